@@ -95,6 +95,8 @@ export async function prepareKubelet(options: KubeletOptions): Promise<KubeletPr
     cgroupRoot: options.cgroupRoot,
     podLogsDir: podLogs,
     resolvConf,
+    // The machine's iptables stay as they are.
+    makeIPTablesUtilChains: false,
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     logging: { format: "json" },
     authorization: { mode: "AlwaysAllow" },

@@ -1,6 +1,8 @@
 // How a kubelet starts and ends beside others: one lock file for two, systemd's notify socket, run-once, /configz.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
@@ -156,3 +158,23 @@ interface Configz {
   kubeletconfig: Record<string, unknown>;
   origins?: Record<string, { kind: string }>;
 }
+
+test("iptables and ip6tables have the kubelet's chains", async () => {
+  const iptables = async (program: string, ...args: string[]): Promise<string> =>
+    (await promisify(execFile)(program, ["-w", "5", ...args])).stdout;
+  const has = async (table: string, program = "iptables"): Promise<boolean> => {
+    const rules = (await iptables(program, "-t", table, "-S")).split("\n");
+    const chains = ["KUBE-KUBELET-CANARY", ...(table === "mangle" ? ["KUBE-IPTABLES-HINT"] : [])];
+    const isFirewall = table === "filter" && program === "iptables";
+    const firewall = isFirewall ? ["-A INPUT -j KUBE-FIREWALL", "-A OUTPUT -j KUBE-FIREWALL"] : [];
+    const dropped = rules.some((rule) => rule.startsWith("-A KUBE-FIREWALL ") && rule.endsWith(" -j DROP"));
+    return (
+      [...chains.map((chain) => `-N ${chain}`), ...firewall].every((rule) => rules.includes(rule)) &&
+      dropped === isFirewall
+    );
+  };
+  const all = async (): Promise<boolean> =>
+    (await has("mangle")) && (await has("nat")) && (await has("filter")) && (await has("mangle", "ip6tables"));
+  await start({ config: { makeIPTablesUtilChains: true } });
+  await waitFor(all, { what: "the chains", timeoutMs: PATIENCE_MS });
+});

@@ -12,6 +12,7 @@ import { Components, running } from "./components.js";
 import type { AgentContext } from "./context.js";
 import { makeFoundation } from "./foundation.js";
 import { LateEviction } from "./late-eviction.js";
+import { startLateIptables } from "./late-iptables.js";
 import { startLateSockets } from "./late-sockets.js";
 import { startLateWarnings } from "./late-warnings.js";
 import { Later } from "./later.js";
@@ -107,6 +108,9 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         }),
       ),
       running("warnings about the machine", () => startLateWarnings(settings, { events, clock, log })),
+      running("the chains in iptables", () =>
+        startLateIptables({ makeIPTablesUtilChains: settings.makeIPTablesUtilChains, clock, log }),
+      ),
       running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
       { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
       { name: "the cgroups of the node", start: () => cgroupMaintenance.begin(), stop: () => cgroupMaintenance.stop() },

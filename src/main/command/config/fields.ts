@@ -253,7 +253,7 @@ export const FIELDS = {
   }),
   enableControllerAttachDetach: field("bool", { default: true, flag: "enable-controller-attach-detach" }),
   protectKernelDefaults: field("bool", { default: false, flag: "protect-kernel-defaults" }),
-  makeIPTablesUtilChains: field("bool", { default: true, flag: "make-iptables-util-chains", actedOn: false }),
+  makeIPTablesUtilChains: field("bool", { default: true, flag: "make-iptables-util-chains" }),
   iptablesMasqueradeBit: field("int32", { default: 14, help: "no effect since Kubernetes 1.28", actedOn: false }),
   iptablesDropBit: field("int32", { default: 15, help: "no effect since Kubernetes 1.28", actedOn: false }),
   featureGates: field("boolMap", { flag: "feature-gates", help: "feature gates by name" }),

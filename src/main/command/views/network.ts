@@ -1,4 +1,4 @@
-// DNS and addresses of pods.
+// DNS and addresses of pods, and iptables.
 import { isIP } from "node:net";
 import type { ConfigReader } from "./reader.js";
 
@@ -13,5 +13,6 @@ export function networkSettings(read: ConfigReader) {
     podCIDR: read.text("podCIDR"),
     /** "": pods get no resolver configuration of the host. */
     resolvConf: read.text("resolvConf"),
+    makeIPTablesUtilChains: read.bool("makeIPTablesUtilChains"),
   };
 }
