@@ -195,6 +195,18 @@ describe("devices", () => {
     const after = [await runs("user"), await runs("late")];
     const ids = (pods: typeof before) => pods.map((pod) => statusOf(pod, "app")?.containerID);
     assert.deepEqual(ids(after), ids(before), "the others run on");
+    await runtime.stopContainer(idOf(statusOf(after[0], "app")), 0);
+    const stopped = await waitForPod(
+      node,
+      "user",
+      (one) => statusOf(one, "app")?.state.waiting?.reason === "CreateContainerConfigError",
+      "does not start again",
+    );
+    const why = statusOf(stopped, "app")?.state.waiting?.message ?? "";
+    assert.ok(
+      why.includes(`the ${GPU} allocation of container app is unknown and the container cannot start again`),
+      why,
+    );
     for (const name of ["newcomer", "user", "late"]) {
       await node.removeManifest(name);
       await waitGone(node, name);

@@ -138,6 +138,11 @@ describe("static policies, single-numa-node", () => {
     );
     assert.ok(message.includes("delete these pods: pinned-testnode_default("), message);
     assert.equal(idOf(statusOf(await running("pinned"), "main")), idOf(statusOf(before, "main")), "it runs on");
+    await runtime.stopContainer(idOf(statusOf(before, "main")), 0);
+    const isWaiting = (seen: PodView) => statusOf(seen, "main")?.state.waiting?.reason === "CreateContainerConfigError";
+    const stopped = await waitForPod(node, "pinned", isWaiting, "not started again");
+    const why = statusOf(stopped, "main")?.state.waiting?.message ?? "";
+    assert.ok(why.includes("the memory of container main is unknown and the container cannot start again"), why);
     await node.removeManifest("pinned");
     await waitGone(node, "pinned");
     await node.writeManifest("late", manifest("late", [guaranteed("200m", "32Mi")]));

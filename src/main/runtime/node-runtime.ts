@@ -66,7 +66,7 @@ export interface NodeRuntime {
   /** Of all pods together. */
   sandboxesAhead: SandboxesAhead;
   /** CPUs, memory and devices of containers. */
-  managers: Pick<ResourceManagers, "grant" | "preStart" | "started">;
+  managers: Pick<ResourceManagers, "ensure" | "grant" | "preStart" | "started">;
   /** Ids of pods with hostUsers: false. */
   userNamespaces: Pick<UserNamespaces, "forPod" | "release">;
   node: NodeFacts;

@@ -184,6 +184,7 @@ async function configure(
   const { settings } = runtime;
   const { container } = step;
   try {
+    await runtime.managers.ensure(pod, container, signal);
     const grant = runtime.managers.grant(pod, container);
     const own = await environmentOf(runtime, { pod, container, podIPs: step.podIPs, volumes, signal });
     const env = grantedEnv(grant, own);

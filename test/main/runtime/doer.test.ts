@@ -238,6 +238,8 @@ test("what the resource managers gave reaches the runtime; the pod's own variabl
   const world = await build(t);
   const asked: string[] = [];
   world.runtime.managers = {
+    ensure: (_, { name }) =>
+      Promise.resolve(void asked.push(`ensure ${name} ${world.calls("CreateContainer").length}`)),
     grant: () => ({
       ...{ cpus: "1-2", memoryNodes: "0", noCpuQuota: true },
       env: [
@@ -267,12 +269,13 @@ test("what the resource managers gave reaches the runtime; the pod's own variabl
   assert.equal(config.mounts[0]?.containerPath, "/lib/gpu");
   assert.equal(config.annotations["gpu.example.com/slot"], "0");
   assert.deepEqual(config.CDIDevices, [{ name: "example.com/gpu=0" }]);
-  assert.deepEqual(asked, ["before app 0", `after app ${containerId}`]);
+  assert.deepEqual(asked, ["ensure app 0", "before app 0", `after app ${containerId}`]);
 });
 
 test("a device that is not ready keeps its container from starting", async (t) => {
   const world = await build(t);
   world.runtime.managers = {
+    ensure: () => Promise.resolve(),
     grant: () => ({}),
     preStart: () => Promise.reject(new Error("reset failed")),
     started: () => assert.fail("it never ran"),
@@ -281,6 +284,15 @@ test("a device that is not ready keeps its container from starting", async (t) =
   await assert.rejects(world.start(podOf(app()), app()), waitingReason("PreStartHookError", message));
   assert.ok(world.events.includes("web app Warning Failed: Internal PreStartContainer hook failed: reset failed"));
   assert.equal(world.calls("StartContainer").length, 0);
+});
+
+test("a container whose allocation is missing is not created, and the event says why", async (t) => {
+  const world = await build(t);
+  world.runtime.managers.ensure = () => Promise.reject(new Error("the devices of container app are unknown"));
+  const message = /^the devices of container app are unknown$/;
+  await assert.rejects(world.start(podOf(app()), app()), waitingReason("CreateContainerConfigError", message));
+  assert.ok(world.events.includes("web app Warning Failed: Error: the devices of container app are unknown"));
+  assert.equal(world.calls("CreateContainer").length, 0);
 });
 
 test("recursive read-only as far as the runtime's default handler can", async (t) => {

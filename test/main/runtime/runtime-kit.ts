@@ -95,7 +95,12 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       limitExisting: () => Promise.resolve(),
       tearDown: () => Promise.resolve(),
     },
-    managers: { grant: () => ({}), preStart: () => Promise.resolve(), started: () => undefined },
+    managers: {
+      ensure: () => Promise.resolve(),
+      grant: () => ({}),
+      preStart: () => Promise.resolve(),
+      started: () => undefined,
+    },
     userNamespaces: new UserNamespaces(
       { rootDir: root, idsPerPod: 65_536, maxPods: 110, run: () => Promise.resolve(undefined) },
       { observed: () => Promise.resolve([]), log: pino({ level: "silent" }) },

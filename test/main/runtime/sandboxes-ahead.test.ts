@@ -5,13 +5,14 @@ import { test } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { SandboxesAhead, SANDBOXES_AHEAD } from "../../../src/main/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
+import { messageOf } from "../../../src/shared/errors/thrown.js";
 import { until } from "../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
 
 /** Volumes that are set up, or fail, when the test says so. */
 function volumes(): { promise: Promise<void>; ready: () => void; fail: (error: Error) => void } {
   let ready = (): void => undefined;
-  let fail = (_: Error): void => undefined;
+  let fail: (error: Error) => void = () => undefined;
   const promise = new Promise<void>((resolve, reject) => {
     ready = resolve;
     fail = reject;
@@ -32,7 +33,7 @@ function gate(limit: number) {
     else
       void place.then(
         () => admitted.push(uid),
-        (error: Error) => failed.push(`${uid}: ${error.message}`),
+        (error: unknown) => failed.push(`${uid}: ${messageOf(error)}`),
       );
     return own;
   };

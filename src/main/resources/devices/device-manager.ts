@@ -65,6 +65,8 @@ export class DeviceManager implements ResourceManager {
   private swept = false;
   /** Set when a checkpoint of this node was damaged. */
   private unknown: UnknownHolders | undefined;
+  /** With a damaged checkpoint: pods that ran before this kubelet admitted the first one. */
+  private ranBefore: ReadonlySet<string> = new Set();
 
   constructor(private readonly options: DeviceManagerOptions) {
     const { directory, clock, log } = options;
@@ -143,6 +145,31 @@ export class DeviceManager implements ResourceManager {
     }
   }
 
+  /** A container without an entry was admitted before its plugin, or ran when the checkpoint was lost. */
+  async ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void> {
+    const { uid } = pod.metadata;
+    const requests = [...containerRequests(container)];
+    const missing = requests.filter(([resource]) => this.granted.ids(uid, container.name, resource) === undefined);
+    if (missing.length === 0) return;
+    try {
+      for (const [resource, required] of missing) {
+        if (this.unknown !== undefined && this.ranBefore.has(uid)) {
+          throw new DevicePluginError(this.unknown.ownProblem(`${resource} allocation`, container.name));
+        }
+        if (!this.isOurs(resource)) continue;
+        this.checkAllocatable(pod, resource, undefined);
+        await this.give(pod, container, { resource, required, affinity: undefined }, signal);
+        await this.file.save().catch((error: unknown) => {
+          this.granted.remove(uid, container.name, resource);
+          throw error;
+        });
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new AllocationError("UnexpectedAdmissionError", callText(error), { cause: error });
+    }
+  }
+
   grant(pod: Pod, container: Container): ContainerGrant {
     const granted = this.granted.of(pod.metadata.uid, container.name);
     return containerGrant(new Map([...granted].map(([resource, { response }]) => [resource, response])));
@@ -191,6 +218,7 @@ export class DeviceManager implements ResourceManager {
   private sweep({ metadata }: Pod): void {
     if (this.swept) return;
     this.swept = true;
+    if (this.unknown !== undefined) this.ranBefore = new Set(this.options.runningPods());
     const known = new Set([...this.pods()].map((pod) => pod.metadata.uid));
     for (const uid of this.granted.uids()) {
       if (uid !== metadata.uid && !known.has(uid) && !this.options.podRuns(uid)) this.release(uid);
@@ -237,6 +265,12 @@ export class DeviceManager implements ResourceManager {
       );
     }
     if (this.options.podRuns(uid)) return true;
+    this.checkAllocatable(pod, resource, had);
+    return had !== undefined;
+  }
+
+  /** @param had what the container has of it. @throws DevicePluginError when it cannot have it, or nothing may be allocated */
+  private checkAllocatable({ metadata: { uid } }: Pod, resource: string, had: ReadonlySet<string> | undefined): void {
     if (!this.pool.has(resource)) throw new DevicePluginError(`cannot allocate unregistered device ${resource}`);
     const usable = this.pool.usable(resource);
     if (usable.size === 0) {
@@ -247,10 +281,9 @@ export class DeviceManager implements ResourceManager {
         `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`,
       );
     }
-    if (had !== undefined) return true;
+    if (had !== undefined) return;
     const problem = this.unknown?.problem(`${resource} allocation`, uid, (other) => this.isUnknown(other, resource));
     if (problem !== undefined) throw new DevicePluginError(problem);
-    return false;
   }
 
   /** The pod asked for the resource, and no entry says which devices it has. */

@@ -33,6 +33,15 @@ export class GrantedDevices {
     own.set(resource, { byNode, response });
   }
 
+  /** Undoes `put`: the allocation could not be kept. */
+  remove(podUid: string, container: string, resource: string): void {
+    const pod = this.pods.get(podUid);
+    const own = pod?.get(container);
+    own?.delete(resource);
+    if (own?.size === 0) pod?.delete(container);
+    if (pod?.size === 0) this.pods.delete(podUid);
+  }
+
   /** By resource. */
   of(podUid: string, container: string): ReadonlyMap<string, Granted> {
     return this.pods.get(podUid)?.get(container) ?? NOTHING;

@@ -87,6 +87,10 @@ export class JoinedManagers implements ResourceManagers {
     if (!this.earlier.has(podUid)) this.release(podUid);
   }
 
+  async ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void> {
+    for (const manager of this.managers) await manager.ensure?.(pod, container, signal);
+  }
+
   grant(pod: Pod, container: Container): ContainerGrant {
     return joinGrants(this.managers.map((manager) => manager.grant(pod, container)));
   }

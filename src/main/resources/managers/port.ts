@@ -86,6 +86,11 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
    * @throws AllocationError; or the signal's reason
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
+  /**
+   * Before each grant: allocates what an admitted pod's container has no entry of, if that is safe.
+   * @throws AllocationError when the container must not start without it; or the signal's reason
+   */
+  ensure?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** What the container is to be created with; no calls out, no waiting. */
   grant(pod: Pod, container: Container): ContainerGrant;
   /** Just before StartContainer; rejects when the container must not start. */
@@ -107,6 +112,8 @@ export interface ResourceManagers extends ExclusiveResources {
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until release. */
   refused(podUid: string): void;
+  /** Before each grant. Rejects when the container must not start. */
+  ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** All grants joined. */
   grant(pod: Pod, container: Container): ContainerGrant;
   /** A container of the pod has CPUs of its own and needs no quota: neither does the pod's cgroup. */

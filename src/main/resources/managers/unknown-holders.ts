@@ -41,14 +41,26 @@ export class UnknownHolders {
   problem(what: string, podUid: string, isUnknown: (pod: Pod) => boolean): string | undefined {
     const holders = this.holders(isUnknown).filter(({ uid }) => uid !== podUid);
     if (holders.length === 0) return undefined;
-    const { path, aside } = this.options.lost;
-    const kept = aside === undefined ? "" : ` (kept as ${aside})`;
     const named = holders.slice(0, NAMED_PODS).map(({ name }) => name);
     const more = holders.length > NAMED_PODS ? ` and ${holders.length - NAMED_PODS} more` : "";
     return (
-      `the ${this.options.file} ${path} could not be read${kept}, so the ${what} of running pods is unknown; ` +
+      `${this.lostText()}, so the ${what} of running pods is unknown; ` +
       `drain the node, or delete these pods: ${named.join(", ")}${more}`
     );
+  }
+
+  /** Why a container of such a pod cannot start again: what it had is unknown, and another container may have the rest. */
+  ownProblem(what: string, container: string): string {
+    return (
+      `${this.lostText()}, so the ${what} of container ${container} is unknown and the container cannot start again; ` +
+      "delete the pod, and its replacement gets a new allocation"
+    );
+  }
+
+  private lostText(): string {
+    const { path, aside } = this.options.lost;
+    const kept = aside === undefined ? "" : ` (kept as ${aside})`;
+    return `the ${this.options.file} ${path} could not be read${kept}`;
   }
 
   private holders(isUnknown: (pod: Pod) => boolean): { uid: string; name: string }[] {

@@ -119,6 +119,13 @@ export class MemoryManager implements ResourceManager {
     }
   }
 
+  ensure(pod: Pod, { name }: Container): Promise<void> {
+    if (this.unknown === undefined || !isServed(pod)) return Promise.resolve();
+    const isOfPod = containersOf(pod.spec).some((container) => container.name === name);
+    if (!isOfPod || this.held.blocks(pod.metadata.uid, name) !== undefined) return Promise.resolve();
+    return Promise.reject(new AllocationError(UNEXPECTED, this.unknown.ownProblem("memory", name)));
+  }
+
   grant(pod: Pod, container: Container): ContainerGrant {
     const blocks = this.held.blocks(pod.metadata.uid, container.name) ?? [];
     if (blocks.length === 0) return {};

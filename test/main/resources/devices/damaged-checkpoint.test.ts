@@ -11,7 +11,7 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { content, UNREADABLE, UNUSABLE, type Damage } from "../../../support/damaged-file.js";
 import { DISK_FAILURES, FailingDisk } from "../../../support/failing-disk.js";
 import { container } from "../pods.js";
-import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, wanting, type Kit } from "./kit.js";
+import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wanting, type Kit } from "./kit.js";
 
 const FILE = "kubelet_internal_checkpoint";
 const NIC = "example.com/nic";
@@ -73,6 +73,20 @@ async function refused({ manager, directory }: Kit, pod: Pod, names: string): Pr
   });
 }
 
+/** A container that ran when the checkpoint was lost exits, and the kubelet would start it again. */
+async function doesNotStart({ manager, directory }: Kit, pod: Pod): Promise<void> {
+  await assert.rejects(start(manager, pod), (error) => {
+    assert.ok(isAllocationError(error));
+    assert.equal(
+      error.message.replace(/ \(kept as \S+\.corrupt-\S+Z\)/, ""),
+      `the device checkpoint ${directory}/${FILE} could not be read, so the ${GPU} allocation of container c is unknown ` +
+        "and the container cannot start again; delete the pod, and its replacement gets a new allocation",
+    );
+    return true;
+  });
+  assert.equal(idsOf(manager, pod, "c"), undefined);
+}
+
 const HOLDER = "web_default(holder)";
 
 describe("a device checkpoint", () => {
@@ -85,12 +99,14 @@ describe("a device checkpoint", () => {
       await allocate(manager, holder);
       assert.equal(idsOf(manager, holder, "c"), undefined, "it runs with what it has");
       await refused(next, other, HOLDER);
+      await doesNotStart(next, holder);
       const network = podOf("network", wanting("c", 1, NIC));
       await allocate(manager, network);
       assert.deepEqual(idsOf(manager, network, "c", NIC), ["n"], "a resource that no running pod asked for");
 
       const again = await started(next, [holder, plain, network]);
       await refused(again, other, HOLDER);
+      await doesNotStart(again, holder);
       again.running.delete("holder");
       await allocate(again.manager, other);
       assert.deepEqual(idsOf(again.manager, other, "c"), ["a"]);

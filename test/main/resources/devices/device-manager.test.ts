@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { FailingDisk } from "../../../support/failing-disk.js";
 import { sidecar, container, pod } from "../pods.js";
-import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, wanting } from "./kit.js";
+import { allocate, devices, FakePlugin, GPU, idsOf, kit, never, podOf, start, wanting } from "./kit.js";
 
 const TWO = devices({ a: {}, b: {} });
 const FILE = "kubelet_internal_checkpoint";
@@ -239,4 +240,36 @@ describe("the next kubelet", () => {
       refusedWith('pod "1" container "c" changed request for resource "example.com/gpu" from 1 to 2'),
     );
   });
+});
+
+test("a container that was admitted before its plugin gets devices when it starts, on disk before that", async (t) => {
+  const first = await kit(t);
+  const pod = podOf("early", wanting("c", 1), wanting("d", 1));
+  await allocate(first.manager, pod);
+  await start(first.manager, pod);
+  assert.equal(idsOf(first.manager, pod, "c"), undefined, "no plugin offers it");
+  first.running.add("early");
+  await first.plug(GPU, new FakePlugin(devices({ a: {}, b: {} })));
+  await start(first.manager, pod);
+  assert.deepEqual([idsOf(first.manager, pod, "c"), idsOf(first.manager, pod, "d")], [["a"], ["b"]]);
+  const next = await first.again([pod]);
+  assert.deepEqual([idsOf(next.manager, pod, "c"), idsOf(next.manager, pod, "d")], [["a"], ["b"]]);
+});
+
+test("a container whose devices are taken, or cannot be written, does not start", async (t) => {
+  const { manager, plug, running, directory } = await kit(t);
+  const pod = podOf("early", wanting("c", 2));
+  await allocate(manager, pod);
+  running.add("early");
+  await using disk = await FailingDisk.on(directory);
+  const plugin = new FakePlugin(devices({ a: {} }));
+  await plug(GPU, plugin);
+  await assert.rejects(start(manager, pod), /requested number of devices unavailable/);
+  plugin.say(devices({ a: {}, b: {} }));
+  await disk.fail("full");
+  await assert.rejects(start(manager, pod), /no space left/);
+  assert.equal(idsOf(manager, pod, "c"), undefined);
+  await disk.heal("full");
+  await start(manager, pod);
+  assert.deepEqual(idsOf(manager, pod, "c"), ["a", "b"]);
 });

@@ -173,6 +173,11 @@ export function idsOf(manager: DeviceManager, { metadata }: Pod, name: string, r
   return ids && [...ids];
 }
 
+/** As before the creation of the pod's containers. */
+export async function start(manager: DeviceManager, pod: Pod): Promise<void> {
+  for (const one of pod.spec.containers) await manager.ensure(pod, one, never);
+}
+
 /** As the joined managers do it. */
 export async function allocate(manager: DeviceManager, pod: Pod, nodes?: readonly number[]): Promise<void> {
   const affinity = nodes && { nodes, preferred: true };

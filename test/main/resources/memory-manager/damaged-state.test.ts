@@ -57,6 +57,11 @@ describe("a memory manager state", () => {
       assert.deepEqual(await next.admit(a), ["app any"], "it runs where it is");
       assert.deepEqual(await next.admit(loose), ["app any"]);
       await refused(next, NAMES);
+      await assert.rejects(
+        next.start(a),
+        /so the memory of container app is unknown and the container cannot start again; delete the pod/,
+      );
+      await next.start(loose);
       await next.made.stop();
 
       const again = await start([a, b, loose]);
@@ -66,6 +71,7 @@ describe("a memory manager state", () => {
       await refused(again, "b_default(uid-b)");
       running.delete("uid-b");
       assert.deepEqual(await again.admit(newcomer), ["app 0"]);
+      await again.start(newcomer);
     });
     test(`${what}: pods run that the kubelet has not heard of, and each may have any memory`, async (t) => {
       const { start, running } = await damaged(t, damage);

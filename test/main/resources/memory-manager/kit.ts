@@ -53,7 +53,11 @@ export async function manager(
     for (const each of all) await made.allocate(one, each, undefined);
     return all.map((each) => `${each.name} ${made.grant(one, each).memoryNodes ?? "any"}`);
   };
-  return { made, root, kept, counted, admit };
+  /** As before the creation of the pod's containers. */
+  const start = async (one: Pod): Promise<void> => {
+    for (const each of one.spec.containers) await made.ensure(one, each);
+  };
+  return { made, root, kept, counted, admit, start };
 }
 
 export function guaranteed(name: string, memory: string, more: Record<string, string> = {}): Pod {
