@@ -12,7 +12,7 @@ import { pressureHandler } from "./pressure.js";
 import { sysctlHandler } from "./sysctls.js";
 import type { Refusal } from "../model/refusal.js";
 
-/** What room on the node does not change. */
+/** Handlers whose verdict does not depend on free resources. */
 const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];
 
 const BEFORE_RESOURCES: readonly AdmissionHandler[] = [pressureHandler, sysctlHandler];

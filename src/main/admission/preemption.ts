@@ -45,7 +45,7 @@ function priorityOf(pod: Pod): number {
   return pod.spec.priority ?? 0;
 }
 
-/** What is still missing when these pods are gone. */
+/** The resources that are still missing after these pods are killed. */
 function without(missing: readonly MissingResource[], gone: readonly Pod[]): MissingResource[] {
   return missing
     .map(({ resource, nanos }) => ({

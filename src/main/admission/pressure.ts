@@ -14,7 +14,7 @@ export const pressureHandler: AdmissionHandler = ({ pod, node: { pressures } }) 
   return { reason: "Evicted", message: `The node had condition: [${pressures.join(", ")}]. ` };
 };
 
-/** Who asked for some memory has a claim on it. */
+/** BestEffort pods are not admitted under memory pressure, unless they tolerate its taint. */
 function harmedByMemoryPressure(pod: Pod): boolean {
   return qosClass(pod) === "BestEffort" && !tolerates(pod, MEMORY_TAINT);
 }

@@ -1,4 +1,4 @@
-// What admission says of a pod that is about to be taken on.
+// The verdict of admission on a new pod.
 import type { Pod } from "../../shared/api/pod.js";
 
 export type AdmissionVerdict =

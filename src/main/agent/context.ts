@@ -1,4 +1,4 @@
-// What every part of the kubelet is made with: its settings, and what node-life.ts has made before it.
+// The context of every component of the kubelet: its settings and the process-wide objects that node-life.ts creates first.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";

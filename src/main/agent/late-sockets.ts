@@ -22,7 +22,7 @@ export interface LateSocketsParts {
   /** On a stand-alone node plugins register here; in a cluster CSI's part watches the directory. */
   watchPlugins: boolean;
   pods: () => Iterable<Pod>;
-  /** What other managers hold. */
+  /** NUMA resources that other managers hold. */
   ports: Pick<PodResourcesPorts, "exclusive">;
   cluster: ClusterAccess;
   /** Gate KubeletPodResourcesListUseActivePods. */

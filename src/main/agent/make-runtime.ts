@@ -54,7 +54,7 @@ export interface NodeRuntimeParts {
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
   managers: ResourceManagers;
   hostIPs: HostIPs;
-  /** What pods may use of the node. */
+  /** Node allocatable: the resources that pods may use. */
   allocatable: Promise<NodeResources>;
   /** Absent on a stand-alone node; filled when the kubelet has joined its cluster. */
   cluster: LateCluster | undefined;

@@ -53,7 +53,7 @@ export interface NodeAdmissionParts {
   shuttingDown?: () => boolean;
 }
 
-/** What does not change while the kubelet runs. */
+/** Facts that do not change while the kubelet runs. */
 export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & { capacity: NodeResources };
 
 /** Looks at the machine; independent of everything else at the start. @throws NodeReservationError */

@@ -6,10 +6,10 @@ export interface FollowOptions<T extends ApiObject> {
   kind: ResourceKind<T>;
   namespace?: string;
   fieldSelector?: string;
-  /** What there is by now; comes first, and again whenever the server was asked anew. */
+  /** The complete list: at the start, and after every new list. */
   onReplace(objects: T[]): void;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: T }): void;
-  /** What is kept of each object. */
+  /** Reduces each object to the part to keep. */
   transform?: (object: T) => T;
 }
 

@@ -99,7 +99,7 @@ function takeLong(reading: Reading, arg: string): void {
   const flag = reading.known.byName.get(name);
   if (flag === undefined) {
     problem(reading, removedMessage(name) ?? unknownFlag(reading, `--${name}`, name));
-    // What follows is most likely the unknown flag's value: one mistake, one message.
+    // The next word is probably the unknown flag's value: report one mistake once.
     const mayHaveValue = text === undefined && REMOVED_FLAGS[name]?.bool !== true;
     if (mayHaveValue && reading.argv[reading.at]?.startsWith("-") === false) reading.at++;
     return;

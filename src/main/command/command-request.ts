@@ -4,7 +4,7 @@ import type { HostFacts } from "./rules/rule.js";
 import type { Settings } from "./settings-of.js";
 
 export interface CommandIo extends ConfigIo {
-  /** What rules need to know of this machine. */
+  /** Facts of this machine for the rules. */
   host(): HostFacts;
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with the command line and the config file, all of it in one report.
+// The error for the command line and the config file: all problems in one report.
 
 export class SettingsError extends Error {
   override readonly name = "SettingsError";

@@ -86,7 +86,7 @@ export class PodWalk {
     }
   }
 
-  /** What was found. */
+  /** The usage found. */
   usage(): PodDiskUsage {
     const [{ bytes, inodes } = { bytes: 0, inodes: 0 }] = this.of("other");
     return {

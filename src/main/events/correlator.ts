@@ -38,7 +38,7 @@ interface Group {
   lastAt: number;
 }
 
-/** What is kept of an event for its repeats: thousands of whole events would be megabytes. */
+/** The part of an event that repeats need: thousands of whole events would be megabytes. */
 interface Seen {
   name: string;
   firstTimestamp: string;
@@ -50,7 +50,7 @@ interface Bucket {
   at: number;
 }
 
-/** What is remembered of one object. */
+/** State of one object. */
 interface About {
   uid: string | undefined;
   bucket: Bucket;

@@ -1,4 +1,4 @@
-// What an event is about, as the API names it.
+// Builds the object reference of an event.
 import type { ObjectReference } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 

@@ -70,7 +70,7 @@ export class Orders {
       );
       events.pod(pod, { type: "Warning", reason: EVICTED, message, annotations });
     }
-    // Who is over a limit of his own is no disruption.
+    // A pod over its own limit does not count as a disruption.
     const own = LOCAL_LIMITS.some((limit) => limit === signal);
     const failure: PodFailure = { reason: EVICTED, message, ...(own ? {} : { disruption: message }) };
     this.deps.fail(uid, failure, { graceSeconds }).catch((error: unknown) => {

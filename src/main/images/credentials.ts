@@ -2,7 +2,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { AuthConfig } from "../../shared/cri/gen/runtime.v1.js";
 
-/** Whose credentials they are: decides who else may use what was pulled with them. */
+/** The owner of the credentials: decides which pods may use an image that was pulled with them. */
 export type CredentialSource =
   | { kind: "node" }
   | { kind: "secret"; uid: string; namespace: string; name: string; credentialHash: string }

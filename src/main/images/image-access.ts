@@ -1,4 +1,4 @@
-// Who may use an image that is on the node already: the port between the puller and the records of past pulls.
+// Decides which pods may use a present image: the port between the puller and the records of past pulls.
 import type { CredentialSource, OwnKind } from "./credentials.js";
 
 /** What the pod could show; asked for only when a record says that it may help. */

@@ -1,7 +1,7 @@
 // Computes when to check the size of a container's log: soon enough that it cannot exceed its limit by much, and seldom
 // for a log without writes. Pure.
 
-/** What two looks at a log tell. */
+/** Growth of a log between two checks. */
 export interface Growth {
   size: number;
   /** Bytes since the look before. */

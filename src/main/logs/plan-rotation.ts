@@ -1,4 +1,4 @@
-// What one rotation does to a container's log files, decided from their names alone. Pure.
+// Plans one rotation of a container's log files from their names alone. Pure.
 // Invariant: afterwards there are at most maxFiles files, the one being written included; nothing is lost that
 // these rules do not give up by name.
 import { COMPRESSED, logFileNames, nextStem, strayNames, UNFINISHED } from "../../shared/container-logs/file-names.js";

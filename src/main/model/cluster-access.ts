@@ -55,7 +55,7 @@ export interface PodCredential {
   chain: string;
 }
 export interface PodCertificates {
-  /** What was issued last. Rejects with PodCertificateError while there is nothing, or the signal's reason. */
+  /** The certificate issued last. Rejects with PodCertificateError if there is none, or with the signal's reason. */
   get(source: PodCertificateSource, signal: AbortSignal): Promise<PodCredential>;
 }
 

@@ -9,7 +9,7 @@ const OPEN = "(".charCodeAt(0);
 /** Linux starts no process with more than 6 MiB of arguments and environment (three quarters of the 8 MiB of a stack). */
 const MAX_SUBSTITUTED = 6 * 1024 * 1024;
 
-/** What references may still add to the texts of one container, in characters: shared by texts that are expanded together. */
+/** Characters that expansions may still add to the texts of one container, shared by all texts of one call. */
 export class ExpansionBudget {
   #left = MAX_SUBSTITUTED;
 

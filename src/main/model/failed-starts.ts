@@ -2,7 +2,7 @@
 // that tells how the last run ended: that exit would be lost.
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 
-/** What containerd says of a container whose start failed. */
+/** containerd's reason for a container whose start failed. */
 const START_FAILED = "StartError";
 
 /** Of these containers those that never ran, where another of their name did. */

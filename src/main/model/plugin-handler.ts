@@ -1,4 +1,4 @@
-// What is done with a node plugin that registers, by its type.
+// The handler of a node plugin registration, by plugin type.
 
 /** Types of plugins, as they name themselves. */
 type PluginType = "CSIPlugin" | "DevicePlugin" | "DRAPlugin";

@@ -1,4 +1,4 @@
-// What keeps a pod from having a place on this machine: one class per cause, since each has an event of its own.
+// Errors that keep a pod's environment from being set up: one class per cause, because each has an event of its own.
 import { messageOf } from "../../shared/errors/thrown.js";
 
 /** The pod's cgroup can't be made. */

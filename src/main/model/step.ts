@@ -129,7 +129,7 @@ export interface Plan {
   waiting: Map<string, ContainerStateWaiting>;
   /** The pod ran to its end and nothing of it will start again. */
   finished: boolean;
-  /** What still runs of a pod that ran to its end stops within this, by the steady clock. */
+  /** The deadline for stopping the remaining containers of a completed pod, by the steady clock. */
   endDeadline?: number;
   /** Names of containers that will be started again though their policy does not ask for it. */
   restarting?: ReadonlySet<string>;

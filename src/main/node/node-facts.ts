@@ -1,4 +1,4 @@
-// What main knows of the node, gathered for the node-status thread.
+// Collects main's facts about the node for the node-status thread.
 // Invariant: the thread gets all of it whenever a part changes, a burst of changes once; what the runtime said last is
 // kept while it is silent.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -8,7 +8,7 @@ import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 /** A burst of changes, for example of a volume manager, is reported as one. */
 const SETTLE_MS = 20;
 
-/** What changes; the runtime comes by records. */
+/** The facts that change; the runtime state arrives as records. */
 export type ChangingFacts = Pick<
   NodeFacts,
   "images" | "volumesInUse" | "pressures" | "shuttingDown" | "storageProblem" | "capacity" | "allocatable"

@@ -9,7 +9,7 @@ import { restartsAfterProbeKill } from "../model/restart.js";
 import { graceSeconds } from "../model/grace.js";
 
 export interface KillReason {
-  /** What follows the container's name: "failed liveness probe". */
+  /** The text after the container's name: "failed liveness probe". */
   why: string;
   /** Of a regular container: it is started again once it has ended. */
   restart: boolean;

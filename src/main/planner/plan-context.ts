@@ -30,7 +30,7 @@ export interface PlanInput {
   probes: ProbeResults;
   gates: RestartGates;
   memory: Pick<RestartMemory, "restarts" | "removed">;
-  /** What runs is in no cgroup of the pod's, so that nothing holds it to its limits. */
+  /** The containers run in no cgroup of the pod, so no pod limit applies to them. */
   cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;

@@ -17,7 +17,7 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   const statusOf = (container: Container): ContainerStatus | undefined => newestIn(sandbox, observed, container.name);
   const start = (container: Container): void => {
     const previous = newestOf(observed, container.name);
-    // What it did in an earlier sandbox was no crash of its own.
+    // An exit in an earlier sandbox is no crash of the container.
     const crashed = statusOf(container);
     builder.start({ container, containerKind: "init", sandbox, previous, crashed, reason: startReason(crashed) });
   };

@@ -37,7 +37,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
     builder.wakeAt(resize.retryAt);
     return;
   }
-  const reason = plan.resizing ? "other resources are allocated to it" : "what it was given is not known";
+  const reason = plan.resizing ? "other resources are allocated to it" : "its actual resources are not known";
   plan.steps.push({ kind: "resize-containers", sandboxId: sandbox.id, containers, actuated: resize.actuated, reason });
 }
 

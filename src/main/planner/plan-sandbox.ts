@@ -21,7 +21,7 @@ export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {
   const { pod, observed } = builder.input;
   const reason = REASONS[need.reason];
   const running = observed.containers.filter(isAlive);
-  // What stops only because of its sandbox is started in the next one, however it ends.
+  // A container that exits only because of its sandbox starts again in the next one, whatever its exit code.
   for (const status of nextToStop(pod, running)) builder.kill(status, reason, { restart: true });
   if (running.length > 0) return;
   const ready = readySandboxes(observed.sandboxes);

@@ -78,7 +78,7 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
   return true;
 }
 
-/** What runs under a name that the definition no longer has was taken out of it. */
+/** Kills running containers that the pod spec no longer defines. */
 function killStrays(builder: PlanBuilder): void {
   const { spec } = builder.input.pod;
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];

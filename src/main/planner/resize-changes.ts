@@ -1,4 +1,4 @@
-// What of a container's CPU and memory is allocated otherwise than it was last given.
+// Compares a container's allocated CPU and memory with the values last set in the runtime.
 import type { Container } from "../../shared/api/pod.js";
 import { changedResources, type Resizable } from "../model/pod-resources.js";
 import type { PlanInput } from "./plan-context.js";

@@ -1,4 +1,4 @@
-// What MemoryQoS and swap behaviours make of a container's memory: pure arithmetic over requests and limits.
+// Computes a container's memory values under MemoryQoS and the swap behaviours from requests and limits. Pure.
 // Source: status-rules.md 15, https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#memory-qos-with-cgroup-v2
 import type { Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
@@ -24,7 +24,7 @@ export interface Swap {
   nodeBytes: bigint;
 }
 
-/** What is kept from reclaim, by class: always, as far as can be, or not at all. */
+/** Memory protected from reclaim, by QoS class: always, as far as possible, or not at all. */
 export function reservedMemory(qos: QOSClass, requestBytes: bigint): { min: bigint; low: bigint } {
   return { min: qos === "Guaranteed" ? requestBytes : 0n, low: qos === "Burstable" ? requestBytes : 0n };
 }

@@ -28,7 +28,7 @@ export function imageMountCount({ mounts }: ContainerConfig): number {
   return mounts.filter(({ image }) => image !== undefined).length;
 }
 
-/** What containerd before 2.1 and CRI-O before 1.31 answer: they make, or look for, the host path "". */
+/** The errors of containerd before 2.1 and CRI-O before 1.31: they create, or look for, the host path "". */
 const NO_HOST_PATH = /failed to mkdir "":|stat "": |stat : no such file|mkdir : no such file|host ?path is empty/i;
 
 /** The runtime's refusal of a container; where its mounts of images are the cause, what to do about it. */

@@ -17,7 +17,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 import { unlessGone } from "./unless-gone.js";
 import { MIN_STOP_SECONDS } from "../model/grace.js";
 
-/** What was already done towards stopping the containers of one pod. */
+/** Progress of stopping the containers of one pod. */
 export class Stopping {
   readonly preStops: PreStops;
   private readonly announced = new Set<string>();

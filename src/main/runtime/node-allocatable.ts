@@ -1,4 +1,4 @@
-// What pods may use of this node, as the downward API shows it: as the node's object says, or as the kubelet reckons.
+// Node allocatable for the downward API: from the Node object, or computed by the kubelet.
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { NodeFacts } from "./node-runtime.js";

@@ -1,4 +1,4 @@
-// What every runtime verb needs: the CRI connection, the node's settings, and the helpers that keep files and cgroups.
+// The context of every runtime verb: the CRI connection, the node's settings, and the helpers for files and cgroups.
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
@@ -24,7 +24,7 @@ export interface NodeFacts {
   readonly nodeIPs: readonly string[];
   memoryBytes: bigint;
   cpuCount: number;
-  /** What of it pods may be promised, without devices. */
+  /** Node allocatable without devices. */
   allocatable: ResourceList;
   cgroupVersion: 1 | 2;
   /** Swap accounting is available to containers. */

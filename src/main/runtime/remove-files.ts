@@ -8,14 +8,14 @@ import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { entriesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
 
-/** What is made while the folder is being emptied is seen by the next try. */
+/** Files created while the directory is being emptied are removed by the next try. */
 const TRIES = 3;
 /** Files removed at a time. */
 const BATCH = 64;
 /** Each level has a descriptor open. */
 const DEEPEST = 100;
 
-/** What is not there is no error; a link is removed, not followed. Rejects with the system's error. */
+/** A missing path is no error; a link is removed, not followed. Rejects with the system's error. */
 export async function removeFiles(path: string, depth = 0): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

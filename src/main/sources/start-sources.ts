@@ -20,7 +20,7 @@ export interface SourcesOptions {
   /** Gate PreventStaticPodAPIReferences: a static pod that refers to API objects is refused. */
   preventAPIReferences: boolean;
   nodeName: string;
-  /** What tells whether static pods run already under UIDs of another kubelet. */
+  /** Reports whether static pods run already under UIDs of another kubelet. */
   earlier: Pick<StaticPodUidsOptions, "path" | "uidsOnDisk" | "runningPods">;
   tasks: Pick<TasksPool, "run">;
   log: Logger;

@@ -124,7 +124,7 @@ export class StaticPodUids {
         if (tries === 0) {
           log.warn(
             { err: error },
-            `static pods wait until the container runtime says which of them run already: ${errorText(error)}`,
+            `static pods wait until the container runtime reports which of them run already: ${errorText(error)}`,
           );
         }
       }

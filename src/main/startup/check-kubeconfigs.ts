@@ -17,7 +17,7 @@ export interface KubeconfigFiles {
   joined: boolean;
 }
 
-/** What is wrong with a kubeconfig is no matter where a bootstrap makes it anew. Rejects with KubeconfigError. */
+/** A broken kubeconfig is no error if bootstrap creates a new one. Rejects with KubeconfigError. */
 export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
   const { kubeconfig, bootstrapKubeconfig, joined } = files;
   if (joined) {

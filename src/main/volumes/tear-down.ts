@@ -60,7 +60,7 @@ interface OnDisk {
   /** By name. */
   volumes: Map<string, FoundVolume>;
   hasSubPaths: boolean;
-  /** What is empty once the volumes are down; those below first. */
+  /** Directories that are empty after all volumes are torn down; nested ones first. */
   pluginDirectories: string[];
 }
 

@@ -13,7 +13,7 @@ export interface VolumeManagerOptions {
   rootDir: string;
   /** Bound of memory-backed volumes, bytes. */
   nodeMemoryBytes: bigint;
-  /** What pods may use of this node, as the downward API shows it. */
+  /** Node allocatable for the downward API. */
   nodeAllocatable(): ResourceList;
   /** How often volumes whose content changes are looked at. */
   syncFrequencyMs: number;

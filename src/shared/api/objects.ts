@@ -191,7 +191,7 @@ export interface ResourceClaim extends ApiObject {
     allocation?: {
       devices?: { results?: { request: string; driver: string; pool: string; device: string }[] };
     };
-    /** Who may use the claim. */
+    /** Pods that may use the claim. */
     reservedFor?: { apiGroup?: string; resource: string; name: string; uid: string }[];
   };
 }

@@ -35,7 +35,7 @@ export function logFileNames(names: readonly string[], current: string): LogFile
   return names.includes(current) ? [...rotated, { name: current, stem: undefined, compressed: false }] : rotated;
 }
 
-/** What rotation leaves only when it was interrupted: unfinished files, and plain ones that are compressed already. */
+/** Files of an interrupted rotation: unfinished files, and plain files that also exist compressed. */
 export function strayNames(names: readonly string[], current: string): string[] {
   const all = new Set(names);
   return names.filter((name) =>

@@ -14,7 +14,7 @@ const TAG_PRESSURES = 2;
 const TAG_THRESHOLD_MET = 3;
 const TAG_OOM = 4;
 
-/** What can starve. */
+/** Eviction signals and local limits. */
 const CAUSES = [...EVICTION_SIGNALS, ...LOCAL_LIMITS] as const;
 
 type Of<Kind extends EvictionRecord["kind"]> = Extract<EvictionRecord, { kind: Kind }>;

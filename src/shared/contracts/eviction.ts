@@ -85,7 +85,7 @@ export interface EvictionControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
-/** What one pod has on the node's own disks, as the last walk found it. */
+/** Usage of one pod on the node's own disks, from the last walk. */
 export interface PodDiskUsage {
   uid: string;
   /** Wall time of the measurement, ms. */
@@ -126,7 +126,7 @@ export type EvictionRecord =
       kind: "evict";
       uid: string;
       generation: number;
-      /** What starved, for metrics: a signal, or one of the local limits. */
+      /** The cause, for metrics: a signal, or one of the local limits. */
       signal: EvictionSignal | LocalLimit;
       /** Of the grace, seconds. */
       graceSeconds: number;
@@ -149,7 +149,7 @@ export type EvictionRecord =
       process: string;
       /** The cgroup whose limit was reached; "/": the machine's memory was out; "": not known which. */
       cgroup: string;
-      /** Whose process it was, where that is known. */
+      /** The pod and container of the process, if known. */
       podUid?: string;
       containerId?: string;
       /** Wall time, ms. */

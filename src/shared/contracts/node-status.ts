@@ -55,7 +55,7 @@ export interface RuntimeFacts {
 export const PRESSURES = ["MemoryPressure", "DiskPressure", "PIDPressure"] as const;
 export type Pressure = (typeof PRESSURES)[number];
 
-/** What main knows of the node. */
+/** Main's facts about the node. */
 export interface NodeFacts {
   /** undefined until the runtime has answered once. */
   runtime: RuntimeFacts | undefined;

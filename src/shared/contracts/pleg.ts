@@ -68,7 +68,7 @@ export interface RuntimeState {
   events: boolean;
   /** Why a part is not ready; empty when all is well. */
   message: string;
-  /** What it said of itself; absent when it does not answer. */
+  /** The runtime's Status response; absent if it does not respond. */
   details?: RuntimeDetails;
 }
 

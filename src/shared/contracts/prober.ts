@@ -23,7 +23,7 @@ export type ProbeAction =
     }
   | { type: "tcp"; host: string; port: number }
   | { type: "grpc"; host: string; port: number; service: string }
-  /** What cannot be probed as the pod describes it, a port name that no port has: every run is an error with this text. */
+  /** Set if the probe cannot run, for example an unknown port name: every run is an error with this text. */
   | { type: "impossible"; reason: string };
 
 /** One kind of probe of one container. Durations are milliseconds. */

@@ -12,13 +12,13 @@ export interface ListenAddress {
   port: number;
 }
 
-/** What main may ask of the server thread. */
+/** Calls from main to the server thread. */
 export interface ServerControl {
   /** Full snapshot after (re)start: replaces what the thread knew. */
   setPods(pods: Pod[]): Promise<void>;
   /** Coalesced deltas; `removed` holds pod UIDs. */
   applyPods(delta: PodsDelta): Promise<void>;
-  /** What /configz answers from now on. */
+  /** The new content of /configz. */
   setConfigz(bodies: ConfigzBodies): Promise<void>;
   /** Why device plugins cannot register with the kubelet; "": they can. For /healthz/device-plugin. */
   setDevicePluginProblem(problem: string): Promise<void>;
@@ -49,7 +49,7 @@ export interface ServerUpcalls {
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
   /** UID of the mirror pod in the API of the static pod of that name; undefined: there is none. */
   mirrorUid(namespace: string, name: string): Promise<string | undefined>;
-  /** What /metrics/probes shows. */
+  /** The content of /metrics/probes. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
   /** The newest figures of these pods; those older than `maxAgeMs` are measured anew behind. */
   podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
@@ -57,7 +57,7 @@ export interface ServerUpcalls {
   setVerbosity(verbosity: number): Promise<void>;
 }
 
-/** What /configz answers, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
+/** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
 export interface ConfigzBodies {
   plain: string;
   withOrigins: string;
@@ -90,7 +90,7 @@ export interface RuntimeInit {
   requestTimeoutMs: number;
 }
 
-/** What /stats/summary, /metrics/resource and /metrics/cadvisor look at; names are KubeletConfiguration's and the flags'. */
+/** Settings of /stats/summary, /metrics/resource and /metrics/cadvisor; named as in KubeletConfiguration and the flags. */
 export interface StatsInit {
   rootDir: string;
   podLogsDir: string;

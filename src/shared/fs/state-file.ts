@@ -10,7 +10,7 @@ import { errorCode } from "../errors/error-code.js";
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";
 
-/** What every state file holds besides its own members. */
+/** Members of every state file besides its own. */
 export interface VersionedState {
   version: number;
 }

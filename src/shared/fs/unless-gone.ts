@@ -1,4 +1,4 @@
-// What is gone already needs no removing.
+// Removing something that does not exist is no error.
 import { errorCode } from "../errors/error-code.js";
 
 /** undefined where there was no such file. */

@@ -10,7 +10,7 @@ import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 export const O_PATH = 0o10000000;
 /** O_NONBLOCK also refuses to wait for another process's lease on the file. Node itself adds O_CLOEXEC. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-/** What has been in the file is gone. */
+/** Creates or truncates the file. */
 const WRITE =
   constants.O_WRONLY |
   constants.O_CREAT |

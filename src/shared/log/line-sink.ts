@@ -15,7 +15,7 @@ export interface LineSink {
   flushSync(): void;
 }
 
-/** What was written did not leave within the deadline: standard output or error has a reader that does not read. */
+/** A write did not finish within the deadline: the reader of standard output or error does not read. */
 export class LogBlockedError extends Error {
   override readonly name = "LogBlockedError";
   constructor(deadlineMs: number) {

@@ -25,7 +25,7 @@ export function moduleLogger(log: Logger, module: string): Logger {
 /** Logs at V(n); the same arguments as pino's methods. */
 export type VerboseLog = (fields: object | string, message?: string) => void;
 
-/** What logs at V(n), or undefined when that is off: `verbose(log, 5)?.({ big: build() }, "…")` builds nothing then. */
+/** The logger for V(n), or undefined if that is off: `verbose(log, 5)?.({ big: build() }, "…")` builds nothing then. */
 export function verbose(log: Logger, n: number): VerboseLog | undefined {
   const room = (log as Marked)[ROOM];
   const name = levelOfVerbosity(n);

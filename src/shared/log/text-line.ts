@@ -101,7 +101,7 @@ function json(value: object | null): string {
   }
 }
 
-/** What JSON has no form for, or shows as {}. */
+/** Values that JSON cannot represent, or shows as {}. */
 function replacer(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
   if (value instanceof Error) return errorText(value);

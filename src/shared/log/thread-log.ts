@@ -54,7 +54,7 @@ export const MODULE = Symbol("nodelet.log.module");
 interface Module {
   /** In place of klog's file:line. */
   caller: string;
-  /** What --vmodule gives it. */
+  /** The level from --vmodule. */
   verbosity: number;
 }
 

@@ -1,4 +1,4 @@
-// What can go wrong in this room: the kernel refused a call, or the binding that makes calls is not there.
+// Errors of system calls: the kernel refused a call, or the native binding is missing.
 import { getSystemErrorName } from "node:util";
 import { messageOf } from "../errors/thrown.js";
 

@@ -6,7 +6,7 @@ import { OsCallError } from "./errors.js";
 
 type Bytes = Uint8Array | null;
 
-/** What JavaScript passes; all return -1 for failure. */
+/** Signatures as called from JavaScript; all return -1 on failure. */
 interface Libc {
   flock(fd: number, operation: number): number;
   inotify_init1(flags: number): number;

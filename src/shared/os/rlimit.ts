@@ -8,9 +8,9 @@ const ABOUT = "the limit of open files";
 
 /** Whole numbers, or Infinity. */
 export interface Rlimit {
-  /** What counts. */
+  /** The limit in force. */
   soft: number;
-  /** What soft may be raised to without CAP_SYS_RESOURCE. */
+  /** The maximum of the soft limit without CAP_SYS_RESOURCE. */
   hard: number;
 }
 

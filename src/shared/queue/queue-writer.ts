@@ -8,7 +8,7 @@ import { isRingClosed, QueueFullError } from "./errors.js";
 import { RingWord } from "./layout.js";
 import type { RingProducer } from "./ring-producer.js";
 
-/** What to do while the ring is full. */
+/** Behaviour when the ring is full. */
 export type FullPolicy<T> =
   /** Keep one pending record per key: the newest, or what `merge` makes of both. Bounded by the number of keys. */
   | { kind: "coalesce"; key: (value: T) => string; merge?: (older: T, newer: T) => T }

@@ -148,7 +148,7 @@ export class RingConsumer {
       const length = lengths[((start + bytes) & mask) / WORD_BYTES] ?? -1;
       const size = length < 0 || length > maxRecordBytes ? Infinity : framedBytes(length);
       if (bytes + size > available) {
-        // What came whole before the bad length is still good.
+        // The records before the bad length are still valid.
         if (bytes > 0) return bytes;
         throw this.fail(`a record claims ${length} bytes where ${available - RECORD_HEADER_BYTES} are left`);
       }

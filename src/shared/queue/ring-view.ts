@@ -9,7 +9,7 @@ const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const MIN_RING_BYTES = 64;
 const MAX_RING_BYTES = 1024 * 1024 * 1024;
 
-/** What is handed to the other thread: structured-cloneable, cloned by reference to the same memory. */
+/** Handed to the other thread: structured-cloneable, cloned by reference to the same memory. */
 export interface RingBuffers {
   memory: SharedArrayBuffer;
 }

@@ -37,7 +37,7 @@ export interface MemoryFigures {
   swap: number;
 }
 
-/** What only the cadvisor page shows. */
+/** Values that only the cadvisor page shows. */
 export interface DetailFigures {
   /** CPU time of programs, and of the kernel for them. */
   user: number;
@@ -66,7 +66,7 @@ export interface DetailFigures {
 /** By the kernel's names: Read, Write, Sync, Async, Discard, Total; those that it tells. */
 export type Operations = Readonly<Record<string, number>>;
 
-/** What is absent the kernel does not count. */
+/** An absent value is not counted by the kernel. */
 export interface BlockFigures {
   /** "8:0" */
   device: string;

@@ -24,7 +24,7 @@ export interface VolumeFigures extends FsFigures {
 /** What a pod has on disk. */
 export interface PodDisk {
   volumes: readonly VolumeFigures[];
-  /** What its volumes take of the node's own file system. */
+  /** Usage of the pod's volumes on the node's own filesystem. */
   local: { bytes: number; inodes: number };
   /** Log files, by container name. */
   logs: ReadonlyMap<string, { bytes: number; inodes: number }>;

@@ -21,7 +21,7 @@ export interface MachineFacts {
 
 const KIB = 1024;
 
-/** What does not change while the machine runs; swap does, and is read again by `swapCapacity`. */
+/** Facts that do not change while the machine runs; swap does, and `swapCapacity` reads it again. */
 export function readMachineFacts(read: ReadText): MachineFacts {
   const cpuinfo = read("/proc/cpuinfo") ?? "";
   const word = (path: string): string => (read(path) ?? "").trim();

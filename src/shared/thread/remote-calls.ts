@@ -6,7 +6,7 @@ import type { Clock } from "../clock/clock.js";
 import { portEndpoint } from "./endpoint.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "./errors.js";
 
-/** What T's methods look like from another thread: the same arguments, always a promise. */
+/** T's methods as called from another thread: the same arguments, always a promise. */
 export type Remote<T> = {
   readonly [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (
     ...args: infer A

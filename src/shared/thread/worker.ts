@@ -29,7 +29,7 @@ export interface WorkerContext<Init, Upcalls extends object> {
   readonly inbox: RingBuffers;
   /** worker → main. */
   readonly outbox: RingBuffers;
-  /** What main offers this thread; each call has a deadline of DEFAULT_CALL_DEADLINE_MS. */
+  /** Main's methods for this thread; each call has a deadline of DEFAULT_CALL_DEADLINE_MS. */
   readonly upcalls: Remote<Upcalls>;
   /** The same with another deadline, ms. */
   readonly upcallsWithin: (deadlineMs: number) => Remote<Upcalls>;

@@ -1,4 +1,4 @@
-// What can go wrong with calls to file systems of volumes.
+// Errors of filesystem calls on volumes.
 import type { HangableMount } from "./may-hang.js";
 
 /** A mount gave no answer in time, or gave none the last time and rests. Worth another try later. */

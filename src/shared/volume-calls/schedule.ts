@@ -107,7 +107,7 @@ export class CallSchedule {
     return [...this.mounts].filter(([, { answered }]) => answered === false).map(([mount]) => mount);
   }
 
-  /** What is to be done now. */
+  /** The next calls to run. */
   next(now: number): Step[] {
     const steps: Step[] = [];
     for (const call of this.running.values()) {

@@ -55,7 +55,7 @@ export class DiskRelief {
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     thresholds: readonly EvictionThreshold[],
-  ): Promise<"done" | "nobody-left"> {
+  ): Promise<"done" | "no-candidate"> {
     const { disks, figures, podStore, board, log } = this.parts;
     const { layout } = disks;
     board.setOp(EVICTION_RECLAIM);
@@ -85,7 +85,7 @@ export class DiskRelief {
     // Memory was faster, or a pod has just gone for its own limit.
     if (podStore.orders.block(this.parts.clock.monotonic())) return "done";
     const pod = podStore.first(this.rank(threshold, layout));
-    if (pod === undefined) return "nobody-left";
+    if (pod === undefined) return "no-candidate";
     this.order(pod, threshold, due);
     return "done";
   }

@@ -69,7 +69,7 @@ export class Eviction {
   private timer: Timer | undefined;
   private looking: Promise<void> | undefined;
   private again = false;
-  /** What takes longer than a look: of each kind one at a time. */
+  /** Tasks that take longer than one reading: one of each kind at a time. */
   private readonly errands = new Map<"disk" | "limits", Promise<void>>();
   private stopped = false;
 
@@ -186,7 +186,7 @@ export class Eviction {
     if (first !== undefined && !this.parts.podStore.orders.block(now)) {
       this.parts.outbox.publishShort(SIGNAL_FACTS[first.signal].resource);
       if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
-      else if ((await this.parts.podRelief.relieve(first, due, observations)) === "nobody-left")
+      else if ((await this.parts.podRelief.relieve(first, due, observations)) === "no-candidate")
         this.logNoCandidate(first);
     } else if (free && disksNearlyShort(thresholds, observations)) this.startWarmUp();
   }
@@ -250,14 +250,14 @@ export class Eviction {
     for (const { signal } of thresholds) {
       const { resource } = SIGNAL_FACTS[signal];
       if (short.some((each) => SIGNAL_FACTS[each.signal].resource === resource)) continue;
-      this.parts.errorLog.resolved(`nobody ${resource}`, `the node is no longer short of ${resource}`);
+      this.parts.errorLog.resolved(`no candidate ${resource}`, `the node is no longer short of ${resource}`);
     }
   }
 
   private logNoCandidate({ signal }: EvictionThreshold): void {
     const { resource } = SIGNAL_FACTS[signal];
     this.parts.errorLog.report(
-      `nobody ${resource}`,
+      `no candidate ${resource}`,
       `the node is short of ${resource} (${signal}), but no pod can be evicted for it`,
     );
   }

@@ -27,11 +27,11 @@ export class PodRelief {
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     observations: Observations,
-  ): Promise<"done" | "nobody-left"> {
+  ): Promise<"done" | "no-candidate"> {
     const { podStore, outbox, clock, evictionMaxPodGracePeriod } = this.parts;
     const { signal } = threshold;
     const pod = podStore.first(isMemory(signal) ? this.byMemory() : this.byProcesses());
-    if (pod === undefined) return "nobody-left";
+    if (pod === undefined) return "no-candidate";
     const consumption = isMemory(signal) ? await this.memoryOf(pod) : { containers: new Map<string, number>() };
     // It ended or changed meanwhile, or another had to go for its own limit: the next look judges anew.
     if (!podStore.isCurrent(pod) || podStore.orders.block(clock.monotonic())) return "done";

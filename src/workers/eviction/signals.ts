@@ -1,4 +1,4 @@
-// What each signal is about: the resource it names in messages, and the condition that the node shows.
+// The eviction signals: the resource that messages name, and the node condition.
 import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { Pressure } from "../../shared/contracts/node-status.js";
 

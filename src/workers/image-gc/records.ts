@@ -1,4 +1,4 @@
-// What is known of each image over time: when it was first seen, and when it was last seen in use. Kept in memory.
+// Records of each image: when it was first seen, and when it was last seen in use. Kept in memory.
 import type { ImageNames } from "../../shared/contracts/image-gc.js";
 
 export interface ImageRecord extends ImageNames {

@@ -32,7 +32,7 @@ export function stampLimits(leaseDurationSeconds: number): StampLimits {
 export interface KubeletHealth {
   /** A sentence for each thread that is stuck; the lease is renewed only while there is none. */
   stalls: readonly string[];
-  /** What is wrong with the relists, as upstream words it; "": nothing. */
+  /** The problem of the relists in upstream's text; "": none. */
   plegProblem: string;
 }
 

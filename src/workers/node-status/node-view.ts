@@ -11,7 +11,7 @@ export interface NodeViewOptions {
   main: NodeStatusMain;
   nodeName: string;
   log: Logger;
-  /** What is known of a cordon before the Node is seen; undefined: take it as it is found. */
+  /** Known cordon state before the Node is read; undefined: use the Node's. */
   unschedulable: boolean | undefined;
 }
 

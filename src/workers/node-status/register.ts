@@ -59,7 +59,7 @@ async function attempt(
     log.info(`registered node ${name}`);
     return { node, created: computed };
   } catch (error) {
-    // Who may not make Nodes may find one that was made for it.
+    // Without the permission to create Nodes, use one that was created for this node.
     if (!isAlreadyExists(error) && !isForbidden(error)) throw error;
     refusal = error;
   }

@@ -226,7 +226,7 @@ export class Pleg {
     }
   }
 
-  /** What main is changing itself it asks about itself: that is left to it once, for no longer than until the next relist. */
+  /** Main inspects the pods that it changes: skip such a pod once, until the next relist at the latest. */
   private lookAtChanged({ changed, pods }: RelistResult): void {
     const leftBefore = this.left;
     this.left = new Set();

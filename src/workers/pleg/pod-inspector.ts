@@ -12,7 +12,7 @@ import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
 
-/** What an inspection needs of the runtime. */
+/** CRI calls of an inspection. */
 type InspectorCri = Pick<CriClient, "listPodSandbox" | "listContainers" | "podSandboxStatus" | "containerStatus">;
 
 interface InspectorOutcome {

@@ -1,4 +1,4 @@
-// What every kind of probe gets and gives: one run of it, bounded by a deadline.
+// Input and result of one probe run, for all kinds of probes. Every run has a deadline.
 import { OUTPUT_LIMIT_BYTES, type ProbeOutcome } from "../../shared/contracts/prober.js";
 import type { ProbeDeadline } from "./probe-deadline.js";
 

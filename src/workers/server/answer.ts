@@ -7,7 +7,7 @@ type Params = Readonly<Record<string, string | undefined>>;
 /** The connection of a request that asks to go on in another protocol. The taker answers on it by itself. */
 export interface Upgrade {
   readonly socket: Duplex;
-  /** What came with the request's last bytes. */
+  /** Bytes that arrived after the request's header. */
   readonly head: Buffer;
   /** The response is used no more: the socket is the taker's. */
   take(): void;

@@ -71,7 +71,7 @@ export class Guard {
 
   private async pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
     const { authenticator, authorizer, clock } = this.options;
-    // What is left of a body when the answer is out is not waited for.
+    // Do not wait for the rest of a request body after the response was sent.
     if (hasBody(request)) response.shouldKeepAlive = false;
     const certificate = this.options.peers.claimOf(request.socket, clock.now());
     if (certificate.kind === "user") {

@@ -24,7 +24,7 @@ const PLAIN_LIMITS: BudgetLimits = {
   refusals: Infinity,
 };
 
-/** What every HTTP server of this thread is made with (facts: server limits). */
+/** Options of every HTTP server of this thread. */
 export const HTTP_LIMITS = {
   /** Tokens fit many times. Go's 1 MiB for each of a thousand strangers would be more than the thread's heap. */
   maxHeaderSize: 64 * 1024,
@@ -146,7 +146,7 @@ export function plainServer(handler: RequestListener, clock: Clock, log: Logger)
   return { server, endConnections: () => budget.endAll() };
 }
 
-/** What happened at which address, and what to do about it. */
+/** An error with the address and the remedy. */
 function listenFailure(
   where: Pick<ListenerOptions, "name" | "address" | "port" | "changedBy">,
   error: NodeJS.ErrnoException,

@@ -1,4 +1,4 @@
-// What each port answers without authentication, and the routes that the authenticated port shares with them.
+// Routes of each port without authentication, and the routes that the authenticated port shares with them.
 import type { RequestListener } from "node:http";
 import type { Logger } from "../../shared/log/logger.js";
 import { replyPage } from "./compress.js";
@@ -17,7 +17,7 @@ import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
 /** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
 const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "runningpods", "debug/pprof", "logs"];
 
-/** What every port about the node's pods has. */
+/** Dependencies of every port that serves pods. */
 export interface NodeParts {
   pods: PodList;
   /** /metrics */

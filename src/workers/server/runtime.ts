@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 
-/** What requests ask of the runtime, its images included. */
+/** CRI calls that requests need, including the image service. */
 export type ServedRuntime = Pick<
   CriClient,
   | "exec"

@@ -8,7 +8,7 @@ export interface CollectionOptions<T extends ApiObject> {
   kind: ResourceKind<T>;
   follow: Follow;
   clock: Pick<Clock, "after">;
-  /** What is kept of each. */
+  /** Reduces each object to the part to keep. */
   transform?: (object: T) => T;
   onChange?: () => void;
 }

@@ -26,7 +26,7 @@ export interface ObjectManagerDeps<T extends KeptObject> {
   onChange(uids: readonly string[]): void;
 }
 
-/** What upstream calls such an object in messages: "configmap". */
+/** Upstream's name of the kind in messages: "configmap". */
 export function wordOf({ resource }: { resource: string }): string {
   return resource.replace(/s$/, "");
 }

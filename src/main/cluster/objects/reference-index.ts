@@ -1,4 +1,4 @@
-// Who refers to which objects of one kind. Keys are "namespace/name".
+// The pods that refer to each object of one kind. Keys are "namespace/name".
 import type { Reference } from "./references.js";
 
 export class ReferenceIndex {

@@ -57,7 +57,7 @@ export function mustAsk(state: CredentialState, now: number): boolean {
   return state.phase === "none" || now >= state.held.refreshAt;
 }
 
-/** What is late by now. */
+/** Deadlines that have passed. */
 export function lateness(state: CredentialState, now: number): ReportedState {
   if (state.phase !== "held") return { overdue: false, expired: false };
   return { overdue: now > state.held.refreshAt + OVERDUE_MS, expired: now > state.held.notAfter };

@@ -17,7 +17,7 @@ export interface RequestCertificateDeps {
   node(): Node | undefined;
 }
 
-/** Who asks, as the API server checks it. */
+/** The identity in the request, as the API server verifies it. */
 export interface Requester {
   serviceAccountUID: string;
   nodeUID: string;

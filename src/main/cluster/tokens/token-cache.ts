@@ -22,7 +22,7 @@ class TokenError extends Error {
   override readonly name = "TokenError";
 }
 
-/** What authentication.k8s.io/v1 answers. */
+/** The response of authentication.k8s.io/v1. */
 interface TokenAnswer extends ApiObject {
   spec?: { expirationSeconds?: number };
   status?: { token?: string; expirationTimestamp?: string };

@@ -3,7 +3,7 @@ import { isFieldPath } from "./shape.js";
 import type { FieldPath } from "./fields.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";
 
-/** What stands in a secret's place, as upstream writes it. */
+/** Replaces a secret, in upstream's form. */
 const MASK = "<masked>";
 
 const SECRETS: ReadonlySet<FieldPath> = new Set<FieldPath>(["staticPodURLHeader"]);

@@ -1,4 +1,4 @@
-// What this kubelet can't work with though upstream has no rule for it.
+// Settings that this kubelet cannot use although upstream has no rule against them.
 import type { ConfigView, Violation } from "../rules/rule.js";
 
 const NOT_NEGATIVE = ["syncFrequency", "fileCheckFrequency", "httpCheckFrequency", "runtimeRequestTimeout"] as const;

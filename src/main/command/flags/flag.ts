@@ -32,7 +32,7 @@ export interface Flag {
   readonly short?: string;
   /** The value a bare --name stands for; such a flag never takes the next argument. */
   readonly bare?: string;
-  /** What to do instead of using it. */
+  /** The replacement of a deprecated flag. */
   readonly deprecated?: string;
   /** Its value never shows in a message or a log. */
   readonly secret?: true;

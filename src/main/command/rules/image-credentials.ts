@@ -1,4 +1,4 @@
-// Who may use an image that is already on the node: policy and allowlist.
+// Rules of image pull credential verification: policy and allowlist.
 import { parseImageName } from "../../../shared/api/image-name.js";
 import type { ConfigView, Violation } from "./rule.js";
 import { needsGate, notOneOf, quote } from "./check.js";
@@ -29,7 +29,7 @@ export function* imageCredentials(config: ConfigView): Iterable<Violation> {
   }
 }
 
-/** What is wrong with an entry: a name without tag or digest, or a prefix that ends in a "/" and a star. */
+/** Problem of an allowlist entry: a name without tag or digest, or a prefix that ends in a "/" and a star. */
 function allowlistProblem(entry: string): string | undefined {
   if (entry === "") return "is empty; set an image name, or a prefix such as registry.example/team/*";
   if (entry.trim() !== entry) return "has leading or trailing spaces";

@@ -61,7 +61,7 @@ export function parseEviction(maps: EvictionMaps): EvictionThresholds {
   return { thresholds, violations };
 }
 
-/** What is wrong with a text. */
+/** Problem of a threshold text. */
 class Problem {
   constructor(readonly message: string) {}
 }

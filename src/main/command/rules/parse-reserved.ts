@@ -7,7 +7,7 @@ const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;
 type Reservable = (typeof RESERVABLE)[number];
 export type ReservedResources = Partial<Record<Reservable, ExactQuantity>>;
 
-/** What can be read of the map `path`, and what is wrong with the rest. */
+/** The valid entries of the map `path`, and the problems of the others. */
 export function parseReserved(
   path: string,
   given: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// What is set aside for the system: amounts, CPUs, memory of NUMA nodes.
+// Rules of reserved resources: amounts, CPUs, memory of NUMA nodes.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
 import { parsePercentage } from "../percentage.js";
 import type { ConfigView, HostFacts, Violation } from "./rule.js";

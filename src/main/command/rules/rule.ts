@@ -11,7 +11,7 @@ export interface ConfigView {
   gate(name: GateName): boolean;
 }
 
-/** What is known of the machine; a member that is not known (--check-config of another machine's file) is undefined. */
+/** Facts of the machine; an unknown one (--check-config of another machine's file) is undefined. */
 export interface HostFacts {
   readonly cgroupVersion?: 1 | 2 | undefined;
   /** Numbers of the CPUs that are online. */

@@ -4,7 +4,7 @@ export const TRACING_SCHEMES = ["dns", "unix", "unix-abstract"] as const;
 
 export interface TracingEndpoint {
   scheme: (typeof TRACING_SCHEMES)[number];
-  /** What stands behind the scheme: host:port, or a socket's path or name. */
+  /** The part after the scheme: host:port, or a socket's path or name. */
   target: string;
 }
 

@@ -58,7 +58,7 @@ export class EventSink {
     });
   }
 
-  /** What waits is dropped. */
+  /** Drops the waiting events. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error("the kubelet is stopping"));
     this.queue.clear();

@@ -69,7 +69,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
   return await load(kubeconfig);
 }
 
-/** What --kubeconfig says, unless there is no such file, or its certificate has expired and another can be asked for. */
+/** Reads --kubeconfig. Undefined if the file is missing, or its certificate has expired and bootstrap can request a new one. */
 async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefined> {
   const { kubeconfig, bootstrapKubeconfig, load, tasks, clock, log } = deps;
   const canAsk = bootstrapKubeconfig !== "";

@@ -20,7 +20,7 @@ export function nodeConfigFiles({ kubeconfig, certDir, rotateCertificates }: Api
 export interface ServingFiles {
   certFile: string;
   keyFile: string;
-  /** Who makes them. */
+  /** Owner of the files. */
   from: "operator" | "cluster" | "self-signed";
 }
 

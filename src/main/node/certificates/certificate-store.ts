@@ -35,7 +35,7 @@ export class CertificateStore {
     return currentPair(this.deps.directory, this.deps.prefix);
   }
 
-  /** What is kept; undefined when there is none, or none that can be used. */
+  /** The stored certificate; undefined if there is none, or none that is usable. */
   async read(): Promise<DescribedCertificate | undefined> {
     const pem = await readIfThere(this.current);
     if (pem === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What containers were given, as the pod resources service tells it. Pure over what the managers hold.
+// The resources of containers as the pod resources service lists them. Pure over the state of the managers.
 // Containers are listed in the order of upstream: sidecars first, then app containers; init containers that end are left out.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { isSidecar } from "../../../shared/api/pod.js";
@@ -20,7 +20,7 @@ export interface ListedDevice {
   nodes: readonly number[];
 }
 
-/** What is asked of the managers. Absent: the node hands out none of that kind. */
+/** The managers' part. Absent: the node allocates no such resource. */
 export interface PodResourcesPorts {
   /** Pods of the node with their statuses. */
   pods: () => Iterable<Pod>;

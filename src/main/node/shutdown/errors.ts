@@ -1,4 +1,4 @@
-// What can keep the kubelet from holding back the node's shutdown, one class per cause. Messages say what to do.
+// Errors of graceful node shutdown, one class per cause. Messages name the remedy.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */

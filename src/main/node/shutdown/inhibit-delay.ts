@@ -34,7 +34,7 @@ export async function ensureInhibitDelay(needMs: number, deps: InhibitDelayDeps)
   } catch (error) {
     throw new InhibitDelayTooShortError(needMs, before, file, error);
   }
-  log.info(`logind holds back a shutdown for ${before / 1000} s at most: ${file} now says ${needMs / 1000} s`);
+  log.info(`logind delays a shutdown for ${before / 1000} s at most: ${file} now sets ${needMs / 1000} s`);
   await logind.reload();
   let delay = before;
   for (let attempt = 0; attempt < TRIES; attempt++) {

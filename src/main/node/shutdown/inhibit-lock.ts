@@ -7,7 +7,7 @@ import { InhibitLockError } from "./errors.js";
 
 const WHY = "Kubelet needs time to handle node shutdown";
 const ARGUMENTS = ["--what=shutdown", "--mode=delay", "--who=kubelet", `--why=${WHY}`, "--", "cat"];
-/** What `cat` is given to say: it runs only once the lock is there. */
+/** The line that `cat` prints: it runs only once the lock is held. */
 const WORD = "held\n";
 const DEADLINE_MS = 10_000;
 const STDERR_CHARACTERS = 500;

@@ -69,7 +69,7 @@ export interface ResizesDeps {
   ask(pod: Pod): Promise<ResizeRefusal | undefined>;
   /** The pod may use other resources from now on. */
   onAllocated(pod: Pod): void;
-  /** What is shown of the pod's resize changed. */
+  /** The resize conditions of the pod changed. */
   onShown(uid: string): void;
 }
 
@@ -99,7 +99,7 @@ interface Entry {
 
 /** What the planner needs to know of a pod's resize. */
 export interface ResizeView {
-  /** What its containers were last given; undefined: not known. */
+  /** The resources last set in the runtime for its containers; undefined: not known. */
   actuated: PodResources | undefined;
   /** After a failure nothing is tried before this moment of the steady clock. */
   retryAt?: number;
@@ -200,7 +200,7 @@ export class Resizes {
 
   /** A container was started, with the pod's resources. */
   onStarted(pod: Pod, container: string): void {
-    // What others run with may follow the pod's own values: those stay what they were until a resize has reached all.
+    // Limits of other containers may depend on the pod's values: these stay until the resize has reached all containers.
     this.deps.allocations.actuate(pod.metadata.uid, [container], resourcesOf(pod), false);
   }
 
@@ -276,7 +276,7 @@ export class Resizes {
     };
   }
 
-  /** What waits may fit now. */
+  /** Waiting resizes may fit now. */
   private retry(trigger: RetryTrigger, except?: string): void {
     const { clock } = this.deps;
     const waiting = [...this.entries]

@@ -1,4 +1,4 @@
-// What can go wrong with cgroups, one class per cause.
+// Errors of cgroups, one class per cause.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The kubelet may not make cgroups here. */

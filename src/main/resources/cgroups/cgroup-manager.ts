@@ -60,7 +60,7 @@ export interface CgroupManager {
    * to be there still. @throws CgroupWriteError
    */
   updateQos(pods: readonly Pod[], trusting?: boolean): Promise<void>;
-  /** What all pods together may have, on kubepods. @throws CgroupWriteError */
+  /** Sets the limits of all pods together, on kubepods. @throws CgroupWriteError */
   limitPods(limits: CgroupLimits): Promise<void>;
   /**
    * Sets limits of a cgroup that another program created. The path is absolute; with systemd, the name of the last slice.

@@ -8,7 +8,7 @@ export function union(...sets: readonly Iterable<number>[]): CpuSet {
   return new Set(sets.flatMap((set) => [...set]));
 }
 
-/** What `set` has and `others` do not. */
+/** The CPUs of `set` that are not in `others`. */
 export function without(set: Iterable<number>, ...others: readonly CpuSet[]): CpuSet {
   return new Set([...set].filter((cpu) => !others.some((other) => other.has(cpu))));
 }

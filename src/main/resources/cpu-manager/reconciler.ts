@@ -93,7 +93,7 @@ export class CpuReconciler {
 
   /** Never rejects. */
   private async rounds(): Promise<void> {
-    // What has changed the pool goes on first: a pod that is admitted changes it container by container.
+    // Let the change of the pool finish first: the admission of a pod changes it container by container.
     await Promise.resolve();
     while (this.asked && !this.stopping.signal.aborted) {
       this.asked = false;

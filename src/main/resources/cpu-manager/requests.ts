@@ -1,4 +1,4 @@
-// Who gets CPUs of its own: containers of Guaranteed pods that ask for whole CPUs. Pure.
+// Selects the containers with exclusive CPUs: those of Guaranteed pods that request whole CPUs. Pure.
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";

@@ -31,7 +31,7 @@ export class StaticPolicy {
     readonly state: CpuState,
   ) {}
 
-  /** What could be handed out now. */
+  /** The CPUs that can be assigned exclusively now. */
   get free(): CpuSet {
     return without(this.state.shared, this.options.fullCores ? this.reservedCores : this.reserved);
   }

@@ -96,7 +96,7 @@ class Packing {
     }
   }
 
-  /** What is free, by the smaller level within the larger one, the best place first. */
+  /** Free CPUs, by the smaller level within the larger one, the best place first. */
   private places(): CpuSet[] {
     const [outer, inner] = this.levels;
     return this.ranked(outer, this.free).flatMap((place) => this.ranked(inner, place));

@@ -31,7 +31,7 @@ export interface CheckpointFileOptions {
   directory: string;
   clock: Clock;
   log: Logger;
-  /** What is to be written, as it is when the write begins. */
+  /** Returns the state to write, called when the write begins. */
   content: () => CheckpointContent;
 }
 

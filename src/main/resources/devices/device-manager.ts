@@ -352,7 +352,7 @@ export class DeviceManager implements ResourceManager {
     return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && reserved?.has(id) !== true);
   }
 
-  /** What ordinary init containers of the pod were given, and no container has that runs beside or after this one. */
+  /** Devices of ordinary init containers of the pod that no container uses beside or after this one. */
   private reusable(pod: Pod, container: Container, resource: string): string[] {
     const { initContainers = [], containers } = pod.spec;
     const idsOf = ({ name }: Container): string[] => [...(this.granted.ids(pod.metadata.uid, name, resource) ?? [])];

@@ -102,7 +102,7 @@ export class HeldMemory {
   }
 }
 
-/** What of the promises the machine can't keep; undefined: it keeps all. */
+/** The assignments that the machine cannot satisfy; undefined: it satisfies all. */
 function misfit(empty: MachineMemory, held: MemoryAssignments): string | undefined {
   const sums = new Map<string, bigint>();
   for (const [uid, containers] of held) {

@@ -217,7 +217,7 @@ function requestsOf(list: Iterable<readonly [string, Parameters<typeof value>[0]
   return new Map(named.map(([name, quantity]) => [name, value(quantity)]));
 }
 
-/** What it has it keeps, wherever that is. */
+/** The container keeps its memory, on any NUMA node. */
 function sameAgain(blocks: readonly MemoryBlock[]): ResourceHints {
   return new Map(blocks.map(({ type, numaAffinity }) => [type, [{ nodes: numaAffinity, preferred: true }]]));
 }

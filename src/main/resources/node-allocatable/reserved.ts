@@ -1,4 +1,4 @@
-// What of the node is set aside: for the system, for Kubernetes' own daemons, and as CPUs by number. Pure.
+// The reserved part of the node: for the system, for Kubernetes' own daemons, and CPUs by number. Pure.
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";

@@ -11,7 +11,7 @@ export interface TopologyPlace {
 
 export interface TopologyPolicy {
   readonly scope: TopologyScope;
-  /** What is admitted lies within one NUMA node. */
+  /** Admitted resources lie within one NUMA node. */
   readonly aligns: boolean;
   /** Pure: one entry per manager. */
   choose(hints: readonly ResourceHints[]): TopologyPlace;

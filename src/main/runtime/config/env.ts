@@ -8,7 +8,7 @@ import type { DownwardInput } from "../../model/downward.js";
 import { fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 
-/** What environment variables may be made of besides the pod itself; names are in the pod's namespace. */
+/** Sources of environment variables besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {
   /** Keys to values. Rejects with the API server's error, or CreateContainerConfigError. */
   configMap(name: string): Promise<ReadonlyMap<string, string>>;

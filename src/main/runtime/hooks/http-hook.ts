@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 10;
 const BODY_LIMIT = 10 * 1024;
 /** Informational answers (1xx) before the real one; a server that sends more is at fault. As Go's client has it. */
 const MAX_INFORMATIONAL = 5;
-/** What OpenSSL says to an answer that is no TLS; as a code of its own or, when it was writing, as text of an EPROTO. */
+/** OpenSSL's errors for a response that is not TLS: as a code of its own or, on writes, in the text of an EPROTO. */
 const NOT_TLS = /wrong.version.number|packet.length.too.long/i;
 
 export async function runHttpHook(

@@ -44,7 +44,7 @@ export async function runPostStart(
   }
 }
 
-/** What can't be stopped here is found running by the next pass, as upstream leaves it. */
+/** If the stop fails, the next pass finds the container running, as in upstream. */
 async function takeDown(
   runtime: NodeRuntime,
   stopping: Stopping,

@@ -77,7 +77,7 @@ function failureOf(trial: Trial): string | undefined {
   return trial.starts < MAX_TRIAL_STARTS ? undefined : `was started ${trial.starts} times and never passed its trial`;
 }
 
-/** What to stay with where what the source offers now can't be used: what ran last, else what was assigned last. */
+/** The fallback if the source's configuration is unusable: the one that ran last, else the one assigned last. */
 function kept(input: ChoiceInput): string | undefined {
   const { current, assigned } = input.known;
   return [current, assigned].find((pointer) => pointer !== undefined && usable(input, pointer.digest))?.digest;
@@ -94,7 +94,7 @@ function objection({ known, refused }: ChoiceInput, digest: string): string | un
   return knownBad(known.bad, digest);
 }
 
-/** What to say about a configuration that is marked bad; undefined for any other. */
+/** The message for a configuration that is marked bad; undefined for any other. */
 export function knownBad(bad: readonly BadMark[], digest: string): string | undefined {
   const mark = bad.find((entry) => entry.digest === digest);
   if (mark === undefined) return undefined;

@@ -1,4 +1,4 @@
-// What can go wrong with dynamic configuration itself, one class per cause.
+// Errors of dynamic configuration, one class per cause.
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** The folder of --dynamic-config-dir cannot be used. */

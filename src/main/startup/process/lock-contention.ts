@@ -32,7 +32,7 @@ export function watchContention(path: string, file: FileHandle): ContentionWatch
         if (!still) end(`${path} was deleted or replaced by another process`);
       },
       // Released meanwhile, or no longer readable: then the kubelet cannot prove that it holds the lock.
-      (error: unknown) => end(`${path} cannot be looked at any more: ${String(error)}`),
+      (error: unknown) => end(`${path} can no longer be watched: ${String(error)}`),
     );
   };
   const inotify = new Inotify({

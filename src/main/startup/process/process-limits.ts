@@ -69,7 +69,7 @@ export function setMaxOpenFiles(
     calls.set({ soft: allowed, hard });
     log.warn(
       { err: refusal, limit, allowed },
-      `cannot set the kubelet's limit of open files to ${limit}: it goes on with ${allowed}. ` +
+      `cannot set the kubelet's limit of open files to ${limit}: it continues with ${allowed}. ` +
         `Give it CAP_SYS_RESOURCE, raise fs.nr_open or LimitNOFILE= of its unit, or set maxOpenFiles to ${allowed} or less`,
     );
     return allowed;

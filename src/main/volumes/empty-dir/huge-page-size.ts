@@ -23,7 +23,7 @@ export function hugePageSize(pod: Pod, medium: string): { bytes: bigint } | { pr
   const [only, another] = sizes;
   if (only === undefined) return { problem: `medium ${ANY}, but no container of the pod asks for huge pages` };
   if (another !== undefined) {
-    return { problem: `medium ${ANY} with several page sizes asked for; name one, as in HugePages-2Mi` };
+    return { problem: `medium ${ANY} while containers request several page sizes; name one, as in HugePages-2Mi` };
   }
   return { bytes: only };
 }

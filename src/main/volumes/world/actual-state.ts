@@ -17,7 +17,7 @@ export class ActualState {
     this.volumes.set(volumeKey(volume.uid, volume.volume), volume);
   }
 
-  /** What was found of it on disk, maybe by another name, is known by the pod's own name for it from now on. */
+  /** A mount found on disk, maybe under another name, gets the pod's own volume name. */
   isAt(volume: SetUpVolume & { place: VolumePlace }): void {
     const { uid, place } = volume;
     if (!isImagePlace(place) && place.volumeName !== undefined) {

@@ -12,7 +12,7 @@ const LONGEST_DELAY_MS = 122_000;
 export type VolumeOperation = "set-up" | "tear-down";
 
 interface Entry {
-  /** Whose failures the back-off counts: a teardown does not wait for a failed set-up. */
+  /** The key of the back-off: a teardown does not wait for a failed set-up. */
   operation: VolumeOperation;
   /** Settles, never rejects, when the operation under way is over. */
   running: Promise<void> | undefined;
@@ -25,7 +25,7 @@ interface Entry {
 
 export class VolumeOperations {
   private readonly entries = new Map<string, Entry>();
-  /** Who sits out a back-off. */
+  /** Operations that wait for their back-off. */
   private readonly resting = new Map<string, AbortController>();
 
   constructor(private readonly clock: Clock) {}
@@ -67,7 +67,7 @@ export class VolumeOperations {
     await result;
   }
 
-  /** What made set-ups of the pod fail may have gone: they are tried again at once. */
+  /** The cause of failed set-ups of the pod may be resolved: retry at once. */
   hurry(uid: string): void {
     for (const [key, entry] of this.entries) {
       if (key.startsWith(`${uid}/`) && entry.operation === "set-up") entry.notBefore = 0;

@@ -94,7 +94,7 @@ export class Refresher {
     });
     const done = refreshed.then((ok) => {
       entry.failures = ok ? 0 : entry.failures + 1;
-      // What has come meanwhile is due already.
+      // Volumes that were added meanwhile are due already.
       entry.due ??= this.next(entry.failures);
       this.current = undefined;
       this.arm();

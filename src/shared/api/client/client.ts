@@ -42,7 +42,7 @@ const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
   strategic: "application/strategic-merge-patch+json",
 };
 
-/** What one user of the API server may do to it. */
+/** The calls that one user of the API server may make. */
 export interface ClientLimits {
   /** Requests per second; 0: client-go's 5; below 0: no limit. A watch counts once. */
   qps?: number;

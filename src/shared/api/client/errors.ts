@@ -43,7 +43,7 @@ export const isConflict = (error: unknown): boolean =>
 export const isAlreadyExists = (error: unknown): boolean =>
   isApiError(error) && error.status === 409 && error.reason === "AlreadyExists";
 export const isForbidden = (error: unknown): boolean => isApiError(error) && error.status === 403;
-/** What was to be made belongs into a namespace that is being deleted. */
+/** The namespace of the object to create is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
   isApiError(error) &&

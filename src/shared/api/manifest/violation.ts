@@ -1,4 +1,4 @@
-// What is wrong with a manifest, field by field, and the one error that carries all of it.
+// The problems of a manifest, field by field, and the one error that carries all of them.
 // A violation crosses threads as plain data; ManifestError is rebuilt from it on the main thread.
 
 export type ViolationReason =
@@ -17,7 +17,7 @@ export interface ManifestViolation {
   reason: ViolationReason;
   /** The refused value in JSON, cut short; absent when nothing was there. */
   got?: string;
-  /** What may stand there instead. */
+  /** Allowed values. */
   allowed?: string;
   /** Nearest known name, or another thing to try. */
   hint?: string;

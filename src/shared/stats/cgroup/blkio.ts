@@ -15,7 +15,7 @@ const SOURCES: readonly Source[] = [
   { prefix: "blkio.throttle.", suffix: "" },
 ];
 
-/** What only kernels with statistics for debugging of BFQ, and CFQ, have. */
+/** Files that only kernels with BFQ debugging statistics, or with CFQ, have. */
 const FURTHER = {
   sectors: "sectors",
   serviceTime: "io_service_time",

@@ -52,7 +52,7 @@ export class KernelLog implements Disposable {
 
   constructor(private readonly device: LogDevice) {}
 
-  /** What is new, as far as it fits; the rest is for the next time. @throws Node's errors other than EAGAIN and EPIPE. */
+  /** New lines, as many as fit; the rest follows with the next call. @throws Node's errors other than EAGAIN and EPIPE. */
   *entries(): Generator<KernelEntry> {
     for (let left = AT_ONCE; left > 0; left--) {
       const read = this.read();

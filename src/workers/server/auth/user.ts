@@ -1,4 +1,4 @@
-// Who asks: authentication.k8s.io/v1 UserInfo.
+// The user of a request: authentication.k8s.io/v1 UserInfo.
 export interface User {
   name: string;
   uid?: string;

@@ -1,4 +1,4 @@
-// What V8 can tell of a thread while it works, taken over the inspector: where its time goes, and what it keeps in memory.
+// Takes V8 profiles of a running thread over the inspector: CPU time and heap.
 // Invariant: one profile at a time; a profile ends with its client; the thread that is looked at is never stopped for it.
 import type { Session } from "node:inspector";
 import type { Clock } from "../../../shared/clock/clock.js";

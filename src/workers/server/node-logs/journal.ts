@@ -1,4 +1,4 @@
-// What journalctl says of services, or, for those that do not log to the journal, their files below the log folder.
+// Reads logs of services with journalctl or, for services that do not log to the journal, from files in the log directory.
 // Invariant: nothing a client writes becomes an option of journalctl; a run ends after 30 s, and with its client.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";

@@ -9,7 +9,7 @@ const CHUNK = 256 * 1024;
 /** The first step: most who follow a log get a few lines at a time. */
 const SMALL_CHUNK = 16 * 1024;
 
-/** What one reader reads plain files into, again and again; it grows with what there is to read. */
+/** The buffer of one reader of plain files, used again for each read; it grows with the amount of data. */
 export class ChunkMemory {
   private buffer = Buffer.allocUnsafeSlow(SMALL_CHUNK);
 

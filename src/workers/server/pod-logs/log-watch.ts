@@ -8,7 +8,7 @@ import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
 /** Why a wait ended: the file grew; another change is possible; no event arrived. */
 export type Wake = "grew" | "changed" | "timeout";
 
-/** What tells that the file followed is whole, or has another name. */
+/** Reports that the followed file is complete, or was renamed. */
 const ENDS = IN.CLOSE_WRITE | IN.MOVE_SELF;
 /** While a file grows it is read this often, and not for each line. */
 const REST_MS = 100;

@@ -1,4 +1,4 @@
-// What /proc tells of the processes of one container: open files, sockets, the limit of open files.
+// Reads /proc for the processes of one container: open files, sockets, the limit of open files.
 import { listOpenFiles, type ReadText } from "../../../shared/stats/kernel-file.js";
 
 export interface ProcessFigures {

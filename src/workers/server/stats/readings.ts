@@ -120,7 +120,7 @@ export class Readings {
       if (place === undefined) continue;
       const reading = this.one(place.path);
       const containers = place.containers.map((container) => ({ place: container, reading: this.one(container.path) }));
-      // What vanished while it was read is not shown, and looked for again.
+      // A cgroup that was removed during the reading is not shown, and is looked up again.
       const there = containers.filter((container) => isThere(container.reading));
       if (!isThere(reading) || there.length < containers.length) places.forget(pod.metadata.uid);
       if (isThere(reading)) ofPods.push({ place, reading, containers: there });

@@ -154,7 +154,7 @@ export class StatsService {
     return (whole ? this.summaryText : this.coreText).get();
   }
 
-  /** What is not read any more is let go of. */
+  /** Drops state that is no longer read. */
   private tidy(idle: boolean): void {
     const { kept, settled } = this.files;
     kept.prune();

@@ -8,7 +8,7 @@ export interface Ends {
   runtime: Socket;
 }
 
-/** What came with the last bytes of either side's HTTP. */
+/** Bytes that arrived after the last HTTP header of either side. */
 export interface Heads {
   client: Buffer;
   runtime: Buffer;

@@ -34,7 +34,8 @@ export function translatedCommand(request: IncomingMessage, streams: StreamOptio
     headers: spdyHeaders(request, [V4]),
     switched: (reply) => {
       const chosen = chosenProtocol(reply);
-      if (chosen !== V4) throw new NotSpdyError(`it was asked for ${V4} and chose ${JSON.stringify(chosen)}`);
+      if (chosen !== V4)
+        throw new NotSpdyError(`the request offered ${V4} and the runtime chose ${JSON.stringify(chosen)}`);
       return (ends, heads) => new RemoteCommand(ends, streams, clock).start(request, heads);
     },
   };
@@ -171,7 +172,7 @@ class RemoteCommand {
   private leave(): void {
     this.finished = true;
     this.runtime.end();
-    // What it still says is dropped, so that its end is seen.
+    // Discard further data, so that the end of the stream is read.
     this.runtime.resume();
   }
 }

@@ -1,4 +1,4 @@
-// What exec, attach and portForward are asked with, as upstream reads it from the query.
+// Options of exec, attach and portForward, read from the query as in upstream.
 
 /** The query makes no sense: 400 with this text. */
 export class StreamOptionsError extends Error {

@@ -76,7 +76,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Names and errors come from manifests and runtimes: they must not become markup. */
 function escape(text: string): string {
-  // What XML 1.0 has no way to write at all is left out.
+  // Characters that XML 1.0 cannot represent are omitted.
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "")
     .replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? "");

@@ -1,4 +1,4 @@
-// What can go wrong between the kubelet and systemd, one class per cause. A message names the call and the unit.
+// Errors of calls to systemd, one class per cause. A message names the call and the unit.
 import { messageOf } from "../../../../shared/errors/thrown.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
@@ -42,7 +42,7 @@ export class SystemdDeadlineError extends Error {
   constructor({ method, unit }: SystemdSubject, deadlineMs: number) {
     super(
       `systemd did not finish ${method} of ${unit} within ${deadlineMs / 1000} s; ` +
-        `"systemctl list-jobs" shows what it waits for`,
+        `"systemctl list-jobs" shows the jobs that it waits for`,
     );
   }
 }

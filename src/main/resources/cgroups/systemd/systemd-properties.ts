@@ -15,7 +15,7 @@ const SECOND_US = 1_000_000n;
 /** One percent of a CPU in a second: systemd keeps quotas in whole percents. */
 const PERCENT_US = SECOND_US / 100n;
 
-/** What only a new unit can take: everything else may be set at any time. */
+/** Properties that only a new unit accepts: all others can be set at any time. */
 export function slicePropertiesAtStart(description: string): UnitProperty[] {
   // Without it, slices conflict with shutdown.target and would be stopped early, under running containers. Slices take
   // no Delegate; the scopes below them, made by the runtime, do.

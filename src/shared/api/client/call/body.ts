@@ -25,7 +25,7 @@ export async function bodyOf({ headers, body }: WireResponse): Promise<Readable>
   if (encoding === "identity") return body;
   if (encoding !== "gzip") {
     body.on("error", () => undefined).destroy();
-    throw new BodyError(`the answer is packed with ${String(encoding)}, which was not asked for`);
+    throw new BodyError(`the response has the encoding ${String(encoding)}, which the request did not allow`);
   }
   const { createGunzip } = await import("node:zlib");
   const unpacked = createGunzip();

@@ -32,7 +32,7 @@ export async function* watchEvents<T extends ApiObject>(
     }
     if (turn.isOver) await turn.next();
   }
-  // What stands behind the last newline was cut off, and comes again with the next watch.
+  // A partial line at the end is dropped; the next watch sends the event again.
 }
 
 /** Where a server that is written in Go has what tells a change; names have 253 bytes at most. */

@@ -47,7 +47,7 @@ export function connectThrough(socket: Socket, proxy: URL, server: URL, signal: 
 }
 
 function refusal(proxy: URL, target: string, status = 0): ProxyError {
-  return new ProxyError(`the proxy ${proxy.host} answered ${status} when asked for a tunnel to ${target}`);
+  return new ProxyError(`the proxy ${proxy.host} responded ${status} to a CONNECT request for ${target}`);
 }
 
 function authorization({ username, password }: URL): Record<string, string> {

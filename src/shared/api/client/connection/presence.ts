@@ -41,7 +41,7 @@ export class Presence implements Wire, Returns {
       this.answered(response.status);
       return response;
     } catch (error) {
-      // Who gives up for its own reasons says nothing of the server.
+      // A call that the caller aborts proves nothing about the server.
       const isLate = signal.aborted && isApiConnectionError(abortReason(signal));
       if (isLate || !(signal.aborted || isCredentialError(error))) this.failed();
       throw error;

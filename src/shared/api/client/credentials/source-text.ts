@@ -10,7 +10,7 @@ export class SourceText {
 
   constructor(
     private readonly source: Source,
-    /** What it holds, for messages: "client certificate". */
+    /** The content's name in messages: "client certificate". */
     private readonly what: string,
   ) {}
 

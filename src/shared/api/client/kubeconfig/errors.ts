@@ -1,4 +1,4 @@
-// What can be wrong with a kubeconfig.
+// Errors of a kubeconfig.
 
 /** The file can't be used; the message names file, line and field, never a value that may be secret. */
 export class KubeconfigError extends Error {

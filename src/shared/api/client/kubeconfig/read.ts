@@ -14,7 +14,7 @@ export interface ReadContext {
 /** Throws KubeconfigError. */
 export function readClientConfig({ file, root }: ReadContext): ClientConfig {
   const current = root.text("current-context");
-  if (current === "") throw root.wrong("current-context", "is missing: it says which of the contexts to use");
+  if (current === "") throw root.wrong("current-context", "is missing: it selects the context to use");
   const context = named(root, "contexts", "context", current, "current-context");
   const cluster = named(root, "clusters", "cluster", context.text("cluster"), "the cluster of the current context");
   const userName = context.text("user");
@@ -65,7 +65,7 @@ function readUser(user: Fields, file: string): Partial<ClientConfig> {
   const username = user.text("username");
   const password = user.text("password");
   if (username !== "" && (token !== "" || tokenFile !== "")) {
-    throw user.wrong("username", "stands beside a token: only one way to prove who calls may be given");
+    throw user.wrong("username", "is set beside a token: only one authentication method is allowed");
   }
   return {
     ...clientCertificate(user, file),

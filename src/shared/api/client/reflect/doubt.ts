@@ -33,7 +33,7 @@ export class Doubt {
     this.hasFailed = false;
     this.dueAt = this.clock.monotonic() + SILENT_MS;
   }
-  /** Who answers next may be another server, or the same with other storage. */
+  /** The next response may come from another server, or from the same one with restored storage. */
   failed(): void {
     this.hasFailed = true;
   }

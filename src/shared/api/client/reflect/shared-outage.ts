@@ -3,7 +3,7 @@
 import { isApiConnectionError, isApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 
-/** What stands before a server that is away answers with one of these. */
+/** A load balancer in front of an unavailable server responds with one of these. */
 const AWAY = new Set([429, 502, 503, 504]);
 
 export class SharedOutage {

@@ -1,4 +1,4 @@
-// What resource versions say: those of one kind grow (comparable by their contract since Kubernetes 1.35).
+// Resource versions: those of one kind grow (comparable by their contract since Kubernetes 1.35).
 import { isGone, isTooLargeVersion } from "../errors.js";
 
 /** The server's history is not the one we know: its storage was set back. */
@@ -15,7 +15,7 @@ export function isOlder(version: string, than: string): boolean {
   return version.length === than.length ? version < than : version.length < than.length;
 }
 
-/** What we know is of no use any more: list what there is now. */
+/** The known state is outdated: list again. */
 export function isUnknownVersion(error: unknown): boolean {
   return error instanceof HistoryError || isGone(error) || isTooLargeVersion(error);
 }

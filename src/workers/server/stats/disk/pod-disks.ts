@@ -62,7 +62,7 @@ export class PodDisks {
     this.askedAt = now;
     this.running = this.look(all)
       .catch((error: unknown) => {
-        log.debug({ err: error }, "main did not say what pods have on disk; showing what it said last");
+        log.debug({ err: error }, "cannot read the disk usage of pods from main; showing the previous values");
       })
       .finally(() => (this.running = undefined));
   }

@@ -54,7 +54,10 @@ export class RuntimeDisks {
       this.silent = false;
     } catch (error) {
       this.silent = true;
-      log.debug({ err: error }, "the runtime did not say what its containers have on disk; showing what it said last");
+      log.debug(
+        { err: error },
+        "cannot read the disk usage of containers from the runtime; showing the previous values",
+      );
     }
   }
 

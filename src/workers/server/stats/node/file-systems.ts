@@ -12,7 +12,7 @@ export interface NodeFileSystem {
 
 const ON_DISKS = /^(ext\d|xfs|btrfs|zfs|f2fs|jfs|reiserfs|vfat|exfat|squashfs|iso9660|udf)$/;
 
-/** What is mounted below these is containers'. */
+/** Mounts below these paths belong to containers. */
 const OF_RUNTIMES = ["/run/containerd", "/var/lib/containerd", "/run/containers", "/var/lib/containers"];
 
 /** That of the root directory is among them whatever its kind. */

@@ -52,7 +52,7 @@ export class SpdyFrameReader {
     this.left = this.head.readUIntBE(5, 3);
     if (this.isControl) {
       const version = this.head.readUInt16BE(0) & 0x7fff;
-      if (version !== VERSION) throw new SpdyError(`a frame of version ${version} of SPDY, where 3 is spoken`);
+      if (version !== VERSION) throw new SpdyError(`a frame of SPDY version ${version}; only version 3 is supported`);
       if (this.left > MAX_CONTROL) throw new SpdyError(`a control frame of ${this.left} bytes`);
     }
     if (this.left === 0) this.pass(Buffer.alloc(0));

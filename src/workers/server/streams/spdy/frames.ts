@@ -16,7 +16,7 @@ export const VERSION = 3;
 export const FLAG_FIN = 1;
 export const RST = { PROTOCOL_ERROR: 1, REFUSED_STREAM: 3, CANCEL: 5 } as const;
 export const FRAME_HEAD = 8;
-/** What 24 bits of length can say. */
+/** The largest 24-bit length. */
 export const MAX_LENGTH = 0xff_ffff;
 
 /** @param block the stream's headers, compressed */
@@ -34,7 +34,7 @@ export function ping(id: number): Buffer {
   return control(KIND.PING, words(id));
 }
 
-/** What precedes `length` bytes of a stream. */
+/** The header of a data frame with `length` bytes. */
 export function dataHead(stream: number, length: number, flags = 0): Buffer {
   return words(stream, flags * 2 ** 24 + length);
 }

@@ -7,7 +7,7 @@ export class CommandStatus {
   private readonly parts: Buffer[] = [];
   private size = 0;
 
-  /** What came on the runtime's error stream. */
+  /** Adds data of the runtime's error stream. */
   add(part: Buffer): void {
     this.size += part.length;
     if (this.size <= MAX_STATUS) this.parts.push(part);

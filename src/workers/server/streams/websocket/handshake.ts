@@ -7,7 +7,7 @@ import { HandshakeError } from "./offer.js";
 /** Of a message, which is held whole: bytes. Clients built on client-go send 32 KiB at most. More is closed with 1009. */
 export const MAX_MESSAGE = 1024 * 1024;
 
-/** What `ws` knows beyond its published types. */
+/** Internals of `ws` that its published types omit. */
 interface Options extends ServerOptions {
   /** Milliseconds from our close frame until the connection is cut. */
   closeTimeout: number;
@@ -37,9 +37,9 @@ const KEY = /^[+/0-9A-Za-z]{22}==$/;
 
 /** @throws HandshakeError */
 export function checkHandshake({ method, headers }: Pick<IncomingMessage, "method" | "headers">): void {
-  if (method !== "GET") throw new HandshakeError("a WebSocket is asked for with GET");
+  if (method !== "GET") throw new HandshakeError("a WebSocket handshake must use GET");
   if (headers["sec-websocket-version"] !== "13") {
-    throw new HandshakeError("the only version of WebSocket spoken here is 13 (Sec-WebSocket-Version)");
+    throw new HandshakeError("only WebSocket version 13 is supported (Sec-WebSocket-Version)");
   }
   if (!KEY.test(headers["sec-websocket-key"] ?? "")) {
     throw new HandshakeError("Sec-WebSocket-Key must be 16 bytes in base64");

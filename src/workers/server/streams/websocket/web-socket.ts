@@ -19,7 +19,7 @@ interface WebSocketEvents {
   onMessage(message: Buffer): void;
   /** Once: nothing more comes, since the client closed, went away, or broke the rules. */
   onEnd(): void;
-  /** What was sent has gone out: more may be. */
+  /** The sent data was flushed: more can be written. */
   onDrain(): void;
 }
 

@@ -63,7 +63,7 @@ describe("a proxy", () => {
       await using refused = await rigOf("me:wrong");
       await rejects(refused.client.get(NODES, { name: "a" }), (error: Error) => {
         ok(isApiConnectionError(error));
-        match(error.message, /the proxy 127\.0\.0\.1:\d+ answered 407 when asked for a tunnel to 127\.0\.0\.1:\d+/);
+        match(error.message, /the proxy 127\.0\.0\.1:\d+ responded 407 to a CONNECT request for 127\.0\.0\.1:\d+/);
         return true;
       });
     } finally {

@@ -151,7 +151,7 @@ const BAD: [content: string, message: string][] = [
   ["", "config: is empty"],
   ["- a", "config: must be a map of fields"],
   ["a: [", "config:1: Flow sequence in block collection must be sufficiently indented and end with a ]"],
-  ["clusters: []", "config: current-context: is missing: it says which of the contexts to use"],
+  ["clusters: []", "config: current-context: is missing: it selects the context to use"],
   ["current-context: x", 'config: contexts: has no "x", current-context; there is none'],
   ["current-context: 1", "config:1: current-context: must be a text; put it in quotes"],
   [
@@ -181,7 +181,7 @@ const BAD: [content: string, message: string][] = [
   [text(SERVER, "client-certificate: a"), "config:17: users[0].user: has a client-certificate and no client-key"],
   [
     text(SERVER, "username: a\ntoken: b"),
-    "config:17: users[0].user.username: stands beside a token: only one way to prove who calls may be given",
+    "config:17: users[0].user.username: is set beside a token: only one authentication method is allowed",
   ],
   [
     text(SERVER, "auth-provider: {name: gcp}"),

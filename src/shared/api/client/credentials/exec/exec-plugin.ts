@@ -37,7 +37,7 @@ export class ExecPlugin {
     }
   }
 
-  /** What is there is of no use any more, and the plugin may be asked. */
+  /** The cached credential is no longer usable, and the plugin may run. */
   get isDue(): boolean {
     return this.isSpent && this.clock.monotonic() >= this.restsUntil;
   }
@@ -80,7 +80,7 @@ export class ExecPlugin {
       return next;
     } catch (error) {
       this.failure = asError(error);
-      // What it gave before may still do: a server refuses for other reasons, too.
+      // The earlier credential may still be valid: a server refuses for other reasons, too.
       this.isRefused = false;
       this.rest();
       if (error instanceof ExecError) this.onExec(error.exitCode, error.status, undefined);

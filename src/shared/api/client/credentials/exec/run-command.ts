@@ -14,7 +14,7 @@ export class ExecError extends CredentialError {
   readonly exitCode: number;
 
   constructor({ command, installHint }: ExecConfig, failed: ProgramFailedError) {
-    // What ran is installed.
+    // The program ran, so it is installed.
     const { failure, message, exitCode = 1 } = failed;
     const hint = installHint === "" || (failure !== "missing" && failure !== "not run") ? "" : `\n${installHint}`;
     super(`the credential plugin ${command} ${message}${hint}`, { cause: failed });
