@@ -49,8 +49,6 @@ export interface NodeImagesDeps {
   cluster?: ClusterAccess | undefined;
 }
 
-/** The limit of parallel pulls when the configuration sets none: a burst of pods must not overload the runtime. */
-const PARALLEL_PULLS = 16;
 /** Facts/constants.tsv. */
 const RECORDS_PER_POD = 5;
 
@@ -62,7 +60,7 @@ export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): I
   const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log });
   const credentials = new KeyringCredentials({ secrets, files, providers: deps.providers, events });
   const access = accessOf(settings, { ...deps, log });
-  const turns = new PullTurns(settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? PARALLEL_PULLS));
+  const turns = new PullTurns(settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls);
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
   return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics: imageMetrics(registry) });
