@@ -381,8 +381,13 @@ test("v2 tree on the machine's v2 hierarchy", { skip: v2MountPoint(mounts) === u
   const top = `${ROOT}-v2`;
   await tree.createParent([top], {});
   assert.equal(await tree.create([top, "none", "x"], {}), "missing-parent");
-  await tree.create([top, "a"], { pids: 10n, cpuShares: 2n });
+  await tree.create([top, "a"], { pids: 10n, cpuShares: 2n, hugePages: new Map([["2MB", 4n << 20n]]) });
   assert.ok(await tree.exists([top, "a"]));
+  for (const file of ["hugetlb.2MB.max", "hugetlb.2MB.rsvd.max"]) {
+    // Kernels without the hugetlb controller, or before 5.7, do not have the file.
+    const path = `${mountPoint}/${top}/a/${file}`;
+    if (existsSync(path)) assert.equal(read(path), "4194304", file);
+  }
   const child = await sleeperIn(`${mountPoint}/${top}/a`);
   const exited = once(child, "exit");
   assert.deepEqual(await tree.processes([top]), [child.pid]);
