@@ -13,7 +13,6 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission } from "../admission/node-admission.js";
-import { parseEviction } from "../command/rules/parse-eviction.js";
 import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { hostHugePageSizes } from "../resources/huge-pages.js";
@@ -28,7 +27,7 @@ import {
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
-import { checkReserved, reservedOf } from "../resources/node-allocatable/reserved.js";
+import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { PodFailure } from "../model/pod-failure.js";
 
@@ -142,8 +141,7 @@ async function resourcesOf(settings: NodeSettings): Promise<{ capacity: NodeReso
     maxPods: podCapacity(settings.maxPods, settings.podsPerCore, settings.cpuCount),
     hugePages: await hugePagePools(sizes),
   });
-  // Validation has refused what can't be read.
-  const { thresholds } = parseEviction({ evictionHard: settings.evictionHard });
+  const thresholds = evictionSetAside(settings);
   const reserved = reservedOf(settings);
   checkReserved(capacity, reserved, (name, nanos) => evictionReserve(name, nanos, thresholds));
   return { capacity, allocatable: nodeAllocatable(capacity, [reserved.kube, reserved.system], thresholds) };

@@ -29,6 +29,8 @@ export interface AgentFlags {
   /** Negative: no limit, as below. */
   readonly maximumDeadContainersPerContainer: number;
   readonly maximumDeadContainers: number;
+  /** Hard eviction thresholds are no part of what is set aside from the node's allocatable. */
+  readonly allocatableIgnoresEviction: boolean;
   /** "": dynamic configuration is off. */
   readonly dynamicConfigDir: string;
 }
@@ -61,6 +63,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     minimumContainerTTLMs: flag("minimum-container-ttl-duration", 0),
     maximumDeadContainersPerContainer: flag("maximum-dead-containers-per-container", 1),
     maximumDeadContainers: flag("maximum-dead-containers", -1),
+    allocatableIgnoresEviction: flag("experimental-allocatable-ignore-eviction", false),
     dynamicConfigDir: text("dynamic-config-dir"),
   };
 }

@@ -89,6 +89,7 @@ const memory: OpensStore = async (rootDir, log, uids) => {
       kubeReserved: { memory: `${NODES.length}Gi` },
       systemReserved: {},
       evictionHard: {},
+      allocatableIgnoresEviction: false,
       memoryBytes: BigInt(4 * NODES.length) << 30n,
     },
     machine(NODES),

@@ -159,7 +159,7 @@ export const EVICTION: Flags = {
     "bool",
     "false",
     "ignore hard eviction thresholds when calculating node allocatable",
-    { deprecated: "remove it: the thresholds will always be included" },
+    { deprecated: "remove it: upstream will remove the flag and always include the thresholds" },
   ),
   "maximum-dead-containers": flag(
     "int32",

@@ -15,7 +15,20 @@ export interface CheckedFlags {
 }
 
 export function validateFlags(flags: CheckedFlags): Violation[] {
-  return [...nodeLabels(flags.nodeLabels ?? {}), ...nodeIPs(flags.nodeIP ?? "", flags.cloudProvider), ...lock(flags)];
+  return [
+    ...nodeLabels(flags.nodeLabels ?? {}),
+    ...nodeIPs(flags.nodeIP ?? "", flags.cloudProvider),
+    ...cloudProvider(flags),
+    ...lock(flags),
+  ];
+}
+
+function* cloudProvider({ cloudProvider: name }: CheckedFlags): Iterable<Violation> {
+  if (name === "" || name === "external") return;
+  const message =
+    `cloud provider ${quote(name)} was specified, but built-in cloud providers are disabled; ` +
+    "set --cloud-provider=external and run the cloud controller manager of your provider";
+  yield { path: "--cloud-provider", message };
 }
 
 function* lock(flags: CheckedFlags): Iterable<Violation> {

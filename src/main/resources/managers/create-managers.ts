@@ -14,7 +14,7 @@ import type { MachineReading } from "../topology/machine-reading.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";
 
-export type ManagerSettings = Pick<AgentFlags, "rootDir"> &
+export type ManagerSettings = Pick<AgentFlags, "rootDir" | "allocatableIgnoresEviction"> &
   Pick<EvictionSettings, "evictionHard"> &
   ResourceSettings & {
     /** Of the machine. */

@@ -1,18 +1,17 @@
 // reservedMemory, checked against what the node keeps back altogether: the two must be the same amount, or pods would be
 // promised memory that node allocatable does not have, or the other way round.
 import { addQuantities, printQuantity, value, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";
-import { parseEviction } from "../../command/rules/parse-eviction.js";
 import { parseReserved } from "../../command/rules/parse-reserved.js";
 import type { MemoryReservation } from "../../command/value-types.js";
+import { evictionSetAside, type EvictionReserveSettings } from "../node-allocatable/reserved.js";
 import { nodeAllocatable } from "../node-capacity.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import type { ReservedMemory } from "./machine-memory.js";
 
-export interface ReservationSettings {
+export interface ReservationSettings extends EvictionReserveSettings {
   reservedMemory: readonly MemoryReservation[];
   kubeReserved: Readonly<Record<string, string>>;
   systemReserved: Readonly<Record<string, string>>;
-  evictionHard: Readonly<Record<string, string>>;
   memoryBytes: bigint;
 }
 
@@ -63,11 +62,12 @@ export function reservedMemory(settings: ReservationSettings, { numaNodes }: Mac
 }
 
 /** kubeReserved, systemReserved and the hard eviction threshold, of memory. Validation has refused what can't be read. */
-function keptBack({ kubeReserved, systemReserved, evictionHard, memoryBytes }: ReservationSettings): ExactQuantity {
+function keptBack(settings: ReservationSettings): ExactQuantity {
+  const { kubeReserved, systemReserved, memoryBytes } = settings;
   const kube = parseReserved("kubeReserved", kubeReserved).resources;
   const system = parseReserved("systemReserved", systemReserved).resources;
   const capacity = { nanos: memoryBytes * 1_000_000_000n, format: "BinarySI" as const };
-  const { thresholds } = parseEviction({ evictionHard });
+  const thresholds = evictionSetAside(settings);
   const left = nodeAllocatable(new Map([["memory", capacity]]), [kube, system], thresholds).get("memory") ?? capacity;
   return { nanos: capacity.nanos - left.nanos, format: "BinarySI" };
 }

@@ -2,6 +2,7 @@
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";
+import { parseEviction, type EvictionThresholds } from "../../command/rules/parse-eviction.js";
 import { parseReserved, type ReservedResources } from "../../command/rules/parse-reserved.js";
 import type { NodeResources } from "../node-capacity.js";
 
@@ -15,6 +16,20 @@ export interface ReservedSettings {
 export interface Reserved {
   kube: ReservedResources;
   system: ReservedResources;
+}
+
+export interface EvictionReserveSettings {
+  evictionHard: Readonly<Record<string, string>>;
+  /** --experimental-allocatable-ignore-eviction */
+  allocatableIgnoresEviction: boolean;
+}
+
+/** Hard eviction thresholds that are set aside. Validation has refused what can't be read. */
+export function evictionSetAside({
+  evictionHard,
+  allocatableIgnoresEviction,
+}: EvictionReserveSettings): EvictionThresholds["thresholds"] {
+  return allocatableIgnoresEviction ? [] : parseEviction({ evictionHard }).thresholds;
 }
 
 /** More is set aside than the node has. */

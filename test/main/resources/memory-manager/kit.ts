@@ -37,6 +37,7 @@ export async function manager(
       kubeReserved: { memory: `${shapes.length}Gi` },
       systemReserved: {},
       evictionHard: {},
+      allocatableIgnoresEviction: false,
       memoryBytes: BigInt(4 * shapes.length) << 30n,
     },
     machine(shapes),

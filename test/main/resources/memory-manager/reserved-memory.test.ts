@@ -16,6 +16,7 @@ const settings = (fields: Partial<ReservationSettings>): ReservationSettings => 
   kubeReserved: { memory: "512Mi" },
   systemReserved: { memory: "512Mi", cpu: "1" },
   evictionHard: { "memory.available": "100Mi" },
+  allocatableIgnoresEviction: false,
   memoryBytes: 8n << 30n,
   ...fields,
 });
@@ -29,6 +30,12 @@ test("per node and kind, where the sum is what is kept back", () => {
   const percent = { evictionHard: { "memory.available": "5%" }, kubeReserved: {}, systemReserved: {} };
   const limits = { memory: String((8n << 30n) / 20n) };
   assert.doesNotThrow(() => reservedMemory(settings({ ...percent, reservedMemory: [{ numaNode: 0, limits }] }), two));
+});
+
+test("with --experimental-allocatable-ignore-eviction the hard threshold is not kept back", () => {
+  const fields = { allocatableIgnoresEviction: true, reservedMemory: [{ numaNode: 0, limits: { memory: "1Gi" } }] };
+  assert.doesNotThrow(() => reservedMemory(settings(fields), two));
+  assert.throws(() => reservedMemory(settings({ ...fields, allocatableIgnoresEviction: false }), two), /"1124Mi"/);
 });
 
 const refused: [string, Partial<ReservationSettings>, RegExp][] = [

@@ -306,13 +306,23 @@ export const PODS: Claims = {
     bad: [[{ flags: { exitOnLockContention: true } }, "--exit-on-lock-contention", "requires --lock-file"]],
     good: [{ flags: { exitOnLockContention: true, lockFile: "/run/lock" } }, { flags: { lockFile: "/run/lock" } }],
   },
+  "--cloud-provider | neither empty nor external": {
+    bad: [
+      [
+        nodeIP("", "aws"),
+        "--cloud-provider",
+        'cloud provider "aws" was specified, but built-in cloud providers are disabled',
+      ],
+    ],
+    good: [nodeIP("", ""), nodeIP("", "external")],
+  },
   "--node-ip | more than two addresses, two of one family, two while cloud provider set to a value other than external, or two including 0.0.0.0 or ::; unparsable ones are skipped with a log line":
     {
       bad: [
         [nodeIP("10.0.0.1,fd00::1,10.0.0.2"), "--node-ip", "has 3 addresses"],
         [nodeIP("10.0.0.1,10.0.0.2"), "--node-ip", "two addresses of one family"],
         [nodeIP("fd00::1,fd00::2"), "--node-ip", "two addresses of one family"],
-        [nodeIP("10.0.0.1,fd00::1", "aws"), "--node-ip", "--cloud-provider=aws"],
+        [nodeIP("10.0.0.1,fd00::1", "aws"), ["--node-ip", "--cloud-provider"], "--cloud-provider=aws"],
         [nodeIP("10.0.0.1,::"), "--node-ip", "one of them unspecified"],
         [nodeIP("0.0.0.0,fd00::1"), "--node-ip", "one of them unspecified"],
         [nodeIP("10.0.0.256"), "--node-ip", '"10.0.0.256" is not an IP address'],
@@ -323,7 +333,7 @@ export const PODS: Claims = {
         nodeIP("::"),
         nodeIP("10.0.0.1,fd00::1"),
         nodeIP("fd00::1, 10.0.0.1", "external"),
-        nodeIP("10.0.0.1", "aws"),
+        nodeIP("10.0.0.1", "external"),
         nodeIP("10.0.0.1,"),
         nodeIP(""),
       ],
