@@ -3,6 +3,7 @@
 
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { run } from "../standalone/exec.js";
 import { errnoOf, SetupProblem } from "../standalone/problem.js";
 import { layoutOf, STATE, STATE_ROOT, type Layout } from "./layout.js";
 import type { InstallerOptions } from "./options.js";
@@ -44,9 +45,17 @@ async function purge(layout: Layout, live: boolean): Promise<void> {
       );
     }
     await removePodCgroups();
+    await removeOwnMount(STATE_ROOT);
   }
   for (const path of STATE) await rm(layout.at(path), { recursive: true, force: true });
   await removeEmpty(layout.at(STATE_ROOT));
+}
+
+/** Where / is not a shared mount, the kubelet mounts its root directory on itself. A disk of the operator's stays. */
+async function removeOwnMount(folder: string): Promise<void> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n").map((line) => line.split(" "));
+  const isBound = lines.some(([, , , root, mountPoint]) => mountPoint === folder && root !== "/");
+  if (isBound) await run("umount", ["--", folder]);
 }
 
 async function mountsBelow(folder: string): Promise<string[]> {

@@ -225,6 +225,16 @@ describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
     await stat(join(shared, "in", "seen"));
   });
 
+  test("an emptyDir takes mounts of a container to the node: the root directory is a shared mount", async () => {
+    const app = shell("app", IDLE, {
+      volumeMounts: [{ name: "shared", mountPath: "/m", mountPropagation: "Bidirectional" }],
+      securityContext: { privileged: true },
+    });
+    const spec = { volumes: [{ name: "shared", emptyDir: {} }] };
+    await node.writeManifest("bidirectional", manifest("bidirectional", [app], { spec }));
+    await waitForPod(node, "bidirectional", (pod) => conditionsOf(pod)["Ready"] === "True", "Ready");
+  });
+
   test("recursive read-only: as far as possible, or not at all where the runtime cannot", async (t) => {
     const mount = (recursiveReadOnly: "IfPossible" | "Enabled") => ({
       volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly }],

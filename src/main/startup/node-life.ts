@@ -9,6 +9,7 @@ import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { Settings } from "../command/settings.js";
 import { servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
+import { shareRootDirectory } from "./shared-root.js";
 import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
@@ -105,7 +106,7 @@ async function withNode(
   const [{ buildAgent }, nodeSettings] = await Promise.all([
     import("../agent/agent.js"),
     nodeSettingsOf(settings, name, directories.containerLogs),
-    makeDirectories(directories),
+    makeDirectories(directories).then(() => shareRootDirectory(directories.root, log)),
     setOomScoreAdj(settings.oomScoreAdj, log),
   ]);
   const giveUp = (reason: string): void => {
