@@ -90,6 +90,7 @@ export class CriFloor {
         pod,
         container,
         volumes: new Map([["marks", { hostPath: this.marks.directory }]]),
+        seLinux: false,
         etcHostsPath: `${directory}/etc-hosts`,
         terminationLogPath: `${directory}/termination-log`,
       });

@@ -6,6 +6,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { cgroupMetrics } from "../resources/cgroups/metrics.js";
 import type { PodMetrics } from "../sync/metrics.js";
+import { readFileLabel } from "../../shared/os/se-linux.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { volumeMetrics } from "../volumes/metrics.js";
@@ -117,10 +118,11 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       return createCgroupManager({ ...common, ...reserved, driver: chosen });
     }),
   );
-  const [swapController, swapBytes, thermalThrottlePaths, allocatable] = await Promise.all([
+  const [swapController, swapBytes, thermalThrottlePaths, fileLabel, allocatable] = await Promise.all([
     hasSwapController(mounts),
     readTotalSwap(),
     thermal,
+    readFileLabel(),
     parts.allocatable,
   ]);
   const node: NodeFacts = {
@@ -135,6 +137,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     swapController,
     hugePageSizes,
     thermalThrottlePaths,
+    seLinux: fileLabel !== undefined,
     containerLimits: {
       singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
       cpuPeriodUs,

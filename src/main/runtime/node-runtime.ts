@@ -31,6 +31,8 @@ export interface NodeFacts {
   swapController: boolean;
   /** Bytes. */
   hugePageSizes: bigint[];
+  /** SELinux is enabled. */
+  seLinux: boolean;
   /** Masked in containers: existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
   thermalThrottlePaths: readonly string[];
   /** How containers are limited beyond their own figures; the defaults of cgroup v1 when absent. */

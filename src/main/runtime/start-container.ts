@@ -220,6 +220,7 @@ async function configure(
       images: volumeImages,
       subPaths,
       recursiveReadOnly,
+      seLinux: runtime.node.seLinux,
       terminationLogPath: terminationLog,
       ...(hostsPath === undefined ? {} : { etcHostsPath: hostsPath }),
     });

@@ -12,6 +12,8 @@ export interface HostPlace {
   volumeName?: string;
   /** Processes of the pod are in this group. */
   group?: number;
+  /** On a node with SELinux the runtime gives the files the container's label. */
+  relabel?: true;
 }
 export interface ImagePlace {
   /** What to fetch before the first container that mounts it; the runtime gets the resolved reference. */

@@ -144,6 +144,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       cgroupVersion: 1,
       swapController: false,
       hugePageSizes: [],
+      seLinux: false,
       thermalThrottlePaths: ["/sys/devices/system/cpu/cpu0/thermal_throttle"],
     },
     settings: {

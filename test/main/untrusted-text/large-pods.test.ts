@@ -68,7 +68,7 @@ test("mounts inside each other are found for all volumes", () => {
 test("mounts of a container are made", () => {
   const volumes = new Map(mounts.map(({ name }) => [name, { hostPath: `/host/${name}` }]));
   const app = container("app", { volumeMounts: mounts });
-  assertQuick(() => containerMounts({ pod: pod(), container: app, volumes }));
+  assertQuick(() => containerMounts({ pod: pod(), container: app, volumes, seLinux: true }));
 });
 
 test("statuses of thousands of containers are computed", () => {

@@ -84,7 +84,7 @@ export async function csiKit(
       drivers,
       cluster: () => cluster,
       controllerAttaches: true,
-      seLinux: false,
+      seLinux: undefined,
       seLinuxEveryMode: false,
       onInUse: () => undefined,
       ...options,

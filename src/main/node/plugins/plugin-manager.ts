@@ -3,6 +3,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
+import { labelPluginFolders, type PluginLabels } from "./plugin-labels.js";
 import { PluginSocket } from "./plugin-socket.js";
 import { SocketWatch } from "./socket-watch.js";
 
@@ -19,6 +20,7 @@ export interface PluginManagerOptions {
 export class PluginManager {
   private readonly sockets = new Map<string, PluginSocket>();
   private readonly watch: SocketWatch;
+  private readonly labels: PluginLabels;
   private readonly deps: ConstructorParameters<typeof PluginSocket>[1];
 
   constructor(options: PluginManagerOptions) {
@@ -26,13 +28,15 @@ export class PluginManager {
     const log = moduleLogger(options.log, "plugins");
     const dial = options.dial ?? (async (path: string) => (await import("./dial.js")).dialRegistration(path, clock));
     this.deps = { handlers: new Map(Object.entries(options.handlers)), dial, clock, log };
+    this.labels = { rootDir, log };
     const onSockets = (found: ReadonlyMap<string, string>): void => this.onSockets(found);
     this.watch = new SocketWatch({ directory: `${rootDir}/plugins_registry`, clock, log, onSockets });
   }
 
   /** Resolves when the directory has been read once; registrations go on by themselves. */
-  start(): Promise<void> {
-    return this.watch.start();
+  async start(): Promise<void> {
+    await this.watch.start();
+    await labelPluginFolders(this.labels);
   }
 
   async stop(): Promise<void> {

@@ -26,6 +26,8 @@ export interface MountsInput {
   terminationLogPath?: string;
   /** The runtime handler's recursive_read_only_mounts feature. */
   recursiveReadOnly?: boolean;
+  /** SELinux is enabled on the node: the kubelet's own files, and volumes that allow it, get the container's label. */
+  seLinux: boolean;
 }
 
 const ETC_HOSTS = "/etc/hosts";
@@ -44,11 +46,11 @@ export function containerMounts(input: MountsInput): Mount[] {
   const wanted = container.volumeMounts ?? [];
   const mounts = wanted.map((mount, index) => volumeMount(input, mount, index));
   if (input.etcHostsPath !== undefined && !wanted.some((mount) => mount.mountPath === ETC_HOSTS)) {
-    mounts.push(bind(input.etcHostsPath, ETC_HOSTS));
+    mounts.push({ ...bind(input.etcHostsPath, ETC_HOSTS), selinuxRelabel: input.seLinux });
   }
   const messagePath = container.terminationMessagePath ?? defaultTerminationMessagePath;
   if (input.terminationLogPath !== undefined && messagePath !== "") {
-    mounts.push(bind(input.terminationLogPath, messagePath));
+    mounts.push({ ...bind(input.terminationLogPath, messagePath), selinuxRelabel: input.seLinux });
   }
   return mounts;
 }
@@ -127,6 +129,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
     ...bind(resolved ?? root.hostPath, containerPath),
     readonly: mount.readOnly === true || root.readOnly === true,
     recursiveReadOnly: recursiveReadOnly(mount, input.recursiveReadOnly === true),
+    selinuxRelabel: input.seLinux && root.relabel === true,
     propagation: propagations[mount.mountPropagation ?? "None"],
   };
 }

@@ -1,6 +1,7 @@
 // What the parts of the CSI code share.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import type { FileLabel } from "../../../shared/os/se-linux.js";
 import type { VolumeMetrics } from "../metrics.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -24,8 +25,8 @@ export interface CsiOptions {
   cluster: () => ClusterObjects | undefined;
   /** enableControllerAttachDetach: the attach/detach controller attaches volumes to this node. */
   controllerAttaches: boolean;
-  /** SELinux is enabled on this node. */
-  seLinux: boolean;
+  /** What the policy of the node gives to files; undefined without SELinux. */
+  seLinux: FileLabel | undefined;
   /** Gate SELinuxMount. */
   seLinuxEveryMode: boolean;
   /** volumesInUse has changed: the node's status wants to be sent, and volumes wait for that. */

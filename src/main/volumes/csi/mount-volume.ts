@@ -4,7 +4,7 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
-import { isMountPoint } from "../mounts.js";
+import { isMountPoint, mountsAt } from "../mounts.js";
 import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
@@ -18,7 +18,7 @@ import { learnAttachable } from "./learn-attachable.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
-import { contextOption, mountContext } from "./se-linux.js";
+import { contextOption, keepsLabels, mountContext } from "./se-linux.js";
 import type { Staging } from "./staging.js";
 import { inStep, isCsiStep } from "./step-error.js";
 import { userKey } from "./users.js";
@@ -47,6 +47,8 @@ export interface UndoRequest {
 export class CsiMounts {
   /** What this kubelet has published, or found published. */
   private readonly published = new Set<string>();
+  /** By user of the volume: its files have labels of their own. Only on nodes with SELinux. */
+  private readonly relabel = new Map<string, boolean>();
 
   constructor(
     private readonly context: CsiContext,
@@ -64,11 +66,11 @@ export class CsiMounts {
       ...(volume.readOnly ? { readOnly: true } : {}),
     };
     learnAttachable(this.context, volume);
-    if (this.published.has(user)) return place;
+    if (this.published.has(user)) return this.labelled(place, user);
     if ((await exists(places.ready)) && (await isMountPoint(places.target))) {
       // An earlier kubelet's work. Not even its driver need be there.
       this.published.add(user);
-      return place;
+      return this.labelled(place, user);
     }
     await withDevice(this.context, this.staging, { pod, volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
       const asked = (await readVolData(places.directory)) !== undefined;
@@ -90,7 +92,18 @@ export class CsiMounts {
       await (await open(places.ready, "w", 0o640)).close();
     });
     this.published.add(user);
-    return place;
+    return this.labelled(place, user);
+  }
+
+  /** A file system that keeps labels per file can be relabelled; one that is mounted with a label has it already. */
+  private async labelled(place: HostPlace, user: string): Promise<HostPlace> {
+    if (this.context.seLinux === undefined || place.readOnly === true) return place;
+    let relabel = this.relabel.get(user);
+    if (relabel === undefined) {
+      relabel = keepsLabels(await mountsAt(place.hostPath));
+      this.relabel.set(user, relabel);
+    }
+    return relabel ? { ...place, relabel: true } : place;
   }
 
   /** Publishes once more, for drivers that want the pod's tokens fresh (requiresRepublish). */
@@ -126,6 +139,7 @@ export class CsiMounts {
         throw new CsiStateError(`driver ${driver} unpublished ${key}, but ${places.target} is still mounted`);
       }
       this.published.delete(user);
+      this.relabel.delete(user);
       await removeTree(places.target);
       await removeTree(places.meta);
       await removeVolData(places.directory);
@@ -145,7 +159,7 @@ export class CsiMounts {
     const driverSetsGroup = capabilities.has(CAPABILITY.VOLUME_MOUNT_GROUP);
     const { accessModes } = volume;
     const label = { everyMode: context.seLinuxEveryMode, driver: spec, accessModes, pod, volume: request.podVolume };
-    const seLinux = context.seLinux ? mountContext(label) : undefined;
+    const seLinux = context.seLinux === undefined ? undefined : mountContext({ ...label, files: context.seLinux });
     const capability = mountCapability(accessMode(volume.accessModes, capabilities), {
       fsType: volume.fsType,
       mountFlags: [...volume.mountOptions, ...contextOption(seLinux)],

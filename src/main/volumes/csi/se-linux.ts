@@ -1,19 +1,14 @@
 // The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its files.
 // Only where the node has SELinux, the driver says it can, and no two pods could want different ones.
-import { stat } from "node:fs/promises";
 import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Mount } from "../../../shared/fs/mountinfo.js";
+import type { FileLabel } from "../../../shared/os/se-linux.js";
 import type { DriverSpec } from "./driver-objects.js";
 import { CsiSpecError } from "./errors.js";
 
-/** True when the kernel enforces or watches SELinux. */
-export async function seLinuxEnabled(): Promise<boolean> {
-  return stat("/sys/fs/selinux/enforce").then(
-    () => true,
-    () => false,
-  );
-}
-
 export interface LabelledMount {
+  /** What the policy of the node gives to files. */
+  files: FileLabel;
   /** Gate SELinuxMount: whatever the access mode, not only ReadWriteOncePod. */
   everyMode: boolean;
   driver: DriverSpec | undefined;
@@ -24,12 +19,19 @@ export interface LabelledMount {
 }
 
 /** undefined: the volume's files are the runtime's to relabel. @throws CsiSpecError for containers that can't share it */
-export function mountContext({ everyMode, driver, accessModes, pod, volume }: LabelledMount): string | undefined {
+export function mountContext({
+  files,
+  everyMode,
+  driver,
+  accessModes,
+  pod,
+  volume,
+}: LabelledMount): string | undefined {
   if (driver?.seLinuxMount !== true) return undefined;
   const onePod = accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod";
   if (!onePod && !everyMode) return undefined;
   if (pod.spec.securityContext?.seLinuxChangePolicy === "Recursive") return undefined;
-  const labels = new Set(containersWith(pod, volume).map((container) => labelOf(pod, container)));
+  const labels = new Set(containersWith(pod, volume).map((container) => labelOf(pod, container, files)));
   const [label] = labels;
   if (labels.size <= 1) return label;
   if (!onePod) return undefined;
@@ -49,12 +51,17 @@ function containersWith({ spec }: Pod, volume: string | undefined): (Container |
   return found.length === 0 ? [undefined] : found;
 }
 
-function labelOf(pod: Pod, container: Container | undefined): string | undefined {
+/** The type of files is the policy's, whatever type the process has; user and level are the process's. */
+function labelOf(pod: Pod, container: Container | undefined, files: FileLabel): string | undefined {
   const options = container?.securityContext?.seLinuxOptions ?? pod.spec.securityContext?.seLinuxOptions;
   if (options?.level === undefined || options.level === "") return undefined;
-  const { user = "system_u", level } = options;
-  // Role and type of files are the policy's, whatever the process has.
-  return `${user}:object_r:container_file_t:${level}`;
+  const { user = files.user, level } = options;
+  return `${user}:${files.role}:${files.type}:${level}`;
+}
+
+/** The uppermost mount has labels per file, and was not mounted with one label for all. */
+export function keepsLabels(mounts: readonly Pick<Mount, "superOptions">[]): boolean {
+  return mounts.at(-1)?.superOptions.includes("seclabel") === true;
 }
 
 export function contextOption(context: string | undefined): string[] {

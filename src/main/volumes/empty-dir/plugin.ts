@@ -47,7 +47,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
         const mounted = backing !== undefined && (await isMountPoint(directory));
         const complete = mounted || backing === undefined;
         if (complete && (await exists(`${meta}/${READY_FILE}`)) && (await exists(directory))) {
-          return { hostPath: directory };
+          return { hostPath: directory, relabel: true };
         }
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
         if (!complete) await ownMounts.make(meta, backing.intent, backing.data);
@@ -63,7 +63,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
           cause: error,
         });
       }
-      return { hostPath: directory };
+      return { hostPath: directory, relabel: true };
     },
     async tearDown(uid, volume) {
       const target = volumeDirectory(rootDir, uid, NAME, volume);

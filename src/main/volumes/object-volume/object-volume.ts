@@ -121,7 +121,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
   return {
     name: kind.name,
     source: kind.source,
-    setUp: async (request) => ({ hostPath: await bringOrKeep(request), readOnly: true }),
+    setUp: async (request) => ({ hostPath: await bringOrKeep(request), readOnly: true, relabel: true }),
     refresh: async (request) => {
       await bring(request, false);
     },

@@ -56,7 +56,7 @@ export class LocalVolumes {
       await this.warnOfOtherGroup(pod, pv, stats.gid);
       await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, mayHang: true, signal });
     }
-    return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
+    return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : { relabel: true }) };
   }
 
   tearDown(uid: string, name: string): Promise<void> {

@@ -1,5 +1,6 @@
 // What does the work behind claims and CSI volumes, put together. Loaded with the first of them.
 import type { Clock } from "../../../shared/clock/clock.js";
+import { readFileLabel } from "../../../shared/os/se-linux.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
@@ -11,7 +12,6 @@ import { volumeMetrics } from "../metrics.js";
 import { CsiVolumes } from "../csi/csi-volumes.js";
 import type { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS, type MigratedField } from "../csi/migrated-plugins.js";
-import { seLinuxEnabled } from "../csi/se-linux.js";
 import { deviceOf } from "../csi/csi-volume.js";
 import { isDevicePlace, isImagePlace } from "../place.js";
 import type { VolumePlugin } from "../plugin.js";
@@ -58,7 +58,7 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
   const metrics = volumeMetrics(options.registry);
   const ownership = { changeOwnership: options.changeOwnership, calls: options.calls, events, clock, metrics };
-  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await seLinuxEnabled() });
+  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await readFileLabel() });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
     ...options,

@@ -366,10 +366,25 @@ const mounts = (volumeMounts: Container["volumeMounts"], rest: Partial<MountsInp
     pod: makePod(),
     container: c("a", { volumeMounts: volumeMounts ?? [] }),
     volumes: new Map([["v", { hostPath: "/host/v" }]]),
+    seLinux: false,
     etcHostsPath: "/p/etc-hosts",
     terminationLogPath: "/p/log",
     ...rest,
   });
+
+test("SELinux: the runtime relabels the kubelet's own files and the volumes that allow it, only where it is enabled", () => {
+  const volumeMounts = ["own", "node"].map((name) => ({ name, mountPath: `/${name}` }));
+  const volumes = new Map([
+    ["own", { hostPath: "/own", relabel: true as const }],
+    ["node", { hostPath: "/node" }],
+  ]);
+  const relabelled = (seLinux: boolean): string[] =>
+    mounts(volumeMounts, { volumes, seLinux })
+      .filter(({ selinuxRelabel }) => selinuxRelabel)
+      .map(({ containerPath }) => containerPath);
+  assert.deepEqual(relabelled(true), ["/own", "/etc/hosts", "/dev/termination-log"]);
+  assert.deepEqual(relabelled(false), []);
+});
 
 test("mounts: volumes, hosts file, termination log", () => {
   const list = mounts([{ name: "v", mountPath: "data", readOnly: true, mountPropagation: "Bidirectional" }]);

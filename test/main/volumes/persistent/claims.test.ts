@@ -257,7 +257,7 @@ test(
     bind({ local: { path: `${root}/disks/one` }, mountOptions: ["noexec"] }, {}, annotations);
     const places = await manager.setUpPod(podWith([claimed]), never);
     const hostPath = hostPathOf(places, "data");
-    assert.deepEqual(places.get("data"), { hostPath, volumeName: "pv-1", group: 4711 });
+    assert.deepEqual(places.get("data"), { hostPath, volumeName: "pv-1", relabel: true, group: 4711 });
     const line = readFileSync("/proc/self/mountinfo", "utf8")
       .split("\n")
       .find((one) => one.includes(hostPath));
