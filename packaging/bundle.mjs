@@ -9,21 +9,14 @@ import { build } from "esbuild";
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");
-const entries = [
-  "main/kubelet",
-  "main/startup/examine-child",
-  "workers/pleg/index",
-  "workers/server/index",
-  "workers/prober/index",
-  "workers/image-gc/index",
-  "workers/eviction/index",
-  "workers/node-status/index",
-  "workers/tasks/index",
-  "workers/tasks/volume-helper",
-  "workers/log/index",
-];
+const root = dirname(dist);
+/** Each folder of src/workers with an index.ts is a thread: of the table in src/main/threads/thread-table.ts, log and tasks. */
+const threads = (await readdir(join(root, "src", "workers"), { recursive: true }))
+  .filter((path) => /^[^/]+\/index\.ts$/.test(path))
+  .map((path) => `workers/${dirname(path)}/index`);
+const entries = ["main/kubelet", "main/startup/examine-child", "workers/tasks/volume-helper", ...threads];
 /** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */
-const { bundle } = JSON.parse(await readFile(join(dirname(dist), "package.json"), "utf8"));
+const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 /** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */
 const neverLoaded = ["@grpc/proto-loader"];
@@ -59,7 +52,12 @@ async function checkEntries() {
   for (const name of await readdir(outdir, { recursive: true })) {
     if (!name.endsWith(".js")) continue;
     const path = join(outdir, name);
-    for (const [, url] of (await readFile(path, "utf8")).matchAll(/new URL\("(\.[^"]+)", ?import\.meta\.url\)/g)) {
+    const text = await readFile(path, "utf8");
+    const urls = [...text.matchAll(/new URL\(["`](\.[^"`]+)["`], ?import\.meta\.url\)/g)].flatMap(([, url]) =>
+      // A name between is that of any thread: src/main/threads/thread-context.ts.
+      /\$\{/.test(url) ? threads.map((entry) => url.replace(/\$\{[^}]*\}/, entry.split("/")[1])) : [url],
+    );
+    for (const url of urls) {
       const entry = join(dirname(path), url);
       await access(entry).catch(() => {
         throw new Error(`${name} starts ${url}, which is not in the bundle: ${entry}`);

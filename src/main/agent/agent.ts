@@ -48,9 +48,9 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
   const { rootDir, podLogsDir } = settings;
   const eviction = new LateEviction({
     ...{ rootDir, podLogsDir, sync, pressures, tasks, events, cri, registry, clock, log },
-    thread: threads.eviction,
+    thread: threads.of.eviction,
     removeDeadContainers: () => collection.removeDeadContainers(),
-    removeUnusedImages: () => threads.imageGc.removeUnusedImages(),
+    removeUnusedImages: () => threads.of["image-gc"].removeUnusedImages(),
   });
   const sources = new Later<Sources>("the pod sources");
   const settled = (): boolean => sources.get().allSourcesSeen() && sync.cache.complete;
@@ -82,7 +82,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         startPodCidr(membership === undefined ? settings.podCIDR : "", { cri, clock, log }),
       ),
       { name: "collection", start: () => collection.start(), stop: () => collection.stop() },
-      running("the fault hook", () => ({ stop: hookFaults(context, membership) })),
+      running("the fault hook", () => ({ stop: hookFaults(context) })),
       running("the pod sources", () => {
         sources.set(startPodSources(context, foundation, managed, sync));
         return sources.get();

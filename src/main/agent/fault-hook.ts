@@ -21,8 +21,10 @@ const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${p
 
 export interface FaultHookOptions {
   rootDir: string;
-  /** undefined: it has not been started. */
-  threads: Readonly<Record<string, Breakable | undefined>>;
+  /** Every thread that may be named. */
+  names: readonly string[];
+  /** undefined: it has not been made. */
+  thread: (name: string) => Breakable | undefined;
   log: Logger;
 }
 
@@ -46,13 +48,13 @@ export function mainThread(clock: Clock, log: Logger): Breakable {
   };
 }
 
-async function order({ rootDir, threads, log }: FaultHookOptions): Promise<void> {
+async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions): Promise<void> {
   const path = join(rootDir, "nodelet", "fault");
   const words = (await readFile(path, "utf8")).trim().split(" ");
   const name = words.pop() ?? "";
   const fault = words.join(" ");
-  const thread = threads[name];
-  if (thread === undefined) throw new Error(`${path} names no thread of ${Object.keys(threads).join(", ")}: "${name}"`);
+  const thread = threadOf(name);
+  if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: "${name}"`);
   log.warn({ fault, thread: name }, `fault ordered: ${fault} ${name}`);
   const thrown = THROWN.find((one) => one === fault);
   if (thrown !== undefined) {

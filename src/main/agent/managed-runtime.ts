@@ -37,7 +37,7 @@ export async function makeManagedRuntime(
     sync: sync.get,
     cri: () => made.get().cri,
     resources: resources.get,
-    onDeviceRegistration: (problem) => threads.server.setDevicePluginProblem(problem),
+    onDeviceRegistration: (problem) => threads.of.server.setDevicePluginProblem(problem),
     ...{ events, registry, clock, log },
   });
   const standing = admissionFacts(settings);

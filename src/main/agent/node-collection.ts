@@ -8,7 +8,7 @@ import { ImageUsers } from "../collection/image-users.js";
 import { LeasedImages } from "../collection/leased-images.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { NodeSync } from "../sync/node-sync.js";
-import type { ImageGcOwner } from "../threads/image-gc-thread.js";
+import type { ImageGcOwner } from "../threads/thread-owner.js";
 
 export interface NodeCollection {
   /** The runtime for the sync path: its images are made ready under leases. */

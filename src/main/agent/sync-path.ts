@@ -40,7 +40,7 @@ export function makeSyncPath(
   const probes = createProbes({
     rootDir: settings.rootDir,
     nodeIPs: () => hostIPs.current,
-    prober: threads.prober,
+    prober: threads.of.prober,
     events: runtime.events,
     onResult: (uid) => later.get().onProbeResult(uid),
     ...{ registry, clock, log },
@@ -64,7 +64,7 @@ export function makeSyncPath(
   const sync = new NodeSync({
     runtime,
     calls: foundation.calls,
-    pleg: threads.pleg,
+    pleg: threads.of.pleg,
     ...{ probes, admission, clock, log },
     gates: settings.restartGates,
     ...(settings.resourceHealthStatus && {
@@ -75,7 +75,7 @@ export function makeSyncPath(
     }),
     backoff: settings.crashLoopBackOff,
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
-    publish: (delta) => threads.server.publish(delta),
+    publish: (delta) => threads.of.server.publish(delta),
     subscribers: {
       cgroups: { admitted: changed, resized: changed, terminated: changed, removed: changed },
       timelines: new NodePodWatch(timelines, metrics, clock).subscriber,

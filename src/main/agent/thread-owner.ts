@@ -1,6 +1,7 @@
 // What main answers to its threads and does with their reports; and the hook by which tests break them.
 import type { Timelines } from "../timeline/timelines.js";
 import type { ThreadOwner } from "../threads/thread-owner.js";
+import { THREADS } from "../threads/thread-context.js";
 import type { Membership } from "../cluster/membership.js";
 import type { AgentContext } from "./context.js";
 import { installFaultHook, mainThread } from "./fault-hook.js";
@@ -35,23 +36,12 @@ export function threadOwner(parts: ThreadOwnerParts): ThreadOwner {
 }
 
 /** Returns how to remove the hook. */
-export function hookFaults(
-  { settings, threads, clock, log }: AgentContext,
-  membership: Membership | undefined,
-): () => void {
+export function hookFaults({ settings, threads, clock, log }: AgentContext): () => void {
+  const main = mainThread(clock, log);
   return installFaultHook({
     rootDir: settings.rootDir,
-    threads: {
-      main: mainThread(clock, log),
-      pleg: threads.pleg.thread,
-      server: threads.server.thread,
-      prober: threads.prober.thread,
-      "image-gc": threads.imageGc.thread,
-      eviction: threads.eviction.thread,
-      get "node-status"() {
-        return membership?.nodeStatusThread;
-      },
-    },
+    names: THREADS,
+    thread: (name) => (name === "main" ? main : threads.breakable(name)),
     log,
   });
 }

@@ -100,10 +100,6 @@ class Joining implements JoinedCluster {
     return this.pods?.mirrorUid(namespace, name);
   }
 
-  get nodeStatusThread(): JoinedCluster["nodeStatusThread"] {
-    return this.nodeStatus?.thread;
-  }
-
   async stop(): Promise<void> {
     this.abort.abort(new Error("the kubelet is stopping"));
     await this.done;

@@ -6,7 +6,6 @@ import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { LateCluster } from "./late-cluster.js";
-import type { Breakable } from "../threads/breakable.js";
 
 const FRESH_MS = 2000;
 
@@ -17,8 +16,6 @@ export interface JoinedCluster {
   setShuttingDown(shuttingDown: boolean): void;
   /** Of the static pod of that name. */
   mirrorUid(namespace: string, name: string): string | undefined;
-  /** For tests that break it. */
-  readonly nodeStatusThread: Breakable | undefined;
   stop(): Promise<void>;
 }
 
@@ -77,10 +74,6 @@ export class Membership {
       this.log.debug({ err: error }, "cannot read the Node object; using the cached one");
       return undefined;
     }
-  }
-
-  get nodeStatusThread(): Breakable | undefined {
-    return this.joined?.nodeStatusThread;
   }
 
   async stop(): Promise<void> {

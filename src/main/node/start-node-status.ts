@@ -8,11 +8,9 @@ import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { printQuantity } from "../../shared/api/quantity.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeThreads } from "../threads/node-threads.js";
-import { isThreadStopped } from "../threads/errors.js";
 import { GatheredFacts } from "./node-facts.js";
 import { watchNodeImages } from "./node-images.js";
 import { nodeStatusInit, type NodeStatusSettings } from "./node-status-init.js";
@@ -31,7 +29,7 @@ export interface NodeStatusParts {
   relisted: boolean;
   /** The API server answers the heartbeat again after it was away. */
   serverReturned: () => void;
-  threads: Pick<NodeThreads, "context" | "imageGc" | "addMetrics">;
+  threads: Pick<NodeThreads, "context" | "of" | "add">;
   cri: Pick<CriClient, "updateRuntimeConfig">;
   events: Pick<EventRecorder, "node">;
   clock: Clock;
@@ -55,8 +53,6 @@ export interface NodeStatusLink {
   readNode(): Promise<SeenNode>;
   /** The client certificate was renewed. */
   reloadCredentials(): Promise<void>;
-  /** For tests that break it. */
-  readonly thread: NodeStatusThread["thread"];
   stop(): Promise<void>;
 }
 
@@ -95,13 +91,11 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     log,
   });
   events.node({ type: "Normal", reason: "Starting", message: "Starting kubelet." });
-  thread.thread.start().catch((error: unknown) => {
-    if (!isThreadStopped(error)) log.error({ err: error }, "the node-status thread did not start");
-  });
-  threads.addMetrics(async (): Promise<MetricSnapshot[]> => [await thread.thread.call.metrics()]);
+  threads.add("node-status", thread);
+  thread.thread.begin();
   const max = settings.nodeStatusMaxImages;
   const endImages = watchNodeImages({
-    list: () => threads.imageGc.thread.call.biggestImages(max),
+    list: () => threads.of["image-gc"].thread.call.biggestImages(max),
     found: (images) => facts.set({ images }),
     clock,
     log,
@@ -120,7 +114,6 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     },
     readNode: () => thread.thread.call.readNode(),
     reloadCredentials: () => thread.thread.call.reloadCredentials(),
-    thread: thread.thread,
     async stop() {
       endImages();
       facts.stop();

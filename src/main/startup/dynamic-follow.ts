@@ -15,7 +15,7 @@ import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 export interface FollowParts {
   dynamic: DynamicConfig;
   logging: Logging;
-  threads: Pick<NodeThreads, "context" | "server">;
+  threads: Pick<NodeThreads, "context" | "of">;
   restart: (reason: string) => void;
 }
 
@@ -48,7 +48,7 @@ export function followChanges({ dynamic, logging, threads, restart }: FollowPart
       const verbosity = values["logging.verbosity"];
       if (verbosity === undefined) return false;
       logging.verbosity = Number(verbosity);
-      threads.server.setConfigz(configz);
+      threads.of.server.setConfigz(configz);
       return true;
     },
   });

@@ -7,7 +7,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { Settings } from "../command/settings.js";
-import { servingFiles } from "../node/certificates/certificate-files.js";
+import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
 import { shareRootDirectory } from "./shared-root.js";
 import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
@@ -25,7 +25,6 @@ import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./process/signals.js";
 import { checkSwap } from "../node/swap.js";
 import { linkToSystemd } from "./systemd/systemd.js";
-import { evictionInit, imageGcInit, plegInit, proberInit, serverInit } from "./thread-inits.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
 
 export interface Outcome {
@@ -85,11 +84,13 @@ async function withNode(
   // There before the server thread looks for its certificate in it.
   if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);
   await using threads = new NodeThreads({
-    pleg: plegInit(settings),
-    server: serverInit(settings, name, directories.checkpoints),
-    prober: proberInit(settings),
-    imageGc: imageGcInit(settings, directories.containerLogs),
-    eviction: evictionInit(settings),
+    facts: {
+      settings,
+      nodeName: name,
+      directories,
+      serving: servingFiles(settings),
+      api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
+    },
     registry,
     clock,
     log,

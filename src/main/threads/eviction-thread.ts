@@ -11,20 +11,16 @@ import type {
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
-import type { Eviction, EvictionThreadPort } from "../eviction/eviction.js";
-import { isThreadStopped } from "./errors.js";
+import type { EvictionThreadPort } from "../eviction/eviction.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadContext } from "./thread-context.js";
-
-/** One order at a time, and a storm of OOM kills. */
-const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 18 };
-
-export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
+import type { ThreadFacts, ThreadHost } from "./thread-host.js";
+import type { EvictionOwner } from "./thread-owner.js";
+import { parseEviction } from "../command/rules/parse-eviction.js";
 
 export interface EvictionThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"eviction">;
   init: EvictionInit;
   clock: Clock;
   log: Logger;
@@ -49,9 +45,7 @@ export class EvictionThread implements EvictionThreadPort {
     const upcalls = async (): Promise<EvictionUpcalls> => (await this.owner()).upcalls;
     this.thread = superviseThread<EvictionControl, EvictionInit, EvictionUpcalls>({
       ...options.context.common("eviction"),
-      entry: new URL("../../workers/eviction/index.js", import.meta.url),
       init: () => options.init,
-      ringCapacities: RING_BYTES,
       upcalls: {
         removeDeadContainers: async () => (await upcalls()).removeDeadContainers(),
         removeUnusedImages: async () => (await upcalls()).removeUnusedImages(),
@@ -64,13 +58,6 @@ export class EvictionThread implements EvictionThreadPort {
         this.detach();
         options.context.exited(exit);
       },
-    });
-  }
-
-  /** The caller does not wait for it. */
-  begin(): void {
-    this.thread.start().catch((error: unknown) => {
-      if (!isThreadStopped(error)) this.options.log.error({ err: error }, "the eviction thread did not start");
     });
   }
 
@@ -118,4 +105,27 @@ export class EvictionThread implements EvictionThreadPort {
     this.records?.stop();
     this.records = undefined;
   }
+}
+
+/** Upstream looks at what it has every ten seconds. */
+const SAMPLE_PERIOD_MS = 1000;
+
+export function evictionInit({ settings }: ThreadFacts): EvictionInit {
+  return {
+    // Validation has refused what can't be read.
+    thresholds: parseEviction(settings).thresholds,
+    evictionPressureTransitionPeriodMs: settings.evictionPressureTransitionPeriodMs,
+    evictionMaxPodGracePeriod: settings.evictionMaxPodGracePeriod,
+    kernelMemcgNotification: settings.kernelMemcgNotification,
+    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
+    enforcePods: settings.enforceNodeAllocatable.includes("pods"),
+    rootDir: settings.rootDir,
+    podLogsDir: settings.podLogsDir,
+    cgroupRoot: settings.cgroupRoot,
+    cgroupsPerQOS: settings.cgroupsPerQOS,
+    containerRuntimeEndpoint: settings.containerRuntimeEndpoint,
+    imageServiceEndpoint: settings.imageServiceEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    samplePeriodMs: SAMPLE_PERIOD_MS,
+  };
 }

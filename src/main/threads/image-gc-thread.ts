@@ -1,16 +1,13 @@
 // The image-gc thread as main runs it. Invariant: what was granted to a thread ends with it; no thread runs before the
 // sync path is there to answer.
 import type { FreedImages, ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
-import type { ThreadContext } from "./thread-context.js";
-
-export interface ImageGcOwner {
-  upcalls: ImageGcUpcalls;
-  leases: { threadStarted(generation: number): void; threadGone(): void };
-}
+import type { ThreadFacts, ThreadHost } from "./thread-host.js";
+import type { ImageGcOwner } from "./thread-owner.js";
 
 export interface ImageGcThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"image-gc">;
   init: ImageGcInit;
   /** Answers from the moment it is there. */
   owner: Promise<{ collection: ImageGcOwner }>;
@@ -26,10 +23,7 @@ export class ImageGcThread {
   constructor(options: ImageGcThreadOptions) {
     this.thread = superviseThread<ImageGcControl, ImageGcInit, ImageGcUpcalls>({
       ...options.context.common("image-gc"),
-      entry: new URL("../../workers/image-gc/index.js", import.meta.url),
       init: () => options.init,
-      // The thread waits for nothing else, so there is nothing big to pass through rings.
-      ringCapacities: { inbox: 4096, outbox: 4096 },
       upcalls: {
         imagesInUse: (images) => this.owner?.upcalls.imagesInUse(images) ?? Promise.resolve(undefined),
         grant: (proposal) => this.owner?.upcalls.grant(proposal) ?? Promise.resolve([]),
@@ -56,7 +50,31 @@ export class ImageGcThread {
     return this.thread.within(REMOVE_ALL_DEADLINE_MS).removeUnused();
   }
 
+  /** For /metrics. */
+  async metrics(): Promise<MetricSnapshot[]> {
+    return [await this.thread.call.metrics()];
+  }
+
   stop(): Promise<void> {
     return this.thread.stop();
   }
+}
+
+/** Image detection and collection, and container collection: upstream's periods. */
+const IMAGE_PERIOD_MS = 5 * 60_000;
+const LINK_PERIOD_MS = 60_000;
+
+export function imageGcInit({ settings, directories }: ThreadFacts): ImageGcInit {
+  return {
+    imageEndpoint: settings.imageServiceEndpoint,
+    runtimeEndpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
+    imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
+    imageMinimumGCAgeMs: settings.imageMinimumGCAgeMs,
+    imageMaximumGCAgeMs: settings.imageMaximumGCAgeMs,
+    imagePeriodMs: IMAGE_PERIOD_MS,
+    linkPeriodMs: LINK_PERIOD_MS,
+    containerLogsDir: directories.containerLogs,
+  };
 }

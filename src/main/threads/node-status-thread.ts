@@ -6,11 +6,12 @@ import type {
   NodeStatusUpcalls,
 } from "../../shared/contracts/node-status.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadContext } from "./thread-context.js";
+import type { ThreadHost } from "./thread-host.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 
 export interface NodeStatusThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"node-status">;
   init: NodeStatusInit;
   upcalls: NodeStatusUpcalls;
   /** All there is to tell a thread that has just started. */
@@ -28,10 +29,7 @@ export class NodeStatusThread {
   constructor(private readonly options: NodeStatusThreadOptions) {
     this.thread = superviseThread<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>({
       ...options.context.common("node-status"),
-      entry: new URL("../../workers/node-status/index.js", import.meta.url),
       init: () => options.init,
-      // Nothing passes through rings.
-      ringCapacities: { inbox: 4096, outbox: 4096 },
       callDeadlineMs: CALL_DEADLINE_MS,
       upcalls: options.upcalls,
       onRunning: (thread) => {
@@ -52,6 +50,11 @@ export class NodeStatusThread {
     this.thread.call.setFacts(facts).catch((error: unknown) => {
       this.options.log.warn({ err: error }, "the node-status thread did not accept a change of the node");
     });
+  }
+
+  /** For /metrics. */
+  async metrics(): Promise<MetricSnapshot[]> {
+    return [await this.thread.call.metrics()];
   }
 
   stop(): Promise<void> {

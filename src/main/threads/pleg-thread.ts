@@ -5,18 +5,17 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingProducer } from "../../shared/queue/ring.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadContext } from "./thread-context.js";
+import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PlegPort } from "../model/pleg-port.js";
 
 /** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
 const MAX_WAITING_REQUESTS = 100_000;
-const RING_BYTES = { inbox: 1 << 20, outbox: 8 << 20 };
-
 export interface PlegThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"pleg">;
   init: PlegInit;
   clock: Clock;
   log: Logger;
@@ -34,9 +33,7 @@ export class PlegThread implements PlegPort {
   constructor(private readonly options: PlegThreadOptions) {
     this.thread = superviseThread<PlegControl, PlegInit>({
       ...options.context.common("pleg"),
-      entry: new URL("../../workers/pleg/index.js", import.meta.url),
       init: () => options.init,
-      ringCapacities: RING_BYTES,
       onRunning: (thread) => this.join(thread),
       onExit: (exit) => {
         this.detach();
@@ -56,6 +53,11 @@ export class PlegThread implements PlegPort {
 
   unwatch(uid: string): void {
     this.control("unwatch", (thread) => thread.call.unwatch(uid));
+  }
+
+  /** For /metrics. */
+  async metrics(): Promise<MetricSnapshot[]> {
+    return [await this.thread.call.metrics()];
   }
 
   async stop(): Promise<void> {
@@ -104,4 +106,22 @@ export class PlegThread implements PlegPort {
       this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread resends it`);
     });
   }
+}
+
+/** Longest time for one pod's inspection, and for a whole list. */
+const INSPECT_DEADLINE_MS = 5000;
+const LIST_DEADLINE_MS = 30_000;
+
+export function plegInit({ settings }: ThreadFacts): PlegInit {
+  return {
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    inspectDeadlineMs: INSPECT_DEADLINE_MS,
+    inspectConcurrency: 16,
+    listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),
+    relistActiveMs: 1000,
+    relistIdleMs: 10_000,
+    statusPeriodMs: 5000,
+    useEvents: true,
+  };
 }

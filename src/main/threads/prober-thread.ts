@@ -5,19 +5,16 @@ import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../sh
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
-import { isThreadStopped } from "./errors.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
-import type { ThreadContext } from "./thread-context.js";
+import type { ThreadFacts, ThreadHost } from "./thread-host.js";
+import { KUBERNETES_VERSION } from "../command/version.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { ProberPort } from "../model/prober-port.js";
 
-/** Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits. */
-const RING_BYTES = { inbox: 1 << 12, outbox: 1 << 20 };
-
 export interface ProberThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"prober">;
   init: ProberInit;
   clock: Clock;
   log: Logger;
@@ -41,9 +38,7 @@ export class ProberThread implements ProberPort {
     );
     this.thread = superviseThread<ProberControl, ProberInit>({
       ...options.context.common("prober"),
-      entry: new URL("../../workers/prober/index.js", import.meta.url),
       init: () => options.init,
-      ringCapacities: RING_BYTES,
       onRunning: (thread) => this.join(thread),
       onExit: (exit) => {
         this.detach();
@@ -81,9 +76,7 @@ export class ProberThread implements ProberPort {
   private start(): void {
     if (this.started) return;
     this.started = true;
-    this.thread.start().catch((error: unknown) => {
-      if (!isThreadStopped(error)) this.options.log.error({ err: error }, "the prober thread did not start");
-    });
+    this.thread.begin();
   }
 
   private async join(thread: SupervisedThread<ProberControl>): Promise<void> {
@@ -107,4 +100,13 @@ export class ProberThread implements ProberPort {
     this.records?.stop();
     this.records = undefined;
   }
+}
+
+export function proberInit({ settings }: ThreadFacts): ProberInit {
+  const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
+  return {
+    endpoint: settings.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    userAgent: `kube-probe/${major}.${minor}`,
+  };
 }

@@ -4,12 +4,12 @@ import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "..
 import type { Logger } from "../../shared/log/logger.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
-import type { ThreadContext } from "./thread-context.js";
+import type { ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PodDelta } from "../model/pod-delta.js";
 
 export interface ServerThreadOptions {
-  context: ThreadContext;
+  context: ThreadHost<"server">;
   init: ServerInit;
   upcalls: ServerUpcalls;
   log: Logger;
@@ -36,7 +36,6 @@ export class ServerThread {
     );
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.context.common("server"),
-      entry: new URL("../../workers/server/index.js", import.meta.url),
       init: () => ({ ...options.init, configz: this.configz, devicePluginProblem: this.devicePluginProblem }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {

@@ -10,7 +10,7 @@ import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js
 import type { ThreadFault } from "../../shared/thread/faults.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
-import { ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
+import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";
 import { watchStalls } from "./stall-watch.js";
@@ -138,6 +138,13 @@ export class SupervisedThread<Control extends object> {
     });
     this.launch();
     return this.first.promise;
+  }
+
+  /** Starts the thread; the caller does not wait for it. */
+  begin(): void {
+    this.start().catch((error: unknown) => {
+      if (!isThreadStopped(error)) this.options.log.error({ err: error }, `the ${this.name} thread did not start`);
+    });
   }
 
   /**

@@ -7,28 +7,23 @@ import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
+import type { TableOptions, ThreadHost } from "./thread-host.js";
+import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";
 
-export const THREADS = ["main", "pleg", "server", "prober", "image-gc", "node-status", "eviction"] as const;
-export type ThreadName = (typeof THREADS)[number];
-
-/** Old-space limits, MiB: far above what a node of 1,000 pods needs, low enough that a leak ends one thread only. */
-const HEAP_MIB: Record<Exclude<ThreadName, "main">, number> = {
-  pleg: 192,
-  server: 192,
-  prober: 128,
-  "image-gc": 128,
-  "node-status": 96,
-  eviction: 96,
-};
+export const THREADS: readonly ThreadName[] = ["main", ...WORKERS];
+export type ThreadName = "main" | WorkerName;
 
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
 /** Without them no pod is synced: past this many restarts without a healthy run a new process is the last remedy. */
 const ESSENTIAL_RESTARTS = 10;
 
 /** Threads whose loss the process can't outlive; all others are restarted for ever. */
-export const ESSENTIAL: ReadonlySet<string> = new Set<ThreadName>(["main", "pleg"]);
+export const ESSENTIAL: ReadonlySet<string> = new Set<ThreadName>([
+  "main",
+  ...WORKERS.filter((name) => rowOf(name).essential === true),
+]);
 
-export class ThreadContext {
+export class ThreadContext implements ThreadHost<WorkerName> {
   readonly board: BoardBuffers;
   readonly mainSlot: BoardWriter;
 
@@ -46,11 +41,14 @@ export class ThreadContext {
     keepStamping(this.mainSlot, clock);
   }
 
-  /** The options that every thread is supervised with. */
-  common(name: Exclude<ThreadName, "main">) {
+  /** The options that a thread is supervised with, by its row. */
+  readonly common = (name: WorkerName): TableOptions => {
+    const { heapMiB, ringBytes } = rowOf(name);
     return {
       name,
-      heapMiB: HEAP_MIB[name],
+      entry: new URL(`../../workers/${name}/index.js`, import.meta.url),
+      heapMiB,
+      ringCapacities: ringBytes,
       readyDeadlineMs: 10_000,
       stallAfterMs: 10_000,
       restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
@@ -60,13 +58,13 @@ export class ThreadContext {
       clock: this.clock,
       board: this.board,
     };
-  }
+  };
 
   uncaughtInMain(origin: UncaughtOrigin): void {
     this.metrics.uncaught.inc({ thread: "main", origin });
   }
 
-  exited(exit: ThreadExit): void {
+  readonly exited = (exit: ThreadExit): void => {
     if (exit.cause !== "drained") this.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
-  }
+  };
 }

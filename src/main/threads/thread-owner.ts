@@ -4,9 +4,15 @@ import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
+import type { ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import type { Eviction } from "../eviction/eviction.js";
 
-import type { EvictionOwner } from "./eviction-thread.js";
-import type { ImageGcOwner } from "./image-gc-thread.js";
+export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
+
+export interface ImageGcOwner {
+  upcalls: ImageGcUpcalls;
+  leases: { threadStarted(generation: number): void; threadGone(): void };
+}
 
 export interface ThreadOwner {
   onRecord(record: PlegRecord): void;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
-import { EvictionThread, type EvictionOwner } from "../../../src/main/threads/eviction-thread.js";
+import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
+import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
@@ -78,7 +79,7 @@ test("orders arrive; a lost thread is given the pods, the orders under way and t
   assert.deepEqual(await eviction.metrics(), [], "nothing is asked of a thread that was never started");
   eviction.setPod(told("early", 9));
   assert.equal(asked, 0, "main's side is loaded with the thread");
-  eviction.begin();
+  eviction.thread.begin();
 
   const orders = () => records.filter((record) => record.kind === "evict");
   await until("the first order", () => orders().length > 0, PATIENCE_MS);

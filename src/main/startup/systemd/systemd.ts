@@ -6,19 +6,15 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { BoardReader } from "../../../shared/queue/board.js";
 import type { StampLimits } from "../../threads/late-threads.js";
 import type { NodeThreads } from "../../threads/node-threads.js";
+import { rowOf, WORKERS } from "../../threads/thread-table.js";
 import { systemdNotifier, type SystemdNotifier } from "./notify.js";
 import type { RunningAgent } from "../../agent/agent.js";
 import { feedWatchdog } from "./watchdog.js";
 
-/** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
+const MAIN_LIMIT_MS = 10_000;
 export const WATCHDOG_LIMITS: StampLimits = {
-  main: 10_000,
-  pleg: 30_000,
-  server: 30_000,
-  prober: 30_000,
-  "image-gc": 30_000,
-  "node-status": 30_000,
-  eviction: 30_000,
+  main: MAIN_LIMIT_MS,
+  ...Object.fromEntries(WORKERS.map((name) => [name, rowOf(name).watchdogMs])),
 };
 const STATUS_EVERY_MS = 5000;
 

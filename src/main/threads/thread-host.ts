@@ -1,0 +1,56 @@
+// What a thread's class on main needs of its surroundings: no class imports the table that lists it.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ThreadExit } from "../../shared/contracts/thread.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { Settings } from "../command/settings.js";
+import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
+import type { Breakable } from "./breakable.js";
+import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
+import type { ThreadOwner } from "./thread-owner.js";
+
+/** Options that the table decides; the class adds its init data, upcalls and snapshots. */
+export type TableOptions = Omit<
+  SuperviseOptions<object, unknown, object>,
+  "init" | "upcalls" | "callDeadlineMs" | "drainDeadlineMs" | "onRunning" | "onExit"
+>;
+
+/** `Name`: the rows that exist. A class for a thread without a row does not compile. */
+export interface ThreadHost<Name extends string> {
+  readonly common: (name: Name) => TableOptions;
+  readonly exited: (exit: ThreadExit) => void;
+}
+
+/** Everything that init data is made of. */
+export interface ThreadFacts {
+  settings: Settings;
+  nodeName: string;
+  directories: { checkpoints: string; containerLogs: string };
+  /** Certificate and key of the authenticated port. */
+  serving: { certFile: string; keyFile: string };
+  /** How the node reaches its API server; undefined: it runs stand-alone. */
+  api: NodeConfigFiles | undefined;
+}
+
+/** What a row makes its thread from. */
+export interface ThreadParts<Name extends string> {
+  context: ThreadHost<Name>;
+  facts: ThreadFacts;
+  clock: Clock;
+  log: Logger;
+  /** Resolves when the sync path can answer. */
+  owner: Promise<ThreadOwner>;
+  /** The metrics of main and of all threads that answer with theirs. */
+  collectMetrics(): Promise<MetricSnapshot[]>;
+  collectProbeMetrics(): Promise<MetricSnapshot[]>;
+  /** The value of -v from now on. */
+  setVerbosity(verbosity: number): void;
+}
+
+/** A thread as the loops over all rows use it. */
+export interface NodeThread {
+  readonly thread: Breakable & Pick<SupervisedThread<object>, "start" | "startTried" | "begin">;
+  /** For /metrics. Absent: the thread adds its own values. */
+  metrics?(): Promise<MetricSnapshot[]>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+// The worker threads of the node, one row each. Board slots, heap limits, watchdog limits, starts, metrics, stops and the fault hook
+// follow from the rows. The log thread and the tasks pool are no rows: they are not supervised (log-thread.ts, tasks-pool.ts).
+// Invariant: src/workers has one folder per row, with the row's name (test/packaging/thread-table.test.ts).
+import { evictionInit, EvictionThread } from "./eviction-thread.js";
+import { imageGcInit, ImageGcThread } from "./image-gc-thread.js";
+import { plegInit, PlegThread } from "./pleg-thread.js";
+import { proberInit, ProberThread } from "./prober-thread.js";
+import { serverInit, serverUpcalls } from "./server-init.js";
+import { ServerThread } from "./server-thread.js";
+import type { NodeThread, ThreadParts } from "./thread-host.js";
+
+/** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
+const WATCHDOG_MS = 30_000;
+
+export interface ThreadRow {
+  /** Old-space limit, MiB: far above what a node of 1,000 pods needs, low enough that a leak ends one thread only. */
+  heapMiB: number;
+  /** Above this age of the thread's stamp, ms, systemd's watchdog is not notified. */
+  watchdogMs: number;
+  ringBytes: { inbox: number; outbox: number };
+  /** The process ends when the thread fails too often: no pod is synced without it. Others are restarted for ever. */
+  essential?: true;
+  /**
+   * first: pods wait for it. next: started once, one after the other; the node does not wait for a restart. last: when those run.
+   * by its owner: with the first work for it.
+   */
+  start: "first" | "next" | "last" | "by its owner";
+  /** Absent: the owner makes the thread, and adds it with `NodeThreads.add`. */
+  make?: (parts: ThreadParts<string>) => NodeThread;
+}
+
+/** A thread that uses no rings gets the smallest. */
+const NO_RINGS = { inbox: 1 << 12, outbox: 1 << 12 };
+
+/** In the order of their starts and of their slots on the board. */
+export const THREAD_TABLE = {
+  pleg: {
+    heapMiB: 192,
+    watchdogMs: WATCHDOG_MS,
+    // The whole node's observed states after a relist.
+    ringBytes: { inbox: 1 << 20, outbox: 8 << 20 },
+    essential: true,
+    start: "first",
+    make: (parts: ThreadParts<"pleg">) => new PlegThread({ ...parts, init: plegInit(parts.facts) }),
+  },
+  server: {
+    heapMiB: 192,
+    watchdogMs: WATCHDOG_MS,
+    ringBytes: { inbox: 4 << 20, outbox: 4 << 20 },
+    start: "next",
+    make: (parts: ThreadParts<"server">) =>
+      new ServerThread({ ...parts, init: serverInit(parts.facts), upcalls: serverUpcalls(parts) }),
+  },
+  prober: {
+    heapMiB: 128,
+    watchdogMs: WATCHDOG_MS,
+    // Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits.
+    ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
+    start: "by its owner",
+    make: (parts: ThreadParts<"prober">) => new ProberThread({ ...parts, init: proberInit(parts.facts) }),
+  },
+  "image-gc": {
+    heapMiB: 128,
+    watchdogMs: WATCHDOG_MS,
+    ringBytes: NO_RINGS,
+    start: "next",
+    make: (parts: ThreadParts<"image-gc">) => new ImageGcThread({ ...parts, init: imageGcInit(parts.facts) }),
+  },
+  // Made by src/main/node/start-node-status.ts once the node has its credentials.
+  "node-status": { heapMiB: 96, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
+  eviction: {
+    heapMiB: 96,
+    watchdogMs: WATCHDOG_MS,
+    // One order at a time, and a storm of OOM kills.
+    ringBytes: { inbox: 1 << 12, outbox: 1 << 18 },
+    start: "last",
+    make: (parts: ThreadParts<"eviction">) => new EvictionThread({ ...parts, init: evictionInit(parts.facts) }),
+  },
+} satisfies Record<string, ThreadRow>;
+
+export type WorkerName = keyof typeof THREAD_TABLE;
+type Rows = typeof THREAD_TABLE;
+
+/** The threads that rows make, by name, each with its own class. */
+export type MadeThreads = {
+  readonly [Name in WorkerName as Rows[Name] extends { make: unknown } ? Name : never]: Rows[Name] extends {
+    make: (parts: ThreadParts<Name>) => infer Thread;
+  }
+    ? Thread
+    : never;
+};
+
+export const WORKERS = Object.keys(THREAD_TABLE) as readonly WorkerName[];
+
+export function rowOf(name: WorkerName): ThreadRow {
+  return THREAD_TABLE[name];
+}
