@@ -72,7 +72,7 @@ interface RunOptions {
   /** Milliseconds from the moment a thread takes the job: a slow job before it in the queue does not count. */
   deadlineMs: number;
   signal?: AbortSignal;
-  /** A pod's UID, for walks over its files: all pods' walks have one thread together, and pods take turns by jobs. */
+  /** A pod's UID, for walks over its files: all pods' walks have one thread together. Functions take turns, and pods within each. */
   turnOf?: string;
 }
 
@@ -173,7 +173,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
   const run: TasksPool["run"] = (name, job, runOptions) => {
     const { turnOf, signal } = runOptions;
     const now = () => runNow(name, job, runOptions);
-    return turnOf === undefined ? now() : turns.take(turnOf, now, signal);
+    return turnOf === undefined ? now() : turns.take({ kind: name, owner: turnOf }, now, signal);
   };
 
   return {

@@ -1,5 +1,5 @@
-// Jobs of which only one may run at a time, and whose owners take turns: an owner with a hundred jobs delays each of the others by
-// one job.
+// Jobs of which only one may run at a time. Kinds of jobs take turns, and within a kind its owners do: an owner with a hundred jobs
+// delays each of the others by one job, and a hundred owners with jobs of one kind delay another kind by one job.
 // Invariant: a job that waits leaves when its signal aborts or the turns are closed; the next one begins however a job ends.
 import { abortReason } from "../../shared/errors/thrown.js";
 
@@ -8,22 +8,27 @@ interface Waiter {
   fail: (reason: Error) => void;
 }
 
+export interface TurnOf {
+  kind: string;
+  owner: string;
+}
+
 export class Turns {
-  /** By owner; the first owner has the next turn. Owners without a job that waits are not in it. */
-  private readonly owners = new Map<string, Set<Waiter>>();
+  /** By kind and owner; the first kind, and its first owner, has the next turn. Those without a job that waits are not in it. */
+  private readonly kinds = new Map<string, Map<string, Set<Waiter>>>();
   private busy = false;
   private closed: Error | undefined;
 
   /** How many jobs wait. */
   get waiting(): number {
-    return [...this.owners.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.all().length;
   }
 
   /** Runs the job when it is its turn. Rejects with the signal's reason, the reason of the close, or as the job does. */
-  async take<T>(owner: string, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async take<T>({ kind, owner }: TurnOf, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.closed !== undefined) throw this.closed;
-    if (this.busy) await this.turn(owner, signal);
+    if (this.busy) await this.turn({ kind, owner }, signal);
     this.busy = true;
     try {
       return await job();
@@ -35,22 +40,23 @@ export class Turns {
 
   close(reason: Error): void {
     this.closed = reason;
-    const all = [...this.owners.values()];
-    this.owners.clear();
-    for (const waiters of all) for (const { fail } of waiters) fail(reason);
+    const all = this.all();
+    this.kinds.clear();
+    for (const { fail } of all) fail(reason);
   }
 
-  private async turn(owner: string, signal: AbortSignal | undefined): Promise<void> {
+  private async turn(of: TurnOf, signal: AbortSignal | undefined): Promise<void> {
     let onAbort = (): void => undefined;
     try {
       await new Promise<void>((begin, fail) => {
         const waiter = { begin, fail };
         onAbort = () => {
-          this.remove(owner, waiter);
+          this.remove(of, waiter);
           fail(abortReason(signal));
         };
-        const waiters = this.owners.get(owner) ?? new Set();
-        this.owners.set(owner, waiters.add(waiter));
+        const owners = this.kinds.get(of.kind) ?? new Map<string, Set<Waiter>>();
+        const waiters = owners.get(of.owner) ?? new Set();
+        this.kinds.set(of.kind, owners.set(of.owner, waiters.add(waiter)));
         signal?.addEventListener("abort", onAbort, { once: true });
       });
     } finally {
@@ -59,22 +65,38 @@ export class Turns {
   }
 
   private beginNext(): void {
-    const [next] = this.owners;
-    if (next === undefined) return;
-    const [owner, waiters] = next;
-    const [first] = waiters;
-    if (first === undefined) return;
-    this.remove(owner, first);
-    // The owner's other jobs wait until all others had a turn.
-    if (this.owners.delete(owner)) this.owners.set(owner, waiters);
+    const [kind, owners] = first(this.kinds) ?? [];
+    const [owner, waiters] = (owners && first(owners)) ?? [];
+    const [next] = waiters ?? [];
+    if (kind === undefined || owner === undefined || next === undefined) return;
+    this.remove({ kind, owner }, next);
+    // The owner's other jobs wait until all owners of the kind had a turn, the kind's until all kinds had one.
+    if (owners !== undefined && waiters !== undefined) toEnd(owners, owner, waiters);
+    if (owners !== undefined) toEnd(this.kinds, kind, owners);
     // Taken for the waiter: who comes before it runs must wait.
     this.busy = true;
-    first.begin();
+    next.begin();
   }
 
-  private remove(owner: string, waiter: Waiter): void {
-    const waiters = this.owners.get(owner);
+  private remove({ kind, owner }: TurnOf, waiter: Waiter): void {
+    const owners = this.kinds.get(kind);
+    const waiters = owners?.get(owner);
     waiters?.delete(waiter);
-    if (waiters?.size === 0) this.owners.delete(owner);
+    if (waiters?.size === 0) owners?.delete(owner);
+    if (owners?.size === 0) this.kinds.delete(kind);
   }
+
+  private all(): Waiter[] {
+    return [...this.kinds.values()].flatMap((owners) => [...owners.values()].flatMap((waiters) => [...waiters]));
+  }
+}
+
+function first<T>(map: ReadonlyMap<string, T>): [string, T] | undefined {
+  const [entry] = map;
+  return entry;
+}
+
+/** Nothing happens to one that is no longer there. */
+function toEnd<T>(map: Map<string, T>, key: string, value: T): void {
+  if (map.delete(key)) map.set(key, value);
 }

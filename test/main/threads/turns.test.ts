@@ -9,9 +9,9 @@ function build() {
   const turns = new Turns();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const ask = (owner: string, signal?: AbortSignal): Promise<string> =>
+  const ask = (owner: string, signal?: AbortSignal, kind = "usage"): Promise<string> =>
     turns.take(
-      owner,
+      { kind, owner },
       () => {
         begun.push(owner);
         return new Promise<string>((resolve) => ends.push(() => resolve(owner)));
@@ -35,9 +35,19 @@ test("an owner with many jobs delays each of the others by one job", async () =>
   assert.equal(turns.waiting, 0);
 });
 
+test("many owners with jobs of one kind delay another kind by one job", async () => {
+  const { turns, begun, ask, end } = build();
+  const owned = ["a", "b", "c", "d"].map((owner) => ask(owner, undefined, "ownership"));
+  const used = ["x", "y", "x"].map((owner) => ask(owner));
+  for (let job = 0; job < 7; job++) await end();
+  assert.deepEqual(begun, ["a", "b", "x", "c", "y", "d", "x"]);
+  await Promise.all([...owned, ...used]);
+  assert.equal(turns.waiting, 0);
+});
+
 test("a job that fails gives its turn to the next; one that is called off leaves", async () => {
   const { turns, begun, ask, end } = build();
-  const failing = turns.take("a", () => Promise.reject(new Error("ill")));
+  const failing = turns.take({ kind: "usage", owner: "a" }, () => Promise.reject(new Error("ill")));
   await assert.rejects(failing, /ill/);
   const first = ask("a");
   const abort = new AbortController();
