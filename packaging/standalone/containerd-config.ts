@@ -30,6 +30,9 @@ export interface CniSettings {
 /** Folder with the CNI configuration of an instance. */
 export const cniConfDir = (dir: string): string => join(dir, "cni", "conf");
 
+/** Folder with the CDI specs of an instance. */
+export const cdiDir = (dir: string): string => join(dir, "cdi");
+
 type Value = string | number | boolean | readonly string[];
 
 /** TOML text of a table; strings are quoted as JSON does it, which TOML's basic strings accept. */
@@ -64,7 +67,7 @@ export function containerdConfig(settings: ContainerdSettings): string {
           table(server, serverValues),
           table(images, { snapshotter: settings.snapshotter }),
           table([...images, "pinned_images"], { sandbox: settings.sandboxImage }),
-          table(runtime, runtimeValues),
+          table(runtime, { ...runtimeValues, cdi_spec_dirs: [cdiDir(dir)] }),
           table([...runtime, "containerd"], { default_runtime_name: "runc" }),
         ]
       : [

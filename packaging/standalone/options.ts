@@ -30,6 +30,8 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
   --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)
   --timeout <seconds>                maximum time for the sample pod to start (default 60)
 
+NODELET_CONTAINERD=newest in the environment: unpack containerd 2 and runc of Debian's newest suite below .cache, and use them.
+Its value may also be a directory with containerd, ctr and runc.
 NODELET_NO_APT=1 in the environment: do not install Debian packages, list the missing ones instead.
 `;
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { widenPath } from "./exec.js";
 import { buildImages } from "./images.js";
 import { prepareKubelet, type KubeletProcess } from "./kubelet-process.js";
+import { chooseRuntime } from "./newest-runtime.js";
 import { HELP, parseStartOptions, type StartOptions } from "./options.js";
 import { ensurePackages } from "./packages.js";
 import { isRunning, isSettled, podTable, type PodView } from "./pods.js";
@@ -48,6 +49,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function start(options: StartOptions): Promise<number> {
   widenPath();
   await ensurePackages({ say, step, ...(options.endpoint === undefined ? {} : { runtimeIsThere: true }) });
+  if (options.endpoint === undefined) await chooseRuntime({ cacheDir: join(ROOT, ".cache"), step });
   const signals = watchSignals((line) => say(line));
   const run: Run = { options, signals };
   let status = 0;

@@ -8,11 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
+import { cdiDir } from "../../packaging/standalone/containerd-config.js";
 import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
 import { removeInstancesBelow } from "../../packaging/standalone/instance.js";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { createNetns, deleteNetns, inNetns } from "../../packaging/standalone/netns.js";
+import { chooseRuntime } from "../../packaging/standalone/newest-runtime.js";
 import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
 import { processesUsing, signalAndWait } from "../../packaging/standalone/processes.js";
 import { step } from "../../packaging/standalone/progress.js";
@@ -54,6 +56,7 @@ async function runSelection({ suites, filters }: Selection, signal: AbortSignal)
 async function withEnvironment(words: readonly string[], signal: AbortSignal): Promise<number> {
   widenPath();
   await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step, findMissing });
+  await chooseRuntime({ cacheDir: join(ROOT, ".cache"), step });
   const archive = await step("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
   const dir = await mkdtemp(join(tmpdir(), "nodelet-run-"));
   const netns = `nodelet-test-${process.pid}`;
@@ -67,6 +70,8 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
       NODELET_NETNS: netns,
       NODELET_TEST_DIR: dir,
       NODELET_CRI_ENDPOINT: containerd.endpoint,
+      // containerd 1.6 has no CDI.
+      ...(parseInt(containerd.version) >= 2 && { NODELET_TEST_CDI_DIR: cdiDir(containerd.dir) }),
       NODELET_CGROUP_ROOT: containerd.cgroup,
       NODELET_TEST_IMAGE: BUSYBOX_IMAGE,
       NODELET_TEST_IMAGES: archive,

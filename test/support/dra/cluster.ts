@@ -7,6 +7,7 @@ import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { testImage } from "../../harness/node.js";
 import { boundPod } from "../cluster-node.js";
 import { settled, startFaultyCluster, type FaultyCluster } from "../faulty-cluster.js";
+import { allocatedClaim } from "./claim.js";
 import { TestDraDriver } from "./driver.js";
 
 const DRIVER = "gpu.example.com";
@@ -43,18 +44,9 @@ export class DraCluster {
     this.cluster.fixture.store.put("pods", { ...claiming(claim), metadata: { name } });
   }
 
-  /** Allocated by the driver, and reserved for the pod, as the scheduler does it. */
   claim(name: string, user: string): void {
     const { fixture } = this.cluster;
-    const uid = fixture.store.get("pods", "default", user)?.metadata.uid ?? "none";
-    fixture.store.put("resourceclaims", {
-      metadata: { name, namespace: "default" },
-      spec: { devices: { requests: [{ name: "one", exactly: { deviceClassName: "gpu" } }] } },
-      status: {
-        allocation: { devices: { results: [{ request: "one", driver: DRIVER, pool: "pool", device: name }] } },
-        reservedFor: [{ resource: "pods", name: user, uid }],
-      },
-    });
+    fixture.store.put("resourceclaims", allocatedClaim(fixture, { name, user, driver: DRIVER }));
   }
 
   /** CDI devices of the newest container of the pod. */

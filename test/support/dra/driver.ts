@@ -1,7 +1,7 @@
 // A DRA driver of our own: its plugin registers, prepares made-up devices with a CDI name each, keeps a record of its calls, and fails
 // or hangs on order.
-import { mkdir, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import {
   Server,
   ServerCredentials,
@@ -29,6 +29,8 @@ import {
 } from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
 
 export interface TestDraDriverOptions {
+  /** Where the runtime reads CDI specs: each device gets one, with a variable and a device node. Absent: none is written. */
+  cdiDir?: string;
   name: string;
   /** Of the kubelet. */
   rootDir: string;
@@ -80,7 +82,7 @@ export class TestDraDriver implements AsyncDisposable {
     const { services = ["v1.DRAPlugin"] } = this.options;
     const plugin = new Server();
     const handlers = {
-      nodePrepareResources: (
+      nodePrepareResources: async (
         { request }: ServerUnaryCall<NodePrepareResourcesRequest, NodePrepareResourcesResponse>,
         reply: sendUnaryData<NodePrepareResourcesResponse>,
       ) => {
@@ -88,6 +90,7 @@ export class TestDraDriver implements AsyncDisposable {
         if (this.held("prepare", "before")) return;
         if (this.error === "") for (const { name } of request.claims) this.prepared.add(name);
         if (this.held("prepare", "after")) return;
+        await this.writeSpec();
         const device = (name: string) => ({
           requestNames: [],
           poolName: "pool",
@@ -100,7 +103,7 @@ export class TestDraDriver implements AsyncDisposable {
         });
         reply(null, { claims: Object.fromEntries(claims) });
       },
-      nodeUnprepareResources: (
+      nodeUnprepareResources: async (
         { request }: ServerUnaryCall<NodeUnprepareResourcesRequest, NodeUnprepareResourcesResponse>,
         reply: sendUnaryData<NodeUnprepareResourcesResponse>,
       ) => {
@@ -110,6 +113,7 @@ export class TestDraDriver implements AsyncDisposable {
           this.onUnprepare(name);
           this.prepared.delete(name);
         }
+        await this.writeSpec();
         if (this.held("unprepare", "after")) return;
         reply(null, { claims: Object.fromEntries(request.claims.map(({ uid }) => [uid, { error: this.error }])) });
       },
@@ -170,6 +174,23 @@ export class TestDraDriver implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  /** The devices of all prepared claims: `GPU` names the claim, /dev/gpu is a character device (that of /dev/zero). */
+  private async writeSpec(): Promise<void> {
+    const { cdiDir, name } = this.options;
+    if (cdiDir === undefined) return;
+    const path = join(cdiDir, `${name}.json`);
+    const devices = [...this.prepared].map((claim) => ({
+      name: claim,
+      containerEdits: {
+        env: [`GPU=${claim}`],
+        deviceNodes: [{ path: "/dev/gpu", hostPath: "/dev/zero", type: "c", major: 1, minor: 5, permissions: "rw" }],
+      },
+    }));
+    await mkdir(cdiDir, { recursive: true });
+    if (devices.length === 0) await rm(path, { force: true });
+    else await writeFile(path, JSON.stringify({ cdiVersion: "0.6.0", kind: `${name}/device`, devices }));
   }
 
   private held(call: Hold["call"], when: Hold["when"]): boolean {
