@@ -71,7 +71,7 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
       NODELET_TEST_DIR: dir,
       NODELET_CRI_ENDPOINT: containerd.endpoint,
       // containerd 1.6 has no CDI.
-      ...(parseInt(containerd.version) >= 2 && { NODELET_TEST_CDI_DIR: cdiDir(containerd.dir) }),
+      ...(parseInt(containerd.version.replace("v", "")) >= 2 && { NODELET_TEST_CDI_DIR: cdiDir(containerd.dir) }),
       NODELET_CGROUP_ROOT: containerd.cgroup,
       NODELET_TEST_IMAGE: BUSYBOX_IMAGE,
       NODELET_TEST_IMAGES: archive,
