@@ -8,6 +8,8 @@ import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
 import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { loopDevice } from "../support/loop-device.js";
+import { mountsBelow } from "../support/mounts.js";
 import { isPodSignerServed, PodSigner } from "../support/pod-signer.js";
 
 let cluster: ClusterNode;
@@ -316,4 +318,24 @@ test("annotations of a persistent volume reach the container: its group, and the
     ["nosuid", "nodev", "noexec"].filter((option) => words("OPTIONS").includes(option)),
     ["nosuid", "nodev"],
   );
+});
+
+test("a local volume on a blank device is formatted and mounted; nothing of it stays mounted", async (t) => {
+  const { rootDir } = cluster.node.kubelet;
+  const device = loopDevice(join(rootDir, "..", "blank-disk"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(() => device.detach());
+  await localClaim("blank", { local: { path: device.path, fsType: "ext4" } });
+  const script = `echo "TYPE $(grep ' /data ' /proc/mounts | cut -d' ' -f3)"; echo kept > /data/file && echo done`;
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "blank" } }];
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+  const made = await pod("blank", script, { volumeMounts }, { volumes });
+  const lines = await said(made, "done", "the pod to have written");
+  assert.ok(lines.includes("TYPE ext4"), lines.join("\n"));
+  const mounted = (): string[] => mountsBelow(rootDir).filter((place) => place.endsWith(`${namespace}-blank`));
+  await api.delete("pods", namespace, "blank", { gracePeriodSeconds: 0 });
+  await waitFor(() => Promise.resolve(mounted().length === 0), { what: "the device unmounted", timeoutMs: 60_000 });
 });

@@ -1,5 +1,5 @@
-// local: a directory of this node, mounted for the pod, or a device of this node, given as such.
-// A device that is to be used as a file system is not supported: it would have to be formatted first.
+// local: a directory of this node, mounted for the pod, or a device of this node, given as such or as the file system on it.
+// Invariant: one operation at a time per volume, so that a device is not unmounted under a pod that begins to use it.
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
@@ -7,13 +7,17 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
+import { KeyedLock } from "../keyed-lock.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { mountOptionsOf } from "./pv-annotations.js";
+import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "./mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
+
+const DEFAULT_FS_TYPE = "ext4";
 
 /** The path of a local volume is not what its mode needs. */
 class LocalVolumeError extends Error {
@@ -29,6 +33,9 @@ export interface LocalRequest {
 
 export class LocalVolumes {
   private readonly mounted: MountedVolumes;
+  private readonly devices: LocalDevices;
+  /** By name of the volume. */
+  private readonly locks = new KeyedLock();
 
   constructor(
     private readonly rootDir: string,
@@ -36,31 +43,56 @@ export class LocalVolumes {
     private readonly events: EventRecorder,
   ) {
     this.mounted = new MountedVolumes({ rootDir, plugin: LOCAL_PLUGIN, kind: "bind" });
+    this.devices = new LocalDevices(rootDir, LOCAL_PLUGIN);
   }
 
-  async setUp({ pod, pv, readOnly, signal }: LocalRequest): Promise<HostPlace> {
+  /** @throws LocalVolumeError, DeviceFormatError, ProgramError, or the signal's reason */
+  setUp(request: LocalRequest): Promise<HostPlace> {
+    const name = request.pv.metadata.name ?? "";
+    return this.locks.run(name, () => this.setUpLocked(name, request), request.signal);
+  }
+
+  private async setUpLocked(name: string, { pod, pv, readOnly, signal }: LocalRequest): Promise<HostPlace> {
     const path = checkedPath(pv);
     const { uid } = pod.metadata;
-    const name = pv.metadata.name ?? "";
     const stats = await this.ownership.calls.call("stat", { path }, { paths: [path] }, signal);
+    const options = mountOptionsOf(pv);
+    const asBind = [...(readOnly ? ["ro"] : []), ...options];
+    let hostPath: string;
     if (isBlockDevice(stats)) {
-      throw new LocalVolumeError(
-        `local volume ${path} is a device: give it volumeMode Block, or mount its file system on the node and name that directory`,
-      );
+      const fsType = pv.spec.local?.fsType ?? DEFAULT_FS_TYPE;
+      const source = await this.devices.mount({ name, device: path, fsType, readOnly, options }, signal);
+      try {
+        hostPath = await this.mounted.setUp({ uid, name, source, options: asBind, signal });
+      } catch (error) {
+        await this.devices.release(uid, name);
+        throw error;
+      }
+    } else if ((stats.mode & constants.S_IFMT) === constants.S_IFDIR) {
+      hostPath = await this.mounted.setUp({ uid, name, source: path, options: asBind, signal });
+    } else {
+      throw new LocalVolumeError(`local volume ${path} is neither a directory nor a block device`);
     }
-    if ((stats.mode & constants.S_IFMT) !== constants.S_IFDIR)
-      throw new LocalVolumeError(`local volume ${path} is neither a directory nor a device`);
-    const options = [...(readOnly ? ["ro"] : []), ...mountOptionsOf(pv)];
-    const hostPath = await this.mounted.setUp({ uid, name, source: path, options, signal });
     if (!readOnly) {
-      await this.warnOfOtherGroup(pod, pv, stats.gid);
+      await this.warnOfOtherGroup(pod, name, stats.gid);
       await setOwnership(this.ownership, { pod, directory: hostPath, plugin: LOCAL_PLUGIN, mayHang: true, signal });
     }
     return { hostPath, volumeName: name, ...(readOnly ? { readOnly: true } : { relabel: true }) };
   }
 
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
   tearDown(uid: string, name: string): Promise<void> {
-    return this.mounted.tearDown(uid, name);
+    return this.locks.run(name, async () => {
+      await this.mounted.tearDown(uid, name);
+      await this.devices.release(uid, name);
+    });
+  }
+
+  /** Unmounts devices that an earlier kubelet mounted and no pod uses. @throws VolumeBusyError, ProgramError */
+  async releaseUnused(): Promise<void> {
+    for (const name of await this.devices.names()) {
+      await this.locks.run(name, () => this.devices.release("", name));
+    }
   }
 
   /** Idempotent: a link in the pod's directory. */
@@ -92,21 +124,14 @@ export class LocalVolumes {
   }
 
   /** Two pods with different groups take the files from each other. */
-  private async warnOfOtherGroup(pod: Pod, pv: PersistentVolume, group: number): Promise<void> {
+  private async warnOfOtherGroup(pod: Pod, name: string, group: number): Promise<void> {
     const { fsGroup } = pod.spec.securityContext ?? {};
-    const name = pv.metadata.name ?? "";
     if (fsGroup === undefined || fsGroup === group) return;
-    for (const uid of await paths.podUidsIn(this.rootDir)) {
-      if (uid === pod.metadata.uid) continue;
-      // By its name in the directory above: what is mounted there may not answer.
-      const directory = `${paths.volumesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(LOCAL_PLUGIN)}`;
-      if (!(await paths.namesIn(directory)).includes(name)) continue;
-      const message =
-        `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${group}. ` +
-        "The volume may not be shareable.";
-      this.events.pod(pod, { type: "Warning", reason: "AlreadyMountedVolume", message });
-      return;
-    }
+    if (!(await this.devices.usersOf(name)).some((uid) => uid !== pod.metadata.uid)) return;
+    const message =
+      `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${group}. ` +
+      "The volume may not be shareable.";
+    this.events.pod(pod, { type: "Warning", reason: "AlreadyMountedVolume", message });
   }
 }
 

@@ -46,6 +46,8 @@ export interface PersistentVolumesOptions {
 export interface Parts {
   csi: CsiVolumes;
   stats: ClaimStats;
+  /** See LocalVolumes. */
+  releaseUnusedDevices(): Promise<void>;
   plugins: Record<"claim" | "ephemeral" | "csi" | "nfs" | "local" | MigratedField, VolumePlugin>;
 }
 
@@ -93,6 +95,7 @@ export async function makeParts(options: PartsOptions): Promise<Parts> {
   return {
     csi: volumes,
     stats,
+    releaseUnusedDevices: () => local.releaseUnused(),
     plugins: {
       claim: persistentPlugin(deps, "persistentVolumeClaim"),
       ephemeral: persistentPlugin(deps, "ephemeral"),

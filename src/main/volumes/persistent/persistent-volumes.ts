@@ -1,6 +1,7 @@
 // Volumes that outlive pods, and CSI drivers' volumes, of one node: the plugins for the volume manager, and what the node
 // tells the cluster of them. Light: what does the work is loaded with the first such volume.
 import { stat } from "node:fs/promises";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { moduleLogger } from "../../../shared/log/logger.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
@@ -10,6 +11,9 @@ import { lazyPlugin } from "../lazy-plugin.js";
 import type { VolumePlugin } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { Parts, PersistentVolumesOptions } from "./parts.js";
+
+/** As in local.ts, which is loaded with the first volume. */
+const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
 export class PersistentVolumes {
   readonly drivers: CsiDrivers;
@@ -32,7 +36,7 @@ export class PersistentVolumes {
       ...MIGRATED_FIELDS.map((field) => plugin("kubernetes.io/csi-migration", field, field, true)),
       plugin("kubernetes.io/nfs", "nfs", "nfs"),
       // No source of a pod: local volumes are behind claims, and found on disk.
-      plugin("kubernetes.io/local-volume", "", "local"),
+      plugin(LOCAL_PLUGIN, "", "local"),
     ];
   }
 
@@ -43,6 +47,17 @@ export class PersistentVolumes {
   async recover(): Promise<void> {
     const { rootDir } = this.options;
     if (await isThere(csiRoot(rootDir))) await (await this.csi()).load();
+    if (await isThere(`${rootDir}/plugins/${LOCAL_PLUGIN}/mounts`)) await this.releaseUnusedDevices();
+  }
+
+  /** A device that cannot be unmounted now is left to the next use of its volume. */
+  private async releaseUnusedDevices(): Promise<void> {
+    try {
+      await (await this.load()).releaseUnusedDevices();
+    } catch (error) {
+      const { log } = this.options;
+      log.warn({ err: error }, `cannot unmount the device of a local volume that no pod uses: ${messageOf(error)}`);
+    }
   }
 
   /** For node.status.volumesInUse: what must not be detached from this node. */

@@ -1,6 +1,7 @@
 // Volumes behind claims, through the volume manager: what a pod gets, what it is told, what is left.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
@@ -23,6 +24,7 @@ import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
+import { loopDevice } from "../../../support/loop-device.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
 import { hostPathOf, isRoot, keptEvents, never, options, podWith, temporaryRoot } from "../temporary-root.js";
@@ -267,6 +269,46 @@ test(
       ["nosuid", "nodev"],
     );
     await manager.removePodDirectory("uid-1");
+  },
+);
+
+test(
+  "a local volume on a blank device: formatted once, mounted for all its pods, unmounted with the last",
+  { skip },
+  async (t) => {
+    const { root, manager, next, persistent, bind } = await world(t, { withDriver: false });
+    const device = loopDevice(`${root}/disk`, 16 << 20);
+    if (device === undefined) {
+      t.diagnostic("no loop device can be had here");
+      return;
+    }
+    t.after(() => device.detach());
+    bind({ local: { path: device.path } });
+    const first = podWith([claimed], { securityContext: { fsGroup: 99 } });
+    const hostPath = hostPathOf(await manager.setUpPod(first, never), "data");
+    assert.equal(hostPath, `${root}/pods/uid-1/volumes/kubernetes.io~local-volume/pv-1`);
+    const shared = `${root}/plugins/kubernetes.io/local-volume/mounts/pv-1`;
+    assert.deepEqual(mountsBelow(root).sort(), [shared, hostPath].sort());
+    assert.equal(statSync(hostPath).gid, 99);
+    writeFileSync(`${hostPath}/file`, "kept");
+
+    const second = podWith([claimed], {}, "uid-2");
+    const other = hostPathOf(await manager.setUpPod(second, never), "data");
+    assert.equal(readFileSync(`${other}/file`, "utf8"), "kept");
+    await manager.removePodDirectory("uid-1");
+    assert.deepEqual(mountsBelow(root).sort(), [shared, other].sort());
+    // As after a kill -9: the next kubelet unmounts only what no pod uses.
+    await persistent.recover();
+    assert.deepEqual(mountsBelow(root).sort(), [shared, other].sort());
+    await next().removePodDirectory("uid-2");
+    assert.deepEqual(mountsBelow(root), []);
+
+    const again = hostPathOf(await next().setUpPod(podWith([claimed], {}, "uid-3"), never), "data");
+    assert.equal(readFileSync(`${again}/file`, "utf8"), "kept", "a device with a file system is not formatted");
+    execFileSync("umount", [again]);
+    rmSync(`${root}/pods/uid-3`, { recursive: true });
+    await persistent.recover();
+    assert.deepEqual(mountsBelow(root), [], "a device that the kubelet before left mounted");
   },
 );
 

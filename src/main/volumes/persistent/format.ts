@@ -1,0 +1,78 @@
+// Makes a file system on a blank device, and checks one that is there before it is mounted. blkid, mkfs and fsck run as programs.
+// Invariant: a device with any known content (a file system, a partition table) is never formatted, and nothing is written when the
+// volume is read-only.
+import { runReading, type ProgramResult } from "../program.js";
+
+/** The device cannot be used as the file system that the volume asks for. */
+export class DeviceFormatError extends Error {
+  override readonly name = "DeviceFormatError";
+}
+
+export interface FormatRequest {
+  device: string;
+  /** "ext4". */
+  fsType: string;
+  readOnly: boolean;
+}
+
+/** mkfs of a large disk takes minutes. It is not killed when the pod goes: a device that is formatted halfway is of no use. */
+const FORMAT_MS = 3_600_000;
+const LOOK_MS = 120_000;
+/** Of blkid: the device has no content that it knows. */
+const NOTHING_FOUND = 2;
+/** Of fsck, a bit: errors are left. */
+const ERRORS_LEFT = 4;
+
+type Run = typeof runReading;
+
+/** Resolves to the type of the file system that is on the device now. @throws DeviceFormatError, ProgramError */
+export async function prepareDevice(
+  { device, fsType, readOnly }: FormatRequest,
+  run: Run = runReading,
+): Promise<string> {
+  if (!/^[a-z0-9][a-z0-9.]*$/.test(fsType)) {
+    throw new DeviceFormatError(`${JSON.stringify(fsType)} cannot be the type of a file system`);
+  }
+  const found = await contentOf(device, run);
+  if (found !== undefined) {
+    if (!readOnly) await check(device, run);
+    return found;
+  }
+  if (readOnly)
+    throw new DeviceFormatError(`cannot mount blank device ${device} read-only: it has to be formatted first`);
+  await format(device, fsType, run);
+  return fsType;
+}
+
+/** undefined: the device is blank. */
+async function contentOf(device: string, run: Run): Promise<string | undefined> {
+  const args = ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", device];
+  const { code, stdout, stderr } = await run("blkid", args, LOOK_MS);
+  if (code === NOTHING_FOUND) return undefined;
+  if (code !== 0)
+    throw new DeviceFormatError(`cannot read what is on device ${device}: blkid ended with ${code}: ${stderr}`);
+  const type = /^TYPE=(.+)$/m.exec(stdout)?.[1];
+  if (type !== undefined) return type;
+  const what = /^PTTYPE=(.+)$/m.exec(stdout)?.[1] === undefined ? "unknown data" : "a partition table";
+  throw new DeviceFormatError(
+    `device ${device} has ${what} and no file system: it is not formatted; clear it with wipefs`,
+  );
+}
+
+async function format(device: string, fsType: string, run: Run): Promise<void> {
+  // As upstream: no question about a whole disk, and no blocks kept back for root.
+  const options = /^ext[34]$/.test(fsType) ? ["-F", "-m0"] : fsType === "xfs" ? ["-f"] : [];
+  const result = await run(`mkfs.${fsType}`, [...options, device], FORMAT_MS);
+  if (result.code !== 0) throw new DeviceFormatError(`cannot format device ${device} as ${fsType}: ${ended(result)}`);
+}
+
+/** Repairs what can be repaired without a question. A device that fsck cannot look at is left to the mount. */
+async function check(device: string, run: Run): Promise<void> {
+  const result = await run("fsck", ["-a", device], FORMAT_MS);
+  if ((result.code & ERRORS_LEFT) === 0) return;
+  throw new DeviceFormatError(`fsck found errors on device ${device} and could not correct them: ${ended(result)}`);
+}
+
+function ended({ code, stdout, stderr }: ProgramResult): string {
+  return `exit ${code}: ${(stderr === "" ? stdout : stderr).trim()}`;
+}

@@ -1,0 +1,72 @@
+// Local volumes that are devices used as file systems: mounted once per node, and from there for each pod.
+// Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is unmounted when no pod's
+// directory has a volume of that name. Callers hold the volume's lock.
+import { rmdir } from "node:fs/promises";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { isMountPoint, unmount } from "../mounts.js";
+import * as paths from "../paths.js";
+import { DeviceFormatError, prepareDevice, type FormatRequest } from "./format.js";
+import { mountByProgram } from "./program-mount.js";
+
+export interface DeviceMount extends FormatRequest {
+  /** Of the persistent volume. */
+  name: string;
+  options: readonly string[];
+}
+
+export class LocalDevices {
+  private readonly mounts: string;
+
+  constructor(
+    private readonly rootDir: string,
+    private readonly plugin: string,
+  ) {
+    this.mounts = `${rootDir}/plugins/${plugin}/mounts`;
+  }
+
+  /** Idempotent. Resolves to where the file system is. @throws DeviceFormatError, ProgramError, or the signal's reason */
+  async mount({ name, options, ...wanted }: DeviceMount, signal: AbortSignal): Promise<string> {
+    const target = `${this.mounts}/${name}`;
+    await paths.makeMountPoint(target);
+    if (await isMountPoint(target)) return target;
+    const { device, fsType, readOnly } = wanted;
+    const found = await prepareDevice(wanted);
+    signal.throwIfAborted();
+    const words = [...(readOnly ? ["ro"] : []), ...options];
+    try {
+      await mountByProgram({ source: device, target, type: fsType, options: words }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (found === fsType) throw error;
+      const problem = `device ${device} has file system ${found}, but the volume asks for ${fsType}: ${messageOf(error)}`;
+      throw new DeviceFormatError(problem, { cause: error });
+    }
+    return target;
+  }
+
+  /** UIDs of pods with a volume of that name, by the names of directories: what is mounted there may not answer. */
+  async usersOf(name: string): Promise<string[]> {
+    const users: string[] = [];
+    for (const uid of await paths.podUidsIn(this.rootDir)) {
+      const directory = `${paths.volumesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(this.plugin)}`;
+      if ((await paths.namesIn(directory)).includes(name)) users.push(uid);
+    }
+    return users;
+  }
+
+  /** Names of volumes that are mounted, or were. */
+  names(): Promise<string[]> {
+    return paths.namesIn(this.mounts);
+  }
+
+  /** Idempotent; does nothing while a pod uses the volume. `uid`: the pod that used it last. @throws VolumeBusyError, ProgramError */
+  async release(uid: string, name: string): Promise<void> {
+    if (!(await this.names()).includes(name) || (await this.usersOf(name)).length > 0) return;
+    const target = `${this.mounts}/${name}`;
+    await unmount(uid, target);
+    await rmdir(target).catch((error: unknown) => {
+      if (errorCode(error) !== "ENOENT") throw error;
+    });
+  }
+}
