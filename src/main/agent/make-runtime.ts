@@ -35,10 +35,11 @@ import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { changeOwnershipIn } from "./change-ownership.js";
-import { nodeDns } from "./node-dns.js";
 import type { NodeSettings } from "./node-settings.js";
 import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
-
+import { readFile, stat } from "node:fs/promises";
+import type { NodeDns } from "../network/pod-dns.js";
+import { parseResolvConf } from "../network/resolv-conf.js";
 export interface NodeRuntimeParts {
   clock: Clock;
   log: Logger;
@@ -196,3 +197,23 @@ const CRI_CONCURRENCY = {
   StartContainer: 16,
   StopContainer: 64,
 };
+
+// The node's resolver settings as pods get them.
+/** The node's resolver settings; the host's file is parsed again only when it changed. */
+function nodeDns(
+  settings: Pick<NodeSettings, "clusterDNS" | "clusterDomain" | "resolvConf">,
+  hostIPs: Pick<HostIPs, "current">,
+): () => Promise<NodeDns> {
+  const { clusterDNS, clusterDomain, resolvConf } = settings;
+  let cached: { version: string; host: NodeDns["host"] } | undefined;
+  return async () => {
+    const nodeIPs = hostIPs.current;
+    if (resolvConf === "") return { clusterDNS, clusterDomain, nodeIPs, host: undefined };
+    const { mtimeMs, size, ino } = await stat(resolvConf);
+    const version = `${mtimeMs} ${size} ${ino}`;
+    if (cached?.version !== version) {
+      cached = { version, host: parseResolvConf(await readFile(resolvConf, "utf8")) };
+    }
+    return { clusterDNS, clusterDomain, nodeIPs, host: cached.host };
+  };
+}

@@ -5,10 +5,8 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
 import { EventCorrelator } from "./correlator.js";
 import { EventStore } from "./event-store.js";
-import { nodeReference, podReference } from "./reference.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../model/event-recorder.js";
 import { apiTime } from "../../shared/api/time.js";
-
 /** About as many as 250 failing pods emit in one hour; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
 
@@ -105,4 +103,30 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     this.serial = (this.serial + 1) % 1_000_000;
     return (BigInt(now) * 1_000_000n + BigInt(this.serial)).toString(16);
   }
+}
+
+// Builds the object reference of an event.
+/** A pod, or one of its containers: "spec.containers{web}", "spec.initContainers{fetch}". */
+function podReference(pod: Pod, container?: string): ObjectReference {
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    kind: "Pod",
+    namespace,
+    name,
+    uid,
+    apiVersion: "v1",
+    ...(container !== undefined && { fieldPath: containerFieldPath(pod, container) }),
+  };
+}
+
+/** Events about nodes carry the node's name as UID: a kubelet need not have read its Node object to tell them. */
+function nodeReference(nodeName: string): ObjectReference {
+  return { kind: "Node", name: nodeName, uid: nodeName };
+}
+
+function containerFieldPath({ spec }: Pod, name: string): string {
+  const has = (containers: readonly { name: string }[] = []): boolean => containers.some((one) => one.name === name);
+  if (has(spec.initContainers)) return `spec.initContainers{${name}}`;
+  if (has(spec.ephemeralContainers)) return `spec.ephemeralContainers{${name}}`;
+  return `spec.containers{${name}}`;
 }

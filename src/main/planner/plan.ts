@@ -5,7 +5,6 @@ import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runt
 import { killReason } from "./kill-reason.js";
 import { PlanBuilder } from "./plan-builder.js";
 import { startReason, type PlanInput } from "./plan-context.js";
-import { planEphemeral } from "./plan-ephemeral.js";
 import { planInit } from "./plan-init.js";
 import { pruneSteps } from "./plan-prune.js";
 import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
@@ -16,9 +15,8 @@ import { preStopsAhead } from "./pre-stops-ahead.js";
 import { nextToStop } from "./stop-order.js";
 import type { Plan } from "../model/step.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
-import { isAlive, newestOf } from "../model/observed-containers.js";
+import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
 import { graceSeconds, MIN_STOP_SECONDS } from "../model/grace.js";
-
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
   const need = needsNewSandbox(input.pod, input.observed, input.cgroupLost);
@@ -116,4 +114,16 @@ function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void 
   if (restarting.length > 0) plan.restarting = new Set(restarting.map(({ name }) => name));
   const removed = new Set([...memory.removed].filter((name) => !there.has(name)));
   if (active || removed.size > 0) plan.restartingAll = { active, removed };
+}
+
+/** Starts ephemeral containers: added to a running pod for debugging, started once, never restarted; no container waits for them. */
+function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
+  const { pod, observed } = builder.input;
+  for (const container of pod.spec.ephemeralContainers ?? []) {
+    const status = newestOf(observed, container.name);
+    if (status !== undefined && status.state !== ContainerState.CONTAINER_CREATED) continue;
+    const target = newestIn(sandbox, observed, container.targetContainerName ?? "");
+    const targetContainerId = target?.state === ContainerState.CONTAINER_RUNNING ? target.id : undefined;
+    builder.start({ container, containerKind: "ephemeral", sandbox, targetContainerId, reason: startReason(status) });
+  }
 }

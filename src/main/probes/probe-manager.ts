@@ -3,16 +3,14 @@
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../shared/contracts/prober.js";
+import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { EventRecorder } from "../model/event-recorder.js";
+import type { EventRecorder, EventInput } from "../model/event-recorder.js";
 import type { ProbeCheckpoint } from "./checkpoint.js";
 import type { ProbedPodState, ProbePort } from "../model/probe-port.js";
-import { probeEvent } from "./probe-event.js";
 import type { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
 import type { ProberPort } from "../model/prober-port.js";
-
 export interface ProbeManagerDeps {
   results: Verdicts;
   checkpoint: Pick<ProbeCheckpoint, "load" | "save" | "flush">;
@@ -139,4 +137,29 @@ export class ProbeManager implements ProbePort {
 
 function keyOf({ containerId, kind }: Pick<ProbeSpec, "containerId" | "kind">): string {
   return `${containerId}/${kind}`;
+}
+
+// The event of a run that did not succeed, word for word as upstream has it (facts: events.tsv).
+const KINDS: Readonly<Record<ProbeKind, string>> = {
+  startup: "Startup",
+  liveness: "Liveness",
+  readiness: "Readiness",
+};
+
+function probeEvent(record: ProbeRecord, container: string): EventInput | undefined {
+  const kind = KINDS[record.kind];
+  switch (record.outcome) {
+    case "success":
+      return undefined;
+    case "warning":
+      return warning("ProbeWarning", `${kind} probe warning: ${record.output}`, container);
+    case "failure":
+      return warning("Unhealthy", `${kind} probe failed: ${record.output}`, container);
+    case "error":
+      return warning("Unhealthy", `${kind} probe errored and resulted in unknown state: ${record.output}`, container);
+  }
+}
+
+function warning(reason: string, message: string, container: string): EventInput {
+  return { type: "Warning", reason, message, container };
 }

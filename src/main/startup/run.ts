@@ -1,7 +1,6 @@
 // From settings to a running node and back: the log before everything, then the node's life, then what its end asks for.
 import { systemClock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import { verbose } from "../../shared/log/logger.js";
+import { type Logger, verbose } from "../../shared/log/logger.js";
 import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
@@ -12,7 +11,6 @@ import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { isLockFileError } from "./process/lock-file.js";
 import { startLogging, type Logging } from "./process/logging.js";
-import { loggingConfigOf } from "./process/logging-settings.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
 import { isServerAuthError } from "./server-auth.js";
@@ -21,7 +19,8 @@ import { logStart } from "./process/start-log.js";
 import { isSwapOnError } from "../node/swap.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-
+import type { LoggingConfig } from "../../shared/log/logging-config.js";
+import type { LoggingSettings } from "../command/views/logging.js";
 /** How long the last lines may take to leave the process. */
 const LAST_LINES_MS = 2000;
 /** The same where the start failed: on a slow machine the log thread may start later than main finds the error. */
@@ -86,4 +85,16 @@ function isSelfExplanatory(error: unknown): boolean {
     isWatchdogSetting,
   ];
   return known.some((is) => is(error)) || (error instanceof Error && /^(Cgroup|Systemd)/.test(error.name));
+}
+
+// The settings of logging as src/shared/log takes them.
+function loggingConfigOf(settings: LoggingSettings): LoggingConfig {
+  return {
+    format: settings.logFormat,
+    verbosity: settings.verbosity,
+    vmodule: [...settings.vmodule],
+    flushFrequencyMs: settings.logFlushFrequencyMs,
+    splitStream: settings.logSplitStream,
+    infoBufferBytes: settings.logInfoBufferBytes,
+  };
 }

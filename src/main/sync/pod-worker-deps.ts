@@ -4,9 +4,8 @@ import { moduleLogger } from "../../shared/log/logger.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import { Doer } from "../runtime/doer.js";
 import type { PodWorkerDeps, PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
-import { statusOfPass } from "./status-of-pass.js";
 import type { SyncParts } from "./sync-parts.js";
-
+import type { StatusUpdate } from "../status/pod-statuses.js";
 export function podWorkerDeps(parts: SyncParts): (uid: string) => PodWorkerDeps {
   const { deps } = parts;
   const { runtime, clock } = deps;
@@ -80,4 +79,20 @@ function onSynced(parts: SyncParts, synced: SyncedPod): void {
   }
   parts.statuses.update(statusOfPass(synced));
   if (inPostStart === undefined) parts.planEvents.emit(pod, plan.events ?? []);
+}
+
+/** The status update from one pass of a pod worker. */
+function statusOfPass(synced: SyncedPod): StatusUpdate {
+  const { pod, observed, plan, failures, state, mayRun, ended, end, inPostStart } = synced;
+  const waiting = new Map<string, { reason: string; message: string }>(failures);
+  for (const [name, { reason = "", message = "" }] of plan.waiting) waiting.set(name, { reason, message });
+  const { restarting, restartingAll } = plan;
+  return {
+    ...{ pod, observed, waiting, mayRun, ended },
+    final: plan.finished || state !== "syncing",
+    ...(end?.cause === "failed" && end.failure !== undefined && { failure: end.failure }),
+    ...(inPostStart !== undefined && { inPostStart }),
+    ...(restarting !== undefined && { restarting }),
+    ...(restartingAll !== undefined && { restartingAll }),
+  };
 }

@@ -1,9 +1,9 @@
 // The C functions that Node lacks. This is the only place that declares them.
 // Invariant: constants and layouts used in this room are those of 64-bit little-endian Linux (x64, arm64), where they
 // are the same; every failed call becomes an OsCallError with the errno of that very call.
-import { binding } from "./binding.js";
-import { OsCallError } from "./errors.js";
-
+import type koffi from "koffi";
+import { OsCallError, NativeBindingError } from "./errors.js";
+import { createRequire } from "node:module";
 type Bytes = Uint8Array | null;
 
 /** Signatures as called from JavaScript; all return -1 on failure. */
@@ -99,4 +99,22 @@ export function libcOnPool<Call extends LibcCall>(
     };
     declared(call).async(...(args as unknown[]), settle);
   });
+}
+
+// The binding under this room, loaded at the first system call: a thread that makes none pays nothing.
+// Invariant: nothing outside this room sees koffi.
+type Binding = typeof koffi;
+
+let loaded: Binding | undefined;
+
+/** Throws NativeBindingError. The first call of a thread reads the binding from disk (some ms): make it at start-up. */
+function binding(): Binding {
+  if (loaded !== undefined) return loaded;
+  try {
+    // Not import(): callers such as flock are synchronous, and CommonJS loads in half the time.
+    loaded = createRequire(import.meta.url)("koffi") as Binding;
+    return loaded;
+  } catch (error) {
+    throw new NativeBindingError(error);
+  }
 }

@@ -5,9 +5,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
-import { SilenceTimer } from "./silence-timer.js";
 import { apiTime } from "../../shared/api/time.js";
-
 const LOOK_MS = 1000;
 
 /** A relist older than this makes the node NotReady; upstream's limit. */
@@ -111,5 +109,30 @@ export class HealthMonitor {
     const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(silentMs)}`;
     const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} since ${at(opAgeMs)}`;
     return `${thread} is not healthy: its thread ${last}${doing}; threshold is ${goDuration(limitMs)}`;
+  }
+}
+
+// Measures how long another thread has sent no sign of life. Only time in which this thread itself ran counts: after a stopped
+// process or a paused machine, old stamps prove nothing about the thread.
+
+/** An age grows by no more than this many periods from one look to the next. */
+const LATE_PERIODS = 2;
+
+class SilenceTimer {
+  private silentMs = 0;
+  private lookedAt: number | undefined;
+
+  /** `periodMs`: of the looks. */
+  constructor(private readonly periodMs: number) {}
+
+  /** `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms. */
+  look(ageMs: number, nowMs: number): number {
+    const passed = nowMs - (this.lookedAt ?? nowMs);
+    this.lookedAt = nowMs;
+    if (ageMs === Infinity) return (this.silentMs = Infinity);
+    const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
+    // A sign since the last look, or the first look of all: the clock is right unless it counts a sleep of ours.
+    const first = this.silentMs === Infinity || passed === 0;
+    return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }
 }

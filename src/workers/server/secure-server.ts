@@ -8,12 +8,10 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
 import { checkpointRoute } from "./checkpoint.js";
-import { configzRoute } from "./configz.js";
 import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import { flagsRoute } from "./debug/flags.js";
 import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
-import { threadsText } from "./debug/threads.js";
 import { nodeLogsRoutes } from "./node-logs.js";
 import type { MirrorUid } from "./pod-lookup.js";
 import { PodShares } from "./pod-shares.js";
@@ -26,7 +24,7 @@ import { streamRoutes } from "./streams.js";
 import { Tunnels } from "./streams/tunnel.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import { zPages } from "./z-pages.js";
-
+import { queryOf, replyText } from "./reply.js";
 const LOG_DIRECTORY = "/var/log";
 
 export interface SecureServerOptions {
@@ -131,4 +129,27 @@ export class SecureServer {
     ];
     return [...routes, ...zPages(init, routes, clock)];
   }
+}
+
+/** /configz: the effective configuration; with ?origin=1 also the origin of each value. Authenticated port only, as upstream. */
+function configzRoute(bodies: () => ConfigzBodies): Route {
+  return {
+    path: "/configz",
+    methods: ["GET"],
+    answer: (request, response) => {
+      const wantsOrigins = /^(1|true|t)$/i.test(queryOf(request).get("origin") ?? "");
+      replyText(response, wantsOrigins ? bodies().withOrigins : bodies().plain, "application/json");
+    },
+  };
+}
+
+/** The threads of this process with their latest board entries, as text. */
+function threadsText(threads: readonly ThreadSnapshot[]): string {
+  const lines = threads.map(
+    ({ thread, state, generation, ageMs, loopDelayMaxMicros, queueDepth, op, opAgeMs }) =>
+      `${thread}: ${state}, start ${generation}, last tick ${Math.round(ageMs)} ms ago, ` +
+      `loop delay ${Math.round(loopDelayMaxMicros / 1000)} ms at most, ${queueDepth} queued` +
+      (op === 0 ? "" : `, operation ${op} for ${Math.round(opAgeMs)} ms`),
+  );
+  return `threads: total ${threads.length}\n${lines.join("\n")}\n`;
 }

@@ -2,11 +2,10 @@
 // the file. It knows types, defaults and simple lists of values; rules between fields are for --check-config.
 import { GATES, type Gate } from "../gates/table.js";
 import { KNOWN } from "../rules/known-values.js";
-import { descriptionOf } from "./descriptions.js";
-import type { FieldPath } from "./fields.js";
+import { type FieldPath, FIELDS, type Field } from "./fields.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { CONFIG_MEMBERS, isFieldPath, type Member, type ScalarType, type Shape } from "./shape.js";
-
+import { flagsOf } from "../flags/table.js";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const DURATION = "^[-+]?(0|((\\d+(\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h))+)$";
@@ -96,4 +95,13 @@ const GATES_SCHEMA: JsonSchema = {
 /** As the checked-in file has it. */
 export function configSchemaText(): string {
   return `${JSON.stringify(configSchema(), undefined, 2)}\n`;
+}
+
+// The description of each field in the JSON Schema, which editors show when they complete a configuration file.
+/** The row's own text, else the help of the flag that mirrors the field. @throws Error for a field that has neither */
+function descriptionOf(path: FieldPath): string {
+  const { help, flag }: Field = FIELDS[path];
+  const text = help ?? (flag === undefined ? undefined : flagsOf("linux").byName.get(flag)?.help);
+  if (text === undefined) throw new Error(`${path} has no description: add "help" to its row in fields.ts`);
+  return text;
 }

@@ -1,25 +1,22 @@
 // All rules of the configuration, one report.
 import { cgroups } from "./cgroups.js";
 import { containerLogs } from "./container-logs.js";
-import { crashLoop } from "./crash-loop.js";
-import { eviction } from "./eviction.js";
+import { eviction } from "./parse-eviction.js";
 import { imageCredentials } from "./image-credentials.js";
 import { images } from "./images.js";
 import { knownValues } from "./known-values.js";
-import { limits } from "./limits.js";
+import { crashLoop, limits, tracing } from "./limits.js";
 import { logging } from "./logging.js";
 import { memory } from "./memory.js";
 import { nodeAllocatable } from "./node-allocatable.js";
-import { ports } from "./ports.js";
 import { reservedResources } from "./reserved-resources.js";
 import type { ConfigView, HostFacts, Rule, Violation } from "./rule.js";
 import { runtime } from "./runtime.js";
-import { server } from "./server.js";
+import { ports, server } from "./server.js";
 import { shutdown } from "./shutdown.js";
 import { taints } from "./taints.js";
 import { tls } from "./tls.js";
 import { topology } from "./topology.js";
-import { tracing } from "./tracing.js";
 
 export { validateFlags } from "./flags.js";
 export { configWarnings } from "./warnings.js";

@@ -1,7 +1,8 @@
-// Numbers with bounds of their own: rates, counts, scores.
+// Rules of single fields: rates, counts, scores, the crash loop back-off and tracing.
 import type { ConfigView, Violation } from "./rule.js";
-import { inRange, notNegative } from "./check.js";
-
+import { inRange, notNegative, needsGate, quote } from "./check.js";
+import { formatDuration } from "../duration.js";
+import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
 const NOT_NEGATIVE = [
   "eventBurst",
   "eventRecordQPS",
@@ -21,4 +22,34 @@ export function* limits(config: ConfigView): Iterable<Violation> {
   yield* inRange(config, "oomScoreAdj", -1000, 1000);
   yield* inRange(config, "iptablesMasqueradeBit", 0, 31, "bit");
   yield* inRange(config, "iptablesDropBit", 0, 31, "bit");
+}
+
+// The maximum crash loop back-off.
+const PATH = "crashLoopBackOff.maxContainerRestartPeriod";
+const GATE = "KubeletCrashLoopBackOffMax";
+
+export function* crashLoop(config: ConfigView): Iterable<Violation> {
+  const period = config.get(PATH);
+  if (!config.gate(GATE)) {
+    if (period !== undefined) yield needsGate(PATH, GATE);
+  } else if (period === undefined) {
+    yield { path: PATH, message: `is empty while ${GATE} is on; set a duration from 1s to 300s` };
+  } else {
+    const whole = Math.trunc(period);
+    if (whole < 1000 || whole > 300_000) {
+      yield { path: PATH, message: `${formatDuration(period)} is not a duration from 1s to 300s` };
+    }
+  }
+}
+
+// Export of traces.
+export function* tracing(config: ConfigView): Iterable<Violation> {
+  yield* inRange(config, "tracing.samplingRatePerMillion", 0, 1_000_000);
+  const endpoint = config.get("tracing.endpoint") ?? "";
+  if (endpoint !== "" && parseTracingEndpoint(endpoint) === undefined) {
+    yield {
+      path: "tracing.endpoint",
+      message: `${quote(endpoint)} is not host:port or a URL with the scheme ${TRACING_SCHEMES.join(", ")}`,
+    };
+  }
 }

@@ -9,11 +9,10 @@ import {
 import { parsePercentage } from "../percentage.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
-import type { Violation } from "./rule.js";
+import type { Violation, ConfigView } from "./rule.js";
 import { readQuantity } from "./parse-reserved.js";
 import { quote } from "./check.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
-
 type TextMap = Readonly<Record<string, string>>;
 
 export interface EvictionMaps {
@@ -124,4 +123,14 @@ function readAmount(text: string): (ThresholdValue & { kind: "quantity" }) | und
   const quantity = readQuantity(text);
   if (quantity === undefined) return undefined;
   return { kind: "quantity", units: wholeUnits(quantity), format: quantity.format };
+}
+
+// The rule of the eviction fields.
+export function eviction(config: ConfigView): Iterable<Violation> {
+  return parseEviction({
+    evictionHard: config.get("evictionHard"),
+    evictionSoft: config.get("evictionSoft"),
+    evictionSoftGracePeriod: config.get("evictionSoftGracePeriod"),
+    evictionMinimumReclaim: config.get("evictionMinimumReclaim"),
+  }).violations;
 }

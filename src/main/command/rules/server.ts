@@ -1,7 +1,7 @@
-// What the kubelet's HTTP server shows.
+// Rules of the HTTP server of the kubelet: ports, addresses, system logs and hidden metrics.
 import type { ConfigView, Violation } from "./rule.js";
-import { needsGate, quote } from "./check.js";
-
+import { needsGate, quote, inRange } from "./check.js";
+import { isIP } from "node:net";
 /** Metrics hidden in this release can be shown for one release more. */
 const PREVIOUS_RELEASE = "1.35";
 
@@ -21,5 +21,24 @@ export function* server(config: ConfigView): Iterable<Violation> {
       path: "showHiddenMetricsForVersion",
       message: `${quote(shown)} is not ${PREVIOUS_RELEASE}, the only release whose hidden metrics can be shown; leave it empty otherwise`,
     };
+  }
+}
+
+// Addresses and ports.
+export function* ports(config: ConfigView): Iterable<Violation> {
+  yield* inRange(config, "port", 1, 65535, "port");
+  for (const path of ["readOnlyPort", "healthzPort"] as const) {
+    const value = config.get(path) ?? 0;
+    if (value < 0 || value > 65535)
+      yield { path, message: `${value} is not a port from 1 to 65535, or 0 to disable it` };
+  }
+  for (const path of ["address", "healthzBindAddress"] as const) {
+    const value = config.get(path);
+    if (value !== undefined && isIP(value) === 0) {
+      yield {
+        path,
+        message: `${quote(value)} is not an IP address; use 0.0.0.0 for all IPv4 addresses or :: for all addresses`,
+      };
+    }
   }
 }

@@ -8,10 +8,8 @@ import {
   type GetPodResourcesRequest,
 } from "../../../shared/plugins/gen/podresources.v1.js";
 import { PodResourcesListerService as AlphaListerService } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
-import { CallRate } from "./call-rate.js";
 import type { PodResourcesLister } from "./lister.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-
 export interface PodResourcesServerOptions {
   /** <root-dir>/pod-resources */
   directory: string;
@@ -63,4 +61,29 @@ export async function servePodResources(options: PodResourcesServerOptions): Pro
     );
   });
   return { stop: () => server.forceShutdown() };
+}
+
+// How many calls are answered: a bucket that fills by so many a second. A monitoring agent that asks without end must not
+// keep the main thread from its pods.
+/** podresources.md */
+const CALLS_PER_SECOND = 100;
+const BURST = 10;
+
+class CallRate {
+  private tokens = BURST;
+  private filledAt: number;
+
+  constructor(private readonly clock: Pick<Clock, "monotonic">) {
+    this.filledAt = clock.monotonic();
+  }
+
+  /** @returns false when the call is to be refused */
+  allow(): boolean {
+    const now = this.clock.monotonic();
+    this.tokens = Math.min(BURST, this.tokens + ((now - this.filledAt) / 1000) * CALLS_PER_SECOND);
+    this.filledAt = now;
+    if (this.tokens < 1) return false;
+    this.tokens--;
+    return true;
+  }
 }

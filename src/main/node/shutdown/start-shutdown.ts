@@ -2,7 +2,6 @@
 // a period is configured.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { shutdownMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -15,7 +14,6 @@ import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js
 import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
 import type { PodFailure } from "../../model/pod-failure.js";
-
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 
@@ -68,6 +66,29 @@ function endingPods(workers: ShutdownParts["workers"]): EndingPods {
     async end({ metadata: { uid } }, graceSeconds) {
       await workers.fail(uid, NODE_SHUTDOWN, { graceSeconds });
       await workers.whenOver(uid);
+    },
+  };
+}
+
+/** Metrics of the last graceful node shutdown; they survive a reboot. */
+interface ShutdownMetrics {
+  /** Milliseconds since the epoch; undefined: there was none, or it is not over. */
+  times(start: number | undefined, end: number | undefined): void;
+}
+
+function shutdownMetrics(registry: ThreadRegistry): ShutdownMetrics {
+  const start = registry.gauge(
+    "kubelet_graceful_shutdown_start_time_seconds",
+    "Last graceful shutdown start time in Unix seconds",
+  );
+  const end = registry.gauge(
+    "kubelet_graceful_shutdown_end_time_seconds",
+    "Last graceful shutdown end time in Unix seconds",
+  );
+  return {
+    times(startMs = 0, endMs = 0) {
+      start.set(startMs / 1000);
+      end.set(endMs / 1000);
     },
   };
 }

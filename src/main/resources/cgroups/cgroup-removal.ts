@@ -5,8 +5,7 @@ import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { CgroupBusyError } from "./cgroup-errors.js";
 import type { CgroupTree } from "./cgroup-tree.js";
-import { describeProcesses } from "./processes.js";
-
+import { readValue } from "./cgroup-files.js";
 /** Tries, and the pause before the second one; it doubles up to the cap. Together 3.8 s. */
 const TRIES = 14;
 const PAUSE_MS = 5;
@@ -33,4 +32,17 @@ export async function removeCgroup(
   }
   const left = await describeProcesses(await tree.processes(name));
   throw new CgroupBusyError(toCgroupfs(name), TRIES, new Error(`inside: ${left.join(", ") || "no process seen"}`));
+}
+
+// Names for PIDs, so that a log line about a killed process tells what it was.
+const SHOWN = 20;
+
+/** "1234 (sleep)" for the first 20; a process gone meanwhile shows as "1234 (gone)". */
+async function describeProcesses(pids: readonly number[]): Promise<string[]> {
+  const shown = await Promise.all(
+    pids
+      .slice(0, SHOWN)
+      .map(async (pid) => `${pid} (${(await readValue(`/proc/${pid}/comm`).catch(() => undefined)) ?? "gone"})`),
+  );
+  return pids.length > SHOWN ? [...shown, `and ${pids.length - SHOWN} more`] : shown;
 }

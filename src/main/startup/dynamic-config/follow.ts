@@ -10,12 +10,10 @@ import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
 import { isSourceReadError } from "./errors.js";
-import { allInPlace } from "./in-place.js";
 import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-
 export const SETTLE_MS = 500;
 export const LONGEST_WAIT_MS = 5_000;
 export const MIN_RESTART_MS = 10_000;
@@ -229,4 +227,16 @@ class Follower implements FollowedConfig {
       this.restarting = false;
     }
   }
+}
+
+// Fields a running kubelet takes over without a restart. Everything else is read once at start, by parts that would each
+// have to learn to change: a restart keeps the pods running and is the one way that holds for all of them.
+
+const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];
+
+/** `changed`: paths of the configuration, with or without [index] or [key]. */
+function allInPlace(changed: readonly string[]): boolean {
+  return changed.every((path) =>
+    IN_PLACE_FIELDS.some((field) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)),
+  );
 }

@@ -2,7 +2,8 @@
 // directory.
 // Invariant: the mount records and the pod's link exist before the first call to the driver, and the link is removed
 // after the driver has undone everything: a process that finds the link knows what to undo.
-import { lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
+import * as paths from "./paths.js";
+import { lstat, mkdir, readlink, rm, symlink, readdir, readFile } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import type { DevicePlace } from "../place.js";
@@ -13,16 +14,14 @@ import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
 import { learnAttachable } from "./learn-attachable.js";
 import type { UndoRequest } from "./mount-volume.js";
-import * as paths from "./paths.js";
 import { publish } from "./publish.js";
-import { releaseLoops } from "./release-loops.js";
 import type { Staging } from "./staging.js";
 import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-
+import { run } from "../program.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 
@@ -155,6 +154,27 @@ async function isThere(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+// Another kubelet holds a loop device on each block volume that it maps; a volume that this kubelet took over from it can't be
+// unpublished before that is gone.
+const DEVICES = "/sys/block";
+
+/** Loop devices on that very file; most often none. @throws ProgramError, or the signal's reason */
+async function releaseLoops(path: string, signal: AbortSignal): Promise<void> {
+  for (const name of await readdir(DEVICES)) {
+    if (!name.startsWith("loop")) continue;
+    if ((await backingFile(name)) === path) await run("losetup", ["-d", `/dev/${name}`], signal);
+  }
+}
+
+async function backingFile(name: string): Promise<string | undefined> {
+  try {
+    return (await readFile(`${DEVICES}/${name}/loop/backing_file`, "utf8")).trimEnd();
+  } catch (error) {
+    if (["ENOENT", "ENXIO", "ENODEV"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
 }

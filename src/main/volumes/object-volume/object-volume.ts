@@ -5,7 +5,7 @@ import { chmod, mkdir, open } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
-import type { Payload } from "../atomic-writer/payload.js";
+import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
 import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
@@ -15,9 +15,7 @@ import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
 import { nestedMountPoints } from "./nested-mount-points.js";
-import { samePayload } from "./same-payload.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-
 export interface ObjectVolumeKind {
   /** "kubernetes.io/secret". */
   name: string;
@@ -134,4 +132,21 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       await removeOwnTree(meta);
     },
   };
+}
+
+// Whether two contents of a volume are the same, file for file.
+function samePayload(a: Payload, b: Payload): boolean {
+  if (a.size !== b.size) return false;
+  for (const [path, file] of a) {
+    const other = b.get(path);
+    if (other === undefined || file.mode !== other.mode || file.user !== other.user || !sameData(file, other)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function sameData({ data: a }: PayloadFile, { data: b }: PayloadFile): boolean {
+  if (typeof a === "string" && typeof b === "string") return a === b;
+  return Buffer.from(a).equals(Buffer.from(b));
 }

@@ -16,10 +16,9 @@ import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
-import { affinityProblem } from "./node-affinity.js";
 import { groupOf, mountOptionsOf } from "./pv-annotations.js";
 import { asVolumeErrors, stepError } from "./volume-errors.js";
-
+import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 
 export interface PersistentPluginDeps {
@@ -129,4 +128,12 @@ function checkAffinity(
   const problem = affinityProblem(pv, { name: nodeName, labels });
   if (problem === undefined) return;
   throw stepError(pod, volume, "MountVolume.NodeAffinity check", pv.metadata.name ?? "", problem);
+}
+
+/** The problem of the volume's node affinity on this node; undefined: the volume is usable here. */
+function affinityProblem(pv: PersistentVolume, node: SelectedNode): string | undefined {
+  const required = pv.spec.nodeAffinity?.required;
+  if (required === undefined) return undefined;
+  if (required.nodeSelectorTerms.some((term) => termMatches(term, node))) return undefined;
+  return "no matching NodeSelectorTerms";
 }

@@ -6,9 +6,8 @@ import { joined } from "../../model/joined.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
 import type { DownwardDeps } from "../downward-api/plugin.js";
-import { credentialFile } from "../object-volume/fs-user.js";
 import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
-
+import { containersOf } from "../../../shared/api/pod-containers.js";
 export interface ProjectedDeps extends DownwardDeps {
   /** Absent on a stand-alone node: then only the downward API is projected. */
   cluster: ClusterAccess | undefined;
@@ -86,4 +85,22 @@ function credentialPaths(
     [certificateChainPath, chain],
   ] as const;
   return new Map(wanted.flatMap(([path, data]) => (path === "" ? [] : [[path, { data, ...file }]])));
+}
+
+// The one user that all containers of a pod run as: credential files of the pod belong to it, unreadable for other
+// users.
+/** undefined when a container does not say, or two say differently. Ephemeral containers have no say. */
+function podFileUser({ spec }: Pod): number | undefined {
+  const users = containersOf(spec).map(
+    ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
+  );
+  const [first] = users;
+  return users.every((user) => user === first) ? first : undefined;
+}
+
+/** Mode and owner of a credential's file; with fsGroup the group's bit is added later. */
+function credentialFile(pod: Pod, defaultMode: number): { mode: number; user?: number } {
+  const user = podFileUser(pod);
+  const narrow = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  return { mode: narrow ? 0o600 : defaultMode, ...(user !== undefined && { user }) };
 }
