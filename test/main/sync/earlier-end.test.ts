@@ -15,14 +15,14 @@ const failed = { cause: "failed", failure: { reason: "Evicted", message: "m" }, 
 for (const [what, record, phase, expected] of [
   ["a pod that nobody ended", {}, "Running", undefined],
   ["a pod without a record", undefined, undefined, undefined],
-  ["failed, and not seen through", { failure }, "Running", { end: failed, told: false }],
-  ["failed and seen through", { failure, finalStatus }, "Failed", { end: failed, told: true }],
-  ["completed", { finalStatus }, undefined, { end: { cause: "completed", deadline: NOW }, told: true }],
+  ["failed, and not seen through", { failure }, "Running", { end: failed, terminated: false }],
+  ["failed and seen through", { failure, finalStatus }, "Failed", { end: failed, terminated: true }],
+  ["completed", { finalStatus }, undefined, { end: { cause: "completed", deadline: NOW }, terminated: true }],
   [
     "ended by another's word, in its own time",
     { failure, pod: pod({ terminationGracePeriodSeconds: 7 }) },
     "Succeeded",
-    { end: { cause: "completed", deadline: NOW + 7000 }, told: true },
+    { end: { cause: "completed", deadline: NOW + 7000 }, terminated: true },
   ],
 ] as const) {
   test(what, () => assert.deepEqual(earlierEnd(record, phase, NOW), expected));

@@ -60,7 +60,7 @@ describe("limit of open files at start", () => {
       deepEqual(texts, []);
       equal(setMaxOpenFiles(most + 1, log), before.hard);
       deepEqual(openFilesLimit(), { soft: before.hard, hard: before.hard });
-      match(texts.join(), /goes on with \d.*maxOpenFiles/);
+      match(texts.join(), /continues with \d.*maxOpenFiles/);
     } finally {
       setOpenFilesLimit(before);
     }
