@@ -89,7 +89,10 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
 
   const watchPlugins = async (handler: PluginHandler): Promise<() => Promise<void>> => {
     const { PluginManager } = await import("../node/plugins/plugin-manager.js");
-    const plugins = new PluginManager({ rootDir, clock, log: parts.log, handlers: { DevicePlugin: handler } });
+    const plugins = new PluginManager({
+      ...{ rootDir, clock, registry: parts.registry, log: parts.log },
+      handlers: { DevicePlugin: handler },
+    });
     await plugins.start();
     return () => plugins.stop();
   };

@@ -4,7 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { printQuantity, value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { cgroupMetrics } from "../resources/cgroups/metrics.js";
+import { cgroupMetrics, reservedMemoryMetrics } from "../resources/cgroups/metrics.js";
 import type { PodMetrics } from "../sync/metrics.js";
 import { readFileLabel } from "../../shared/os/se-linux.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
@@ -110,6 +110,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     },
     reserveMemory: mounts.version === 2 && settings.memoryQos?.reserve === true,
     onOperation: cgroupMetrics(registry),
+    onReserved: reservedMemoryMetrics(registry),
     noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),
   };
   const cgroups = new LateCgroups(

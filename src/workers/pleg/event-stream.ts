@@ -4,6 +4,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
 import { ContainerEventType } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PlegMetrics } from "./metrics.js";
 import { POD_UID_LABEL } from "./pod-inspector.js";
 
 type EventStreamCri = Pick<CriClient, "getContainerEvents">;
@@ -18,6 +19,7 @@ export interface EventStreamOptions {
   /** `isStart`: something was made or started; otherwise it has ended or is gone. */
   onEvent(uid: string, isStart: boolean): void;
   onState(state: EventStreamState): void;
+  metrics: Pick<PlegMetrics, "streamConnected" | "streamFailed" | "eventArrived">;
 }
 
 const RETRY_MIN_MS = 250;
@@ -52,6 +54,7 @@ export class EventStream {
         for await (const event of this.options.cri.getContainerEvents({}, { signal })) {
           retryMs = RETRY_MIN_MS;
           this.setState("working");
+          this.options.metrics.eventArrived(this.options.clock.now() - Number(event.createdAt / 1_000_000n));
           const uid = event.podSandboxStatus?.labels[POD_UID_LABEL];
           if (uid !== undefined) this.options.onEvent(uid, STARTS.has(event.containerEventType));
         }
@@ -85,8 +88,10 @@ export class EventStream {
   }
 
   private setState(state: EventStreamState): void {
+    if (state === "down") this.options.metrics.streamFailed();
     if (state === this.state) return;
     this.state = state;
+    if (state === "working") this.options.metrics.streamConnected();
     this.options.onState(state);
   }
 }

@@ -8,6 +8,11 @@ export interface PlegMetrics {
   inspected(durationMs: number): void;
   /** Lifecycle events that could not be handed over. */
   discarded(count: number): void;
+  /** The runtime's event stream works (again). */
+  streamConnected(): void;
+  streamFailed(): void;
+  /** From the event to its arrival here. */
+  eventArrived(latencyMs: number): void;
 }
 
 export function plegMetrics(registry: ThreadRegistry): PlegMetrics {
@@ -28,7 +33,22 @@ export function plegMetrics(registry: ThreadRegistry): PlegMetrics {
     "kubelet_pleg_pod_relist_duration_seconds",
     "Duration in seconds for relisting a single pod in the PLEG",
   );
+  const connected = registry.counter(
+    "kubelet_evented_pleg_connection_success_count",
+    "The number of times a streaming client was obtained to receive CRI Events",
+  );
+  const failed = registry.counter(
+    "kubelet_evented_pleg_connection_error_count",
+    "The number of errors encountered during the establishment of streaming connection with the CRI runtime",
+  );
+  const latency = registry.histogram(
+    "kubelet_evented_pleg_connection_latency_seconds",
+    "The latency of streaming connection with the CRI runtime, measured in seconds",
+  );
   return {
+    streamConnected: () => connected.inc(),
+    streamFailed: () => failed.inc(),
+    eventArrived: (latencyMs) => latency.observe(Math.max(0, latencyMs) / 1000),
     relisted({ atMs, durationMs, intervalMs }) {
       lastSeen.set(Math.floor(atMs / 1000));
       relist.observe(durationMs / 1000);

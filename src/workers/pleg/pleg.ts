@@ -96,6 +96,7 @@ export class Pleg {
             if (!isStart || !this.asked.has(uid)) this.inspector.request(uid, 0, []);
           },
           onState: (state) => this.onEventState(state),
+          metrics: deps.metrics,
         })
       : undefined;
   }

@@ -33,6 +33,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
   const clock = new SteppedClock();
   const kept = keptLog();
   const records: PlegRecord[] = [];
+  const registry = new ThreadRegistry("test");
   const pleg = new Pleg(
     { ...TEST_INIT, endpoint: fake.endpoint, ...init },
     {
@@ -40,7 +41,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
       clock,
       log: kept.log,
       publish: (record) => records.push(record),
-      metrics: plegMetrics(new ThreadRegistry("test")),
+      metrics: plegMetrics(registry),
     },
   );
   let stopped: Promise<void> | undefined;
@@ -72,6 +73,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
     clock,
     kept,
     records,
+    registry,
     pleg,
     stop,
     podRecords,

@@ -1,5 +1,6 @@
 // The pod lifecycle event generator on a fake runtime: what it finds, what it says, and what it never says twice.
 import assert from "node:assert/strict";
+import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -342,6 +343,12 @@ test("a stream that breaks is followed again", async (t) => {
   await world.nothingPending();
   world.fake.exit(containerId, 6);
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 6);
+  const page = renderExposition([await world.registry.exportSnapshot()]);
+  const value = (name: string): number =>
+    Number(new RegExp(`^kubelet_evented_pleg_connection_${name} (.*)$`, "m").exec(page)?.[1]);
+  assert.equal(value("success_count"), 1);
+  assert.ok(value("error_count") >= 1, page);
+  assert.ok(value("latency_seconds_count") >= 1, page);
 });
 
 test("an error in the handler of the stream's events ends the stream, which is followed again", async (t) => {

@@ -10,6 +10,7 @@ export interface CertificateMetrics {
   watchClient(notAfter: () => number | undefined): void;
   watchServing(notAfter: () => number | undefined): void;
   clientRenewFailed(): void;
+  servingRenewFailed(): void;
   /** Seconds. */
   servingRotated(age: number): void;
 }
@@ -17,6 +18,10 @@ export interface CertificateMetrics {
 export function certificateMetrics(registry: ThreadRegistry, clock: Clock): CertificateMetrics {
   const failed = registry.counter(
     "kubelet_certificate_manager_client_expiration_renew_errors",
+    "Counter of certificate renewal errors",
+  );
+  const servingFailed = registry.counter(
+    "kubelet_server_expiration_renew_errors",
     "Counter of certificate renewal errors",
   );
   const age = registry.histogram(
@@ -38,6 +43,7 @@ export function certificateMetrics(registry: ThreadRegistry, clock: Clock): Cert
     watchClient: watch("client"),
     watchServing: watch("server"),
     clientRenewFailed: () => failed.inc(),
+    servingRenewFailed: () => servingFailed.inc(),
     servingRotated: (seconds) => age.observe(seconds),
   };
 }

@@ -51,6 +51,7 @@ export function servingCertificate(
     onRotated: (age) => {
       if (age !== undefined) metrics.servingRotated(age);
     },
+    onFailed: () => metrics.servingRenewFailed(),
   });
   metrics.watchServing(() => manager.certificate?.notAfter);
   return manager;

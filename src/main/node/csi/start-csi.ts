@@ -57,6 +57,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
   });
   const plugins = new PluginManager({
     rootDir: parts.rootDir,
+    registry: parts.registry,
     clock,
     log: parts.log,
     handlers: { ...parts.plugins, CSIPlugin: handler },

@@ -2,6 +2,7 @@
 // A socket there that never answers delays only itself.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
 import { labelPluginFolders, type PluginLabels } from "./plugin-labels.js";
 import { PluginSocket } from "./plugin-socket.js";
@@ -9,6 +10,7 @@ import { SocketWatch } from "./socket-watch.js";
 
 export interface PluginManagerOptions {
   rootDir: string;
+  registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
   /** By type of plugin; a type without one is refused. */
@@ -30,6 +32,7 @@ export class PluginManager {
     this.deps = { handlers: new Map(Object.entries(options.handlers)), dial, clock, log };
     this.labels = { rootDir, log };
     const onSockets = (found: ReadonlyMap<string, string>): void => this.onSockets(found);
+    this.watchSockets(options.registry);
     this.watch = new SocketWatch({ directory: `${rootDir}/plugins_registry`, clock, log, onSockets });
   }
 
@@ -42,6 +45,20 @@ export class PluginManager {
   async stop(): Promise<void> {
     await this.watch.stop();
     await Promise.all([...this.sockets.values()].map((socket) => socket.stop()));
+  }
+
+  private watchSockets(registry: ThreadRegistry): void {
+    const total = registry.gauge("plugin_manager_total_plugins", "Number of plugins in Plugin Manager", [
+      "socket_path",
+      "state",
+    ]);
+    registry.onSnapshot(() => {
+      total.reset();
+      for (const [path, { isWanted, isRegistered }] of this.sockets) {
+        if (isWanted) total.set({ socket_path: path, state: "desired_state_of_world" }, 1);
+        if (isRegistered) total.set({ socket_path: path, state: "actual_state_of_world" }, 1);
+      }
+    });
   }
 
   private onSockets(found: ReadonlyMap<string, string>): void {

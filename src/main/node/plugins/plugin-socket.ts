@@ -54,6 +54,14 @@ export class PluginSocket {
     return !this.active && this.registered === undefined && this.wanted === undefined;
   }
 
+  get isWanted(): boolean {
+    return this.wanted !== undefined;
+  }
+
+  get isRegistered(): boolean {
+    return this.registered !== undefined;
+  }
+
   /** Waits for the calls under way, without deregistering: the plugin outlives the kubelet. */
   async stop(): Promise<void> {
     this.wanted = this.registered?.identity;

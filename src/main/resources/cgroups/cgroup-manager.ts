@@ -93,6 +93,8 @@ export interface CgroupManagerOptions {
   /** See TierOptions. */
   reserved?: TierOptions["reserved"];
   /** Called with the duration of each change, milliseconds. */
+  /** Memory that the classes' cgroups are promised; called only with `reserveMemory`. */
+  onReserved?: (minBytes: bigint, lowBytes: bigint) => void;
   onOperation?: (operation: CgroupOperation, durationMs: number) => void;
   /** For the systemd driver: how to reach it; process 1's own socket when absent. */
   systemd?: SystemdUnits;
@@ -243,6 +245,8 @@ class TreeManager implements CgroupManager {
   async updateQos(pods: readonly Pod[], trusting = false): Promise<void> {
     if (!this.options.cgroupsPerQOS) return;
     this.tiers = tierLimits(pods, this.tierOptions);
+    const { memoryMinBytes, memoryLowBytes } = this.tiers.Guaranteed;
+    if (memoryMinBytes !== undefined) this.options.onReserved?.(memoryMinBytes, memoryLowBytes ?? 0n);
     for (const qos of ["Guaranteed", "Burstable", "BestEffort"] as const) {
       const limits = this.tiers[qos];
       if (Object.keys(limits).length === 0) continue;

@@ -10,6 +10,8 @@ import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -18,6 +20,7 @@ const log = createLogger({ thread: "test", level: "silent" });
 
 async function world(t: TestContext) {
   const root = await mkdtemp(`${tmpdir()}/nodelet-plugins-`);
+  const registry = new ThreadRegistry("main");
   const done: string[] = [];
   const problems = new Map<string, string>();
   const handler: PluginHandler = {
@@ -28,7 +31,13 @@ async function world(t: TestContext) {
     register: ({ name, endpoint }) => Promise.resolve(void done.push(`+${name} ${endpoint}`)),
     deregister: ({ name }) => Promise.resolve(void done.push(`-${name}`)),
   };
-  const manager = new PluginManager({ rootDir: root, clock: systemClock, log, handlers: { CSIPlugin: handler } });
+  const manager = new PluginManager({
+    rootDir: root,
+    registry,
+    clock: systemClock,
+    log,
+    handlers: { CSIPlugin: handler },
+  });
   t.after(async () => {
     await manager.stop();
     await rm(root, { recursive: true, force: true });
@@ -38,7 +47,7 @@ async function world(t: TestContext) {
     t.after(() => made.stop());
     return made;
   };
-  return { root, done, problems, manager, driver };
+  return { root, done, problems, manager, driver, registry };
 }
 
 function listen(t: TestContext, path: string): Promise<Server> {
@@ -50,7 +59,11 @@ function listen(t: TestContext, path: string): Promise<Server> {
 }
 
 test("plugins there already, new ones, gone ones and ones that come back", async (t) => {
-  const { done, manager, driver } = await world(t);
+  const { done, manager, driver, registry } = await world(t);
+  const counted = async (): Promise<string[]> =>
+    renderExposition([await registry.exportSnapshot()])
+      .split("\n")
+      .filter((line) => line.startsWith("plugin_manager_total_plugins{"));
   const first = await driver("first.csi");
   await manager.start();
   await until("the first", () => first.statuses.length === 1);
@@ -60,6 +73,10 @@ test("plugins there already, new ones, gone ones and ones that come back", async
   await until("the second", () => second.statuses.length === 1);
   await first.stop();
   await until("the first is gone", () => done.includes("-first.csi"));
+  assert.deepEqual((await counted()).map((line) => /state="(\w+)_state.*} 1$/.exec(line)?.[1]).sort(), [
+    "actual",
+    "desired",
+  ]);
   await first.start();
   await until("the first is back", () => first.statuses.length === 2);
   assert.deepEqual(done, [
