@@ -1,8 +1,9 @@
 // Where a pod's volumes live below the root directory; the layout is upstream's, so node tools find what they expect.
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSafePodUid, safePodUid } from "../../shared/api/pod-uid.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { namesOf } from "../../shared/fs/untrusted-folder.js";
 
 /** Mode of the directories above a volume. */
 export const POD_DIRECTORY_MODE = 0o750;
@@ -68,10 +69,13 @@ export async function makeMountPoint(target: string): Promise<void> {
   }
 }
 
-/** Empty for a directory that is not there, or is none. */
-export async function namesIn(directory: string): Promise<string[]> {
+/** Names in one directory of the kubelet's own, read in parts. */
+const MOST_NAMES_IN = 100_000;
+
+/** Empty for a directory that is not there, or is none. @throws FolderTooBigError past `most` names */
+export async function namesIn(directory: string, most = MOST_NAMES_IN): Promise<string[]> {
   try {
-    return await readdir(directory);
+    return await namesOf(directory, undefined, most);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return [];
     throw error;

@@ -2,16 +2,19 @@
 // Invariant: nothing is removed through a mount; a mount found inside stops the removal.
 // The kernel refuses to remove a mount point (EBUSY) before it checks whether a directory is empty (ENOTEMPTY). After
 // ENOTEMPTY the walk may therefore enter the directory, without reading the mount table.
-import { opendir, readdir, rmdir, unlink } from "node:fs/promises";
+import { opendir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
+import { entriesOf } from "../../shared/fs/untrusted-folder.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;
+/** A tree of the kubelet's own with more entries than this has entries of others: it is rm's work, too. */
+const MOST_OWN = 1000;
 /** What is made while a directory is being emptied is seen by the next try. */
 const TRIES = 3;
 
@@ -39,30 +42,38 @@ async function removeSmall(directory: string): Promise<boolean> {
 
 /**
  * Removes a directory of the kubelet's own making (a pod's, once its volumes are down) without a process for it: nothing
- * in it was ever writable as a directory by a container. Bounded by what it holds, a few files per container.
+ * in it was ever writable as a directory by a container. It holds a few files per container; a tree with more is removed by rm.
  * All directories are asked before the first file goes. @throws ForeignMountError
  */
 export async function removeOwnTree(directory: string): Promise<void> {
-  await explained(directory, async () => {
-    for (let attempt = 1; ; attempt++) {
-      const found: Found = { files: [], directories: [] };
-      await survey(directory, found);
-      await Promise.all(found.files.map((file) => unlessGone(unlink(file))));
-      const left = [];
-      // Those above come before those below.
-      for (const one of found.directories.reverse()) if ((await tryRemove(one)) === "not empty") left.push(one);
-      if (left.length === 0) return;
-      if (attempt > TRIES) await rmdir(directory);
-    }
-  });
+  if (!(await explained(directory, () => removeFound(directory)))) await removeTree(directory);
+}
+
+/** False, with nothing but empty directories gone, when there is too much. */
+async function removeFound(directory: string): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    const found: Found = { files: [], directories: [], count: 0 };
+    await survey(directory, found);
+    if (isTooMuch(found)) return false;
+    await Promise.all(found.files.map((file) => unlessGone(unlink(file))));
+    const left = [];
+    // Those above come before those below.
+    for (const one of found.directories.reverse()) if ((await tryRemove(one)) === "not empty") left.push(one);
+    if (left.length === 0) return true;
+    if (attempt > TRIES) await rmdir(directory);
+  }
 }
 
 interface Found {
   files: string[];
   directories: string[];
+  /** Entries listed so far. */
+  count: number;
 }
 
-/** Empty directories go at once. Rejects with EBUSY at a mount point. */
+const isTooMuch = ({ count }: Found): boolean => count > MOST_OWN;
+
+/** Empty directories go at once. Ends early when there is too much. Rejects with EBUSY at a mount point. */
 async function survey(path: string, found: Found): Promise<void> {
   try {
     if ((await tryRemove(path)) === "gone") return;
@@ -72,14 +83,17 @@ async function survey(path: string, found: Found): Promise<void> {
     return;
   }
   found.directories.push(path);
-  const entries = (await unlessGone(readdir(path, { withFileTypes: true }))) ?? [];
-  await Promise.all(
-    entries.map(async (entry) => {
-      const place = join(path, entry.name);
-      if (entry.isDirectory()) await survey(place, found);
-      else found.files.push(place);
-    }),
-  );
+  const below: string[] = [];
+  await unlessGone(list(path, below, found));
+  await Promise.all(below.map((place) => (isTooMuch(found) ? undefined : survey(place, found))));
+}
+
+async function list(path: string, below: string[], found: Found): Promise<void> {
+  for await (const entry of entriesOf(path)) {
+    found.count++;
+    if (isTooMuch(found)) return;
+    (entry.isDirectory() ? below : found.files).push(join(path, entry.name));
+  }
 }
 
 /** True when the directory is gone afterwards. */

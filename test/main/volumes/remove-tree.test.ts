@@ -2,8 +2,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import promises from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { test, type TestContext } from "node:test";
 import { isForeignMountError } from "../../../src/main/volumes/errors.js";
+import { FolderTooBigError } from "../../../src/shared/fs/untrusted-folder.js";
+import { namesIn } from "../../../src/main/volumes/paths.js";
 import { removeEmpty, removeOwnTree, removeTree } from "../../../src/main/volumes/remove-tree.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
 
@@ -87,4 +91,39 @@ test("removeEmpty tells whether the directory is gone", { skip }, async (t) => {
   assert.equal(await removeEmpty(`${pod}/plugins/empty`), false);
   assert.equal(await removeEmpty(`${root}/missing`), true);
   await assert.rejects(removeEmpty(`${pod}/etc-hosts`), { code: "ENOTDIR" });
+});
+
+/** Calls of these functions from now on, by name. */
+function counted(t: TestContext, names: readonly ("readdir" | "unlink")[]): Record<string, () => number> {
+  const mocks = names.map((name) => [name, t.mock.method(promises, name).mock] as const);
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return Object.fromEntries(mocks.map(([name, mock]) => [name, () => mock.callCount()]));
+}
+
+test("removeOwnTree: a tree with thousands of entries is not listed whole, and the kubelet removes none of them itself", async (t) => {
+  const { root, pod } = await podDirectory(t);
+  for (const folder of ["containers/main", "plugins"]) {
+    for (let index = 0; index < 1500; index++) writeFileSync(`${pod}/${folder}/${index}`, "");
+    for (let index = 0; index < 1500; index++) mkdirSync(`${pod}/${folder}/d${index}`);
+  }
+  const calls = counted(t, ["readdir", "unlink"]);
+  await removeOwnTree(pod);
+  assert.deepEqual([calls["readdir"]?.(), calls["unlink"]?.()], [0, 0]);
+  assert.deepEqual(readdirSync(root), ["precious"]);
+  assert.deepEqual(readdirSync(`${root}/precious`), ["file"]);
+});
+
+test("namesIn: a directory is read in parts, and more names than the limit are an error", async (t) => {
+  const root = await temporaryRoot(t);
+  const names = Array.from({ length: 600 }, (_, index) => `${index}`).sort();
+  for (const name of names) writeFileSync(`${root}/${name}`, "");
+  const calls = counted(t, ["readdir"]);
+  assert.deepEqual((await namesIn(root)).sort(), names);
+  assert.equal(calls["readdir"]?.(), 0);
+  await assert.rejects(namesIn(root, 599), FolderTooBigError);
+  assert.deepEqual([await namesIn(`${root}/none`), await namesIn(`${root}/0`)], [[], []]);
 });
