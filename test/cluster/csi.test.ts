@@ -2,13 +2,14 @@
 // agent killed in between.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
 import { isReady, NODE_NAME, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { TestCsiDriver } from "../support/csi/driver.js";
 import { mountsBelow } from "../support/mounts.js";
+import { IDLE } from "../support/static-pods.js";
 
 let cluster: ClusterNode;
 let api: ApiKit;
@@ -203,13 +204,20 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
   const device = { volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] };
   const inline = { name: "own", csi: { driver: DRIVER, volumeAttributes: { flavour: "salt" } } };
   await Promise.all([
-    podOf("disk", read, [claim("disk")], device).then(() => attach("disk")),
+    podOf("disk", `${read} && ${IDLE}`, [claim("disk")], device).then(() => attach("disk")),
     podOf("inline", "echo x > /own/x", [inline], { volumeMounts: [{ name: "own", mountPath: "/own" }] }),
   ]);
-  for (const name of ["disk", "inline"]) {
-    const ended = await until(name, (one) => /Succeeded|Failed/.test(statusOf(one).phase ?? ""), "ended");
-    assert.equal(statusOf(ended).phase, "Succeeded", JSON.stringify(statusOf(ended)));
-  }
+  const ended = await until("inline", (one) => /Succeeded|Failed/.test(statusOf(one).phase ?? ""), "ended");
+  assert.equal(statusOf(ended).phase, "Succeeded", JSON.stringify(statusOf(ended)));
+  await until("disk", isReady, "Ready");
+  // A loop device keeps the volume's device open while the pod has it.
+  const published = `${cluster.node.kubelet.rootDir}/plugins/kubernetes.io/csi/volumeDevices/publish/`;
+  const held = async (): Promise<string[]> => {
+    const loops = (await readdir("/sys/block")).filter((one) => one.startsWith("loop"));
+    const files = loops.map((loop) => readFile(`/sys/block/${loop}/loop/backing_file`, "utf8").catch(() => ""));
+    return (await Promise.all(files)).filter((file) => file.startsWith(published));
+  };
+  assert.equal((await held()).length, 1);
   const publishCall = driver.calls.find(({ request }) => String(request["volumeId"]).startsWith("csi-"));
   const context = publishCall?.request["volumeContext"] as Record<string, string>;
   assert.equal(context["csi.storage.k8s.io/ephemeral"], "true");
@@ -218,6 +226,7 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
   await waitFor(() => Promise.resolve(mountsBelow(`${cluster.node.kubelet.rootDir}/plugins`).length === 0), {
     what: "nothing staged",
   });
+  assert.deepEqual(await held(), []);
 });
 
 test("a driver that goes is taken out of CSINode", async () => {

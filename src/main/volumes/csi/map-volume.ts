@@ -66,6 +66,7 @@ export class CsiMaps {
       await link(places.publish, places.podLink);
       onDisk(true);
       await this.publish(request, hand, places.publish);
+      await inStep(MAP, signal, () => holdDevice(places.publish, signal));
       await link(places.publish, places.globalLink);
     });
     this.mapped.add(user);
@@ -158,16 +159,24 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-// Another kubelet holds a loop device on each block volume that it maps; a volume that this kubelet took over from it can't be
-// unpublished before that is gone.
+// A loop device on each mapped volume, as upstream's kubelet makes it: it keeps the device open, so that the node gives the device's
+// name to no other disk. It may be another kubelet's, and it goes before the volume is unpublished.
 const DEVICES = "/sys/block";
 
 /** Loop devices on that very file; most often none. @throws ProgramError, or the signal's reason */
 async function releaseLoops(path: string, signal: AbortSignal): Promise<void> {
-  for (const name of await readdir(DEVICES)) {
-    if (!name.startsWith("loop")) continue;
-    if ((await backingFile(name)) === path) await run("losetup", ["-d", `/dev/${name}`], signal);
-  }
+  for (const name of await loopsOn(path)) await run("losetup", ["-d", `/dev/${name}`], signal);
+}
+
+/** Idempotent. @throws ProgramError, or the signal's reason */
+async function holdDevice(path: string, signal: AbortSignal): Promise<void> {
+  if ((await loopsOn(path)).length === 0) await run("losetup", ["-f", path], signal);
+}
+
+async function loopsOn(path: string): Promise<string[]> {
+  const loops = (await readdir(DEVICES)).filter((name) => name.startsWith("loop"));
+  const files = await Promise.all(loops.map(async (name) => ({ name, file: await backingFile(name) })));
+  return files.filter(({ file }) => file === path).map(({ name }) => name);
 }
 
 async function backingFile(name: string): Promise<string | undefined> {
