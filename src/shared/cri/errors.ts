@@ -109,7 +109,7 @@ export class CriBadReplyError extends CriError {
   }
 }
 
-/** containerd and CRI-O report a name in use as UNKNOWN; only the text tells. undefined when it is about no name. */
+/** containerd and CRI-O report a name in use with codes of other errors; only the text shows it. undefined when it is about no name. */
 function holderOfName(details: string): string | undefined {
   const reserved = '" is reserved for "';
   const at = details.indexOf(reserved);
@@ -130,7 +130,9 @@ export function criError(init: CriErrorInit): CriError {
   if (init.code === "UNKNOWN" && STARTING_UP.test(init.details)) {
     return new CriUnavailableError({ ...init, code: "UNAVAILABLE" });
   }
-  if (init.code === "UNKNOWN" && holderOfName(init.details) !== undefined) {
+  // Older versions of containerd answer UNKNOWN, 2.x FAILED_PRECONDITION.
+  const isUnspecific = init.code === "UNKNOWN" || init.code === "FAILED_PRECONDITION";
+  if (isUnspecific && holderOfName(init.details) !== undefined) {
     return new CriAlreadyExistsError({ ...init, code: "ALREADY_EXISTS" });
   }
   switch (init.code) {

@@ -74,18 +74,20 @@ test("a sandbox name in use is AlreadyExists and names the pod", async (context)
   assert.match(error.message, /RunPodSandbox of pod twice_default\(uid-twice\)/);
 });
 
-test("a name in use is AlreadyExists too when the runtime says UNKNOWN, as containerd does", () => {
-  const init = { verb: "RunPodSandbox", endpoint: "unix:///x", code: "UNKNOWN" } as const;
-  const cases: [string, string | undefined][] = [
-    ['failed to reserve sandbox name "p_d_u_0": name "p_d_u_0" is reserved for "9fef"', "9fef"],
-    ["error reserving pod name k8s_p for id 77: name is reserved", ""],
-    ["failed to reserve a subnet", undefined],
-  ];
-  for (const [details, heldBy] of cases) {
-    const error = errors.criError({ ...init, details });
-    assert.equal(errors.isAlreadyExists(error) ? error.heldBy : undefined, heldBy, details);
-  }
-});
+for (const code of ["UNKNOWN", "FAILED_PRECONDITION"] as const) {
+  test(`a name in use is AlreadyExists too when the runtime answers ${code}, as versions of containerd do`, () => {
+    const init = { verb: "RunPodSandbox", endpoint: "unix:///x", code } as const;
+    const cases: [string, string | undefined][] = [
+      ['failed to reserve sandbox name "p_d_u_0": name "p_d_u_0" is reserved for "9fef"', "9fef"],
+      ["error reserving pod name k8s_p for id 77: name is reserved", ""],
+      ["failed to reserve a subnet", undefined],
+    ];
+    for (const [details, heldBy] of cases) {
+      const error = errors.criError({ ...init, details });
+      assert.equal(errors.isAlreadyExists(error) ? error.heldBy : undefined, heldBy, details);
+    }
+  });
+}
 
 test("the default deadline ends a hung call, and the runtime hears of it", async (context) => {
   const { client, fake, records } = await pair(context, {}, { runtimeRequestTimeoutMs: 100 });
