@@ -9,6 +9,16 @@ import { configView } from "../../../support/config-view.js";
 import { violationsOf, type Situation } from "./example.js";
 
 describe("refused at start", () => {
+  test("a built-in cloud provider; none and external are accepted", () => {
+    const messages = (cloudProvider: string) =>
+      violationsOf({ flags: { nodeIP: "", cloudProvider } }).filter(({ path }) => path === "--cloud-provider");
+    match(
+      messages("aws")[0]?.message ?? "",
+      /cloud provider "aws" was specified, but built-in cloud providers are disabled/,
+    );
+    deepEqual([messages(""), messages("external")], [[], []]);
+  });
+
   const table: [Situation, string, RegExp][] = [
     [{ address: "localhost" }, "address", /"localhost" is not an IP address/],
     [{ healthzBindAddress: "" }, "healthzBindAddress", /"" is not an IP address/],

@@ -306,16 +306,6 @@ export const PODS: Claims = {
     bad: [[{ flags: { exitOnLockContention: true } }, "--exit-on-lock-contention", "requires --lock-file"]],
     good: [{ flags: { exitOnLockContention: true, lockFile: "/run/lock" } }, { flags: { lockFile: "/run/lock" } }],
   },
-  "--cloud-provider | neither empty nor external": {
-    bad: [
-      [
-        nodeIP("", "aws"),
-        "--cloud-provider",
-        'cloud provider "aws" was specified, but built-in cloud providers are disabled',
-      ],
-    ],
-    good: [nodeIP("", ""), nodeIP("", "external")],
-  },
   "--node-ip | more than two addresses, two of one family, two while cloud provider set to a value other than external, or two including 0.0.0.0 or ::; unparsable ones are skipped with a log line":
     {
       bad: [
