@@ -8,9 +8,9 @@ import { runProgram } from "../../shared/exec/run-program.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 
-export const HINT = "KUBE-IPTABLES-HINT";
-export const FIREWALL = "KUBE-FIREWALL";
-export const CANARY = "KUBE-KUBELET-CANARY";
+const HINT = "KUBE-IPTABLES-HINT";
+const FIREWALL = "KUBE-FIREWALL";
+const CANARY = "KUBE-KUBELET-CANARY";
 
 /** In the order in which other programs flush them. */
 const CANARY_TABLES = ["mangle", "nat", "filter"] as const;
