@@ -75,6 +75,7 @@ const isTooMuch = ({ count }: Found): boolean => count > MOST_OWN;
 
 /** Empty directories go at once. Ends early when there is too much. Rejects with EBUSY at a mount point. */
 async function survey(path: string, found: Found): Promise<void> {
+  if (isTooMuch(found)) return;
   try {
     if ((await tryRemove(path)) === "gone") return;
   } catch (error) {
@@ -85,7 +86,7 @@ async function survey(path: string, found: Found): Promise<void> {
   found.directories.push(path);
   const below: string[] = [];
   await unlessGone(list(path, below, found));
-  await Promise.all(below.map((place) => (isTooMuch(found) ? undefined : survey(place, found))));
+  await Promise.all(below.map((place) => survey(place, found)));
 }
 
 async function list(path: string, below: string[], found: Found): Promise<void> {

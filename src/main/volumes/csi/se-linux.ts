@@ -4,6 +4,7 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Mount } from "../../../shared/fs/mountinfo.js";
 import type { FileLabel } from "../../../shared/os/se-linux.js";
 import type { DriverSpec } from "./driver-objects.js";
+import { usersOfVolume } from "../volume-users.js";
 import { CsiSpecError } from "./errors.js";
 
 export interface LabelledMount {
@@ -44,9 +45,7 @@ export function mountContext({
 function containersWith({ spec }: Pod, volume: string | undefined): (Container | undefined)[] {
   const { containers, initContainers = [], ephemeralContainers = [] } = spec;
   const all: Container[] = [...containers, ...initContainers, ...ephemeralContainers];
-  const found = all.filter(
-    ({ volumeMounts = [] }) => volume === undefined || volumeMounts.some((one) => one.name === volume),
-  );
+  const found = volume === undefined ? all : usersOfVolume(spec, volume).mounts;
   // Before there are containers the pod's own word counts.
   return found.length === 0 ? [undefined] : found;
 }

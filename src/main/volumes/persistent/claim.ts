@@ -3,10 +3,11 @@ import { isNotFound } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { migratedVolume } from "../csi/migration/translate.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { usersOfVolume } from "../volume-users.js";
 
 export interface BoundClaim {
   claim: PersistentVolumeClaim;
@@ -98,10 +99,8 @@ function checkBinding(pv: PersistentVolume, claim: PersistentVolumeClaim): void 
 }
 
 function checkMode(pod: Pod, volume: Volume, pv: PersistentVolume): void {
-  const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;
-  const all: Container[] = [...containers, ...initContainers, ...ephemeralContainers];
-  const named = (list: readonly { name: string }[] = []): boolean => list.some(({ name }) => name === volume.name);
+  const users = usersOfVolume(pod.spec, volume.name);
   const [mode, wrong] = isBlock(pv) ? ["Block", "volumeMounts"] : ["Filesystem", "volumeDevices"];
-  if (!all.some((one) => named(wrong === "volumeMounts" ? one.volumeMounts : one.volumeDevices))) return;
+  if ((wrong === "volumeMounts" ? users.mounts : users.devices).length === 0) return;
   throw new ClaimError(`volume ${volume.name} has volumeMode ${mode}, but is specified in ${wrong}`);
 }

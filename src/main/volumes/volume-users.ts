@@ -1,0 +1,36 @@
+// Which containers of a pod use which of its volumes. A pod may have thousands of volumes and mounts: the lists are read once for
+// each definition, not once for each volume. Invariant: a pod's definition does not change; another one is another object.
+import type { Container, PodSpec } from "../../shared/api/pod.js";
+
+export interface VolumeUsers {
+  /** Containers with volumeMounts of the volume: ordinary ones, then init and ephemeral ones. */
+  mounts: Container[];
+  /** The same for volumeDevices. */
+  devices: Container[];
+}
+
+const NOT_USED: VolumeUsers = { mounts: [], devices: [] };
+
+const known = new WeakMap<PodSpec, ReadonlyMap<string, VolumeUsers>>();
+
+export function usersOfVolume(spec: PodSpec, volume: string): VolumeUsers {
+  let users = known.get(spec);
+  if (users === undefined) known.set(spec, (users = read(spec)));
+  return users.get(volume) ?? NOT_USED;
+}
+
+function read({ containers, initContainers = [], ephemeralContainers = [] }: PodSpec): Map<string, VolumeUsers> {
+  const users = new Map<string, VolumeUsers>();
+  const add = (container: Container, kind: keyof VolumeUsers, { name }: { name: string }): void => {
+    const own = users.get(name) ?? { mounts: [], devices: [] };
+    users.set(name, own);
+    // A container's mounts are read one after another: if it is in the list, it is the last.
+    if (own[kind].at(-1) !== container) own[kind].push(container);
+  };
+  const all: Container[] = [...containers, ...initContainers, ...ephemeralContainers];
+  for (const container of all) {
+    for (const mount of container.volumeMounts ?? []) add(container, "mounts", mount);
+    for (const device of container.volumeDevices ?? []) add(container, "devices", device);
+  }
+  return users;
+}
