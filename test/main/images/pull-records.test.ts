@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import type { CredentialSource, ImageCredentials } from "../../../src/main/images/credentials.js";
-import { KeyedTurns } from "../../../src/main/images/pull-records/keyed-turns.js";
+import { KeyedSerializer } from "../../../src/shared/turns/keyed-serializer.js";
 import { RecentRecords } from "../../../src/main/images/pull-records/recent-records.js";
 import {
   intentText,
@@ -349,7 +349,7 @@ test("a pull whose intent can't be written is no pull", async (t) => {
 });
 
 test("turns by key, and the records used last", async () => {
-  const turns = new KeyedTurns();
+  const turns = new KeyedSerializer();
   const order: string[] = [];
   const slow = async (name: string) => {
     await new Promise((resolve) => setImmediate(resolve));

@@ -10,7 +10,7 @@ import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
 import type { CredentialSource, OwnKind } from "../credentials.js";
 import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";
-import { KeyedTurns } from "./keyed-turns.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { RecentRecords } from "./recent-records.js";
 import {
   grants,
@@ -55,7 +55,7 @@ export class RecordedAccess implements ImageAccess {
   private readonly unsettled = new Set<string>();
   /** References of images that were pulled, and whose record could not be written. */
   private readonly unrecorded = new Set<string>();
-  private readonly turns = new KeyedTurns();
+  private readonly turns = new KeyedSerializer();
   private opened: Promise<void> | undefined;
   /** Records written since those of images that are gone were removed. */
   private unpruned = 0;

@@ -19,6 +19,7 @@ import {
   type ClaimStatuses,
   type PodClaim,
 } from "./pod-claims.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 
 /** A driver could not prepare or unprepare claims. */
 class DriverFailedError extends Error {
@@ -44,8 +45,8 @@ export interface ClaimsObserver {
 }
 
 export class Claims {
-  /** The last change of each claim that is under way, by claim: pods that share a claim wait for each other. */
-  private readonly changes = new Map<string, Promise<void>>();
+  /** Changes of one claim run one after the other: pods that share a claim wait for each other. A driver that hangs delays only these. */
+  private readonly changes = new KeyedSerializer();
 
   constructor(private readonly options: ClaimsOptions) {}
 
@@ -56,7 +57,7 @@ export class Claims {
       const { namespace } = pod.metadata;
       const claims = claimsOf(pod, this.statusOf(pod));
       const keys = claims.map(({ claim }) => claimKey(namespace, claim));
-      return this.inTurn(keys, () => this.prepareNow(pod, claims, signal));
+      return this.changes.runAll(keys, () => this.prepareNow(pod, claims, signal));
     });
   }
 
@@ -64,7 +65,7 @@ export class Claims {
   async unprepare(podUid: string, signal: AbortSignal): Promise<void> {
     const keys = this.options.store.of(podUid).map(({ namespace, name }) => claimKey(namespace, name));
     if (keys.length === 0) return;
-    await this.measured("UnprepareResources", () => this.inTurn(keys, () => this.unprepareNow(podUid, signal)));
+    await this.measured("UnprepareResources", () => this.changes.runAll(keys, () => this.unprepareNow(podUid, signal)));
   }
 
   /** Every claim of the pod was prepared for it, perhaps by an earlier kubelet. @throws ClaimRefusedError */
@@ -206,23 +207,6 @@ export class Claims {
     } finally {
       observe.operation(name, (clock.monotonic() - startedAt) / 1000, failed);
     }
-  }
-
-  /** Runs when the earlier changes of these claims have ended: a driver that hangs delays only the pods of its claims. */
-  private inTurn(keys: readonly string[], run: () => Promise<void>): Promise<void> {
-    const earlier = keys.flatMap((key) => this.changes.get(key) ?? []);
-    const turn = Promise.all(earlier).then(run);
-    const ended: Promise<void> = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    for (const key of keys) this.changes.set(key, ended);
-    void ended.then(() => this.forget(keys, ended));
-    return turn;
-  }
-
-  private forget(keys: readonly string[], change: Promise<void>): void {
-    for (const key of keys) if (this.changes.get(key) === change) this.changes.delete(key);
   }
 }
 

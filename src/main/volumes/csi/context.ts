@@ -6,7 +6,7 @@ import type { VolumeMetrics } from "../metrics.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { KeyedLock } from "../keyed-lock.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { DriverObjects } from "./driver-objects.js";
 import type { CsiDrivers } from "./drivers.js";
 import { CsiSpecError } from "./errors.js";
@@ -39,7 +39,7 @@ export interface CsiContext extends CsiOptions {
   objects: DriverObjects;
   users: DeviceUsers;
   /** By deviceKey: staging, publishing and their undoing for one volume, one at a time. */
-  locks: KeyedLock;
+  locks: KeyedSerializer;
 }
 
 export function csiContext(options: CsiOptions): CsiContext {
@@ -53,6 +53,6 @@ export function csiContext(options: CsiOptions): CsiContext {
     joined,
     objects: new DriverObjects(() => joined().client, options.clock),
     users: new DeviceUsers(),
-    locks: new KeyedLock(),
+    locks: new KeyedSerializer(),
   };
 }

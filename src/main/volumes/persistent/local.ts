@@ -7,7 +7,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
-import { KeyedLock } from "../keyed-lock.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { mountOptionsOf } from "./pv-annotations.js";
@@ -35,7 +35,7 @@ export class LocalVolumes {
   private readonly mounted: MountedVolumes;
   private readonly devices: LocalDevices;
   /** By name of the volume. */
-  private readonly locks = new KeyedLock();
+  private readonly locks = new KeyedSerializer();
 
   constructor(
     private readonly rootDir: string,

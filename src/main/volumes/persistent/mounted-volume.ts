@@ -1,7 +1,7 @@
 // Volumes that the kubelet mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
 // Invariant: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
 import type { OwnFsType } from "../mount-intent.js";
-import { KeyedLock } from "../keyed-lock.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { OwnMounts } from "../own-mount.js";
 import { makeMountPoint, metaDirectory, volumeDirectory } from "../paths.js";
 import { removeTree } from "../remove-tree.js";
@@ -27,7 +27,7 @@ export interface MountedKind {
 
 export class MountedVolumes {
   private readonly own = new OwnMounts();
-  private readonly locks = new KeyedLock();
+  private readonly locks = new KeyedSerializer();
 
   constructor(private readonly kind: MountedKind) {}
 

@@ -10,7 +10,7 @@ import { isCsiSpec } from "../../../../src/main/volumes/csi/errors.js";
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
 import { keepsLabels, mountContext } from "../../../../src/main/volumes/csi/se-linux.js";
-import { KeyedLock } from "../../../../src/main/volumes/keyed-lock.js";
+import { KeyedSerializer } from "../../../../src/shared/turns/keyed-serializer.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -134,7 +134,7 @@ test("names that are paths are refused", () => {
 });
 
 test("one at a time per key, in order; a failure ends nothing, and nothing is kept", async () => {
-  const lock = new KeyedLock();
+  const lock = new KeyedSerializer();
   const order: string[] = [];
   const step =
     (name: string, fails = false) =>
