@@ -8,9 +8,10 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
 import { InspectionError } from "./pod-cache.js";
-import { RETRY_MAX_MS, RETRY_MIN_MS } from "./step-runner.js";
+import { RETRY } from "./step-runner.js";
 import { faultField } from "./user-made.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { Backoff } from "../../shared/turns/backoff.js";
 
 export interface PassRetryDeps {
   clock: Clock;
@@ -26,7 +27,7 @@ export interface FailedPass {
 }
 
 export class PassRetry {
-  private failures = 0;
+  private readonly backoff = new Backoff(RETRY);
   /** A moment of the monotonic clock. */
   private notBefore = 0;
 
@@ -43,19 +44,18 @@ export class PassRetry {
   }
 
   succeeded(): void {
-    this.failures = 0;
+    this.backoff.reset();
   }
 
   failed({ uid, name, pod }: FailedPass, error: unknown): void {
     const { clock, log, recorder } = this.deps;
-    this.failures++;
-    const retryMs = Math.min(RETRY_MIN_MS * 2 ** (this.failures - 1), RETRY_MAX_MS);
+    const retryMs = this.backoff.next();
     this.notBefore = clock.monotonic() + retryMs;
     // The runtime's absence is reported once for the node, and its return wakes every worker.
     const isRuntimeDown =
       isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!isRuntimeDown) recordPassFailure(recorder, pod, error);
-    if (isRuntimeDown && this.failures > 1) return;
+    if (isRuntimeDown && this.backoff.failures > 1) return;
     const message = messageOf(error);
     log[isRuntimeDown ? "debug" : "error"](
       { pod: name, uid, ...faultField(error), retryMs },

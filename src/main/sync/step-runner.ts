@@ -15,12 +15,13 @@ import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
 import { RestartMemory } from "../planner/restart-memory.js";
 import { describeStep, type Step } from "../model/step.js";
 import { faultField } from "./user-made.js";
+import { backoffMs } from "../../shared/turns/backoff.js";
 
 /** A call failed: what it left behind must be listed. */
 const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
 
-export const RETRY_MIN_MS = 1000;
-export const RETRY_MAX_MS = 10_000;
+/** Of a pass, and of a container, that failed. */
+export const RETRY = { initialMs: 1000, maxMs: 10_000 };
 
 /** Back-off entries of one pod above which those that can't delay anything are dropped. */
 const COLLECT_ABOVE = 64;
@@ -137,7 +138,7 @@ export class StepRunner {
   private noteStartFailure(container: string, error: StartContainerError, name: string): void {
     const now = this.deps.clock.steady();
     const count = (this.failures.get(container)?.count ?? 0) + 1;
-    const retryAt = error.retryAt ?? now + Math.min(RETRY_MIN_MS * 2 ** (count - 1), RETRY_MAX_MS);
+    const retryAt = error.retryAt ?? now + backoffMs(RETRY, count);
     this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
     this.deps.log.error(
       { pod: name, uid: this.uid, container, reason: error.reason, ...faultField(error) },

@@ -1,10 +1,10 @@
 // Bounds a stop: a runtime whose stop call neither ends nor fails some time after the grace must not hold the pod for ever.
 import type { Clock } from "../../shared/clock/clock.js";
 import { Alarm } from "./alarm.js";
+import { backoffMs } from "../../shared/turns/backoff.js";
 
 /** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */
-const PATIENCE_MS = 10_000;
-const PATIENCE_MAX_MS = 120_000;
+const PATIENCE = { initialMs: 10_000, maxMs: 120_000 };
 /** A stop always gets this much, whatever is left of the grace. */
 const MIN_STOP_MS = 2000;
 
@@ -25,7 +25,7 @@ export class StopWatch {
       this.onOverdue();
     };
     const alarm = new Alarm(this.clock, onOverdue, steady);
-    const patience = Math.min(PATIENCE_MS * 2 ** this.overdue, PATIENCE_MAX_MS);
+    const patience = backoffMs(PATIENCE, this.overdue + 1);
     alarm.set(Math.max(deadline, steady() + MIN_STOP_MS) + patience);
     try {
       await stop();

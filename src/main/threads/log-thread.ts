@@ -11,6 +11,7 @@ import type { ThreadLogs } from "../../shared/log/logger.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { Backoff } from "../../shared/turns/backoff.js";
 
 export interface LogThreadOptions {
   config: LoggingConfig;
@@ -30,8 +31,7 @@ export interface LogThreadOptions {
 const MAIN_RING_BYTES = 1 << 20;
 const RING_BYTES = 256 << 10;
 const HEAP_MIB = 32;
-const RESTART_MIN_MS = 20;
-const RESTART_MAX_MS = 10_000;
+const RESTART = { initialMs: 20, maxMs: 10_000 };
 /** A thread that lived this long has nothing to do with the failure before. */
 const HEALTHY_MS = 60_000;
 const FLUSH_LOOK_MS = 2;
@@ -42,7 +42,7 @@ export class LogThread implements ThreadLogs {
   private readonly rings = new Map<string, RingBuffers>();
   private worker: Worker | undefined;
   private restart: Timer | undefined;
-  private delayMs = RESTART_MIN_MS;
+  private readonly backoff = new Backoff(RESTART);
   private startedAt = 0;
   private stopped = false;
   private restartsSoFar = 0;
@@ -152,9 +152,8 @@ export class LogThread implements ThreadLogs {
     const { clock, onExit } = this.options;
     this.worker = undefined;
     if (this.stopped) return;
-    if (clock.monotonic() - this.startedAt >= HEALTHY_MS) this.delayMs = RESTART_MIN_MS;
-    const { delayMs } = this;
-    this.delayMs = Math.min(RESTART_MAX_MS, delayMs * 2);
+    if (clock.monotonic() - this.startedAt >= HEALTHY_MS) this.backoff.reset();
+    const delayMs = this.backoff.next();
     this.restart = clock
       .after(delayMs, () => {
         this.restartsSoFar++;

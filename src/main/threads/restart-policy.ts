@@ -1,5 +1,6 @@
 // When a thread that ended is started again. Exponential back-off with jitter; a healthy run wipes the slate.
 // Invariant: at most maxRestarts restarts lie between two healthy runs.
+import { backoffMs } from "../../shared/turns/backoff.js";
 
 export interface RestartOptions {
   /** Delay before the first restart, ms; doubles with each further one. */
@@ -13,9 +14,6 @@ export interface RestartOptions {
   /** Restarts without a healthy run in between, before the supervisor gives up; Infinity: never. */
   maxRestarts: number;
 }
-
-/** Keeps the power finite, however many failures there were. */
-const MAX_DOUBLINGS = 30;
 
 export type RestartDecision = { restart: true; delayMs: number } | { restart: false; attempts: number };
 
@@ -32,7 +30,8 @@ export class RestartPolicy {
     if (ranForMs >= this.options.healthyAfterMs) this.failures = 0;
     this.failures++;
     if (this.failures > this.options.maxRestarts) return { restart: false, attempts: this.failures };
-    const full = Math.min(this.options.maxMs, this.options.baseMs * 2 ** Math.min(this.failures - 1, MAX_DOUBLINGS));
-    return { restart: true, delayMs: full * (1 - this.options.jitter * this.random()) };
+    const { baseMs, maxMs, jitter } = this.options;
+    const backoff = { initialMs: baseMs, maxMs, spread: [1, 1 - jitter], random: this.random } as const;
+    return { restart: true, delayMs: backoffMs(backoff, this.failures) };
   }
 }

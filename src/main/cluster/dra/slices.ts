@@ -6,9 +6,9 @@ import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 5 * 60_000;
+const RETRY = { initialMs: 1000, maxMs: 5 * 60_000 };
 
 export interface SlicesOptions {
   nodeName: string;
@@ -25,7 +25,9 @@ export async function wipeSlices(
 ): Promise<void> {
   const ended = (): boolean => signal.aborted;
   const fieldSelector = `spec.nodeName=${nodeName}${driver === undefined ? "" : `,spec.driver=${driver}`}`;
-  for (let retryMs = FIRST_RETRY_MS; !ended(); retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)) {
+  const backoff = new Backoff(RETRY);
+  while (!ended()) {
+    const retryMs = backoff.next();
     try {
       const { items } = await client.list(RESOURCE_SLICES, { fieldSelector, signal });
       for (const { metadata } of items) await deleteSlice(client, metadata.name ?? "", signal);

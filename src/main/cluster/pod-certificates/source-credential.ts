@@ -24,6 +24,7 @@ import {
 } from "./credential-state.js";
 import { PodCertificateError } from "./errors.js";
 import { createRequest, requesterOf, type RequestCertificateDeps } from "./request-certificate.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 
 export interface SourceCredentialDeps extends RequestCertificateDeps {
   makeKey(keyType: string): Promise<PodKey>;
@@ -39,8 +40,7 @@ export interface SourceCredentialDeps extends RequestCertificateDeps {
 }
 
 const LOOK_MS = 60_000;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 60_000;
+const RETRY = { initialMs: 100, maxMs: 60_000, spread: [1, 2] } as const;
 /** Many signers answer within a moment: the mount waits for it rather than fail. */
 const PATIENCE_MS = 2000;
 
@@ -198,7 +198,7 @@ export class SourceCredential {
   }
 
   private backOff(): number {
-    return Math.min(FIRST_RETRY_MS * 2 ** (this.failures - 1), LAST_RETRY_MS) * (1 + this.deps.random());
+    return backoffMs({ ...RETRY, random: this.deps.random }, this.failures);
   }
 
   /** Until the time is up, or something has come. */

@@ -14,6 +14,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { readIfThere, type CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 import { isCertificateRequestError, requestCertificate } from "./request-certificate.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 export interface BootstrapDeps {
   kubeconfig: string;
@@ -31,8 +32,7 @@ export interface BootstrapDeps {
 }
 
 const SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
-const FIRST_RETRY_MS = 1000;
-const LAST_RETRY_MS = 30_000;
+const RETRY = { initialMs: 1000, maxMs: 30_000 };
 
 /**
  * The configuration to live with. Returns when there is one, however long that takes. Rejects with KubeconfigError, or
@@ -46,7 +46,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
   log.info(`requesting a client certificate from ${config.server} with ${bootstrapKubeconfig}`);
   const client = deps.connect(config);
   try {
-    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)) {
+    for (const backoff = new Backoff(RETRY); ;) {
       try {
         await ask(client, deps);
         break;
@@ -56,7 +56,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
         if (isCertificateRequestError(error)) await unlink(keyFile(deps)).catch(() => undefined);
         const what = errorText(error);
         log.error({ err: error }, `no client certificate for this node: ${what}; trying again`);
-        await clock.sleep(waitMs, signal);
+        await clock.sleep(backoff.next(), signal);
       }
     }
   } finally {

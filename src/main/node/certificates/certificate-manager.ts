@@ -10,6 +10,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 export interface CertificateManagerDeps {
   /** For the log: "client", "serving". */
@@ -29,9 +30,7 @@ export interface CertificateManagerDeps {
   random?: () => number;
 }
 
-const FIRST_RETRY_MS = 2000;
-const LAST_RETRY_MS = 32_000;
-const RETRY_JITTER = 0.1;
+const RETRY = { initialMs: 2000, maxMs: 32_000, spread: [1, 1.1] } as const;
 /** From one renewal to the next: a signer may give out what is due at once, or leave names out. */
 const LEAST_LIFE_MS = 5000;
 /** What a server in good health says to those who may not ask. */
@@ -82,11 +81,13 @@ export class CertificateManager {
     const { signal } = this.abort;
     try {
       this.hold(await store.read());
-      let retryMs = 0;
+      const backoff = new Backoff({ ...RETRY, random: () => this.random() });
+      let failed = false;
       while (!signal.aborted) {
-        if (retryMs > 0) await clock.sleep(retryMs * (1 + RETRY_JITTER * this.random()), signal);
+        if (failed) await clock.sleep(backoff.next(), signal);
         else await this.untilDue();
-        retryMs = (await this.rotate()) ? 0 : Math.min(Math.max(FIRST_RETRY_MS, retryMs * 2), LAST_RETRY_MS);
+        failed = !(await this.rotate());
+        if (!failed) backoff.reset();
       }
     } catch (error) {
       if (!signal.aborted)

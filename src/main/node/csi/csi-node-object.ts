@@ -9,15 +9,13 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { withDriver, withMigrated, withoutDriver } from "./csi-node-entries.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Changes that met another's (constants.tsv: CSI node update retries). */
 const TRIES = 4;
-const FIRST_DELAY_MS = 10;
-const FACTOR = 5;
-const JITTER = 0.1;
+const RETRY = { initialMs: 10, factor: 5, spread: [1, 1.1] } as const;
 /** Making the object, until it is there. */
-const MAKE_FIRST_MS = 500;
-const MAKE_LONGEST_MS = 30_000;
+const MAKE_RETRY = { initialMs: 500, maxMs: 30_000 };
 
 export interface CsiNodeObjectOptions {
   nodeName: string;
@@ -66,7 +64,8 @@ export class CsiNodeObject {
   private async makeUntilThere(): Promise<void> {
     const { clock, log } = this.options;
     const { signal } = this.ended;
-    for (let delayMs = MAKE_FIRST_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, MAKE_LONGEST_MS)) {
+    const backoff = new Backoff(MAKE_RETRY);
+    while (!isEnded(signal)) {
       try {
         await this.change((object) => object, signal);
         return;
@@ -74,7 +73,7 @@ export class CsiNodeObject {
         if (isEnded(signal)) return;
         log.warn({ err: error }, "cannot create the CSINode object; trying again");
       }
-      await clock.sleep(delayMs, signal).catch(() => undefined);
+      await clock.sleep(backoff.next(), signal).catch(() => undefined);
     }
   }
 
@@ -87,7 +86,8 @@ export class CsiNodeObject {
 
   private async changeNow(edit: (object: CSINode) => CSINode, signal: AbortSignal): Promise<void> {
     const { clock, random = Math.random } = this.options;
-    for (let tried = 1, delayMs = FIRST_DELAY_MS; ; tried++, delayMs *= FACTOR) {
+    const backoff = new Backoff({ ...RETRY, random });
+    for (let tried = 1; ; tried++) {
       try {
         await this.changeOnce(edit, signal);
         if (!this.ready) {
@@ -100,7 +100,7 @@ export class CsiNodeObject {
         // Another client changed the object first, or a transient error: try again.
         if (!isConflict(error) && !isAlreadyExists(error) && tried > 1) throw error;
       }
-      await clock.sleep(delayMs * (1 + random() * JITTER), signal);
+      await clock.sleep(backoff.next(), signal);
     }
   }
 

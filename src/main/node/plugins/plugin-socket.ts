@@ -11,10 +11,10 @@ import { faultPoint } from "../../../shared/thread/fault-points.js";
 import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "../../model/plugin-handler.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Back-off of a socket whose registration failed (plugin-registration.md). */
-const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 122_000;
+const RETRY = { initialMs: 500, maxMs: 122_000 };
 
 export interface PluginSocketDeps {
   handlers: ReadonlyMap<string, PluginHandler>;
@@ -30,7 +30,7 @@ export class PluginSocket {
   private active = false;
   /** Ends a back-off, and an attempt at a socket that is no longer wanted. */
   private turn = new AbortController();
-  private delayMs = 0;
+  private readonly backoff = new Backoff(RETRY);
 
   constructor(
     readonly path: string,
@@ -41,7 +41,7 @@ export class PluginSocket {
   want(identity: string | undefined): void {
     if (identity === this.wanted) return;
     this.wanted = identity;
-    this.delayMs = 0;
+    this.backoff.reset();
     this.turn.abort(new Error("the socket was replaced"));
     this.turn = new AbortController();
     if (this.active) return;
@@ -127,8 +127,7 @@ export class PluginSocket {
 
   private async backOff(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.delayMs = this.delayMs === 0 ? FIRST_DELAY_MS : Math.min(this.delayMs * 2, LONGEST_DELAY_MS);
-    await this.deps.clock.sleep(this.delayMs, signal).catch(() => undefined);
+    await this.deps.clock.sleep(this.backoff.next(), signal).catch(() => undefined);
   }
 
   private handlerOf({ type, name }: PluginInfo): PluginHandler {

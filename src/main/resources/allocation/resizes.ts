@@ -31,13 +31,13 @@ import {
   raisesRequests,
   type ResizeRules,
 } from "./resize-rules.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 export const FIRST_RETRY_MS = 30_000;
 export const RETRY_MS = 180_000;
 /** A resize that the runtime refused. */
-const FAILED_MIN_MS = 1000;
-const FAILED_MAX_MS = 60_000;
+const FAILED = { initialMs: 1000, maxMs: 60_000 };
 
 export type RetryTrigger =
   "periodic_retry" | "pod_resized" | "pod_updated" | "pods_added" | "pods_removed" | "pod_terminated";
@@ -222,7 +222,7 @@ export class Resizes {
     if (entry === undefined) return;
     const progress = (entry.progress ??= { since: undefined, failures: 0 });
     const message = errorText(error);
-    const waitMs = Math.min(FAILED_MIN_MS * 2 ** progress.failures++, FAILED_MAX_MS);
+    const waitMs = backoffMs(FAILED, ++progress.failures);
     progress.retryAt = clock.steady() + waitMs;
     log.error(
       { pod: pod.metadata.uid, err: error, retryMs: waitMs },

@@ -2,12 +2,12 @@
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
-const MIN_MS = 250;
-const MAX_MS = 10_000;
+const RETRY = { initialMs: 250, maxMs: 10_000 };
 
 export class Outage {
-  private failures = 0;
+  private readonly backoff = new Backoff(RETRY);
   private timer: Timer | undefined;
 
   constructor(
@@ -19,17 +19,15 @@ export class Outage {
   /** How many calls may be under way. */
   limit(most: number): number {
     if (this.timer !== undefined) return 0;
-    return this.failures > 0 ? 1 : most;
+    return this.backoff.failures > 0 ? 1 : most;
   }
 
   begin(error: unknown): void {
     if (this.timer !== undefined) return;
-    if (this.failures === 0) {
+    if (this.backoff.failures === 0) {
       this.log.warn({ err: error }, `cannot reach the API server; pod statuses wait: ${errorText(error)}`);
     }
-    const waitMs = Math.min(MIN_MS * 2 ** this.failures, MAX_MS);
-    this.failures++;
-    this.timer = this.clock.after(waitMs, () => {
+    this.timer = this.clock.after(this.backoff.next(), () => {
       this.timer = undefined;
       this.onTry();
     });
@@ -37,8 +35,8 @@ export class Outage {
 
   /** The server has answered. */
   over(): void {
-    if (this.failures === 0) return;
-    this.failures = 0;
+    if (this.backoff.failures === 0) return;
+    this.backoff.reset();
     this.log.info("the API server answers again; sending pod statuses");
     this.stop();
     this.onTry();

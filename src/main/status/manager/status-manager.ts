@@ -24,14 +24,14 @@ import { deleteObject } from "../delete-object.js";
 import { Outage } from "./outage.js";
 import { StatusQueue } from "./status-queue.js";
 import { holdOf, type Hold } from "./urgency.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Calls under way at once. */
 const MAX_IN_FLIGHT = 8;
 /** What others wrote over our statuses is looked for this often. */
 const RECONCILE_MS = 10_000;
 const CONFIG_HASH = "kubernetes.io/config.hash";
-const RETRY_MIN_MS = 200;
-const RETRY_MAX_MS = 30_000;
+const RETRY = { initialMs: 200, maxMs: 30_000 };
 
 export interface StatusManagerDeps {
   client: Pick<ApiClient, "patch" | "delete" | "get">;
@@ -282,7 +282,7 @@ export class StatusManager {
       this.pumpLater(uid, 0);
       return;
     }
-    const waitMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);
+    const waitMs = backoffMs(RETRY, failures);
     this.pumpLater(uid, waitMs);
     if (complaint === message) return;
     const about = entry === undefined ? uid : podDescription(entry.pod);

@@ -13,9 +13,9 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { ApiView } from "../manager/api-view.js";
 import { deleteObject } from "../delete-object.js";
 import { isMirrorOf, mirrorPod, type MirrorNode } from "./mirror-pod.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 
-const RETRY_MIN_MS = 500;
-const RETRY_MAX_MS = 30_000;
+const RETRY = { initialMs: 500, maxMs: 30_000 };
 /** The node's object is not known yet, which is soon over. */
 const NODE_WAIT_MS = 200;
 
@@ -133,7 +133,7 @@ export class MirrorManager {
       delete task.complaint;
     } catch (error) {
       if (this.stopping.signal.aborted) return;
-      const waitMs = Math.min(RETRY_MIN_MS * 2 ** task.failures++, RETRY_MAX_MS);
+      const waitMs = backoffMs(RETRY, ++task.failures);
       const message = errorText(error);
       if (task.complaint !== message) {
         const what = isAlreadyExists(error) ? "a pod that is not its mirror has its name in the API" : message;

@@ -16,10 +16,10 @@ import * as paths from "./paths.js";
 import { readSecret } from "./secrets.js";
 import { removeVolData, writeVolData } from "./vol-data.js";
 import type { Device } from "./users.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Back-off of unstaging (constants.tsv: volume operation back-off). */
-const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 122_000;
+const RETRY = { initialMs: 500, maxMs: 122_000 };
 
 export interface StageRequest {
   volume: CsiVolume;
@@ -125,7 +125,8 @@ export class Staging {
   private async unstageUntilDone(key: string): Promise<void> {
     const { locks, clock, log } = this.context;
     const { signal } = this.ended;
-    for (let delayMs = FIRST_DELAY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    const backoff = new Backoff(RETRY);
+    while (!isEnded(signal)) {
       try {
         await locks.run(key, () => this.unstage(key, signal), signal);
         return;
@@ -133,7 +134,7 @@ export class Staging {
         if (isEnded(signal)) return;
         log.warn({ err: error, volume: key }, `cannot unstage volume ${key}; trying again`);
       }
-      await clock.sleep(delayMs, signal).catch(() => undefined);
+      await clock.sleep(backoff.next(), signal).catch(() => undefined);
     }
   }
 

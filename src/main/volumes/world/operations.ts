@@ -4,10 +4,10 @@
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
+import { Backoff } from "../../../shared/turns/backoff.js";
 
 /** Back-off of a volume whose operation failed (constants.tsv). */
-const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 122_000;
+const RETRY = { initialMs: 500, maxMs: 122_000 };
 
 export type VolumeOperation = "set-up" | "tear-down";
 
@@ -16,7 +16,7 @@ interface Entry {
   operation: VolumeOperation;
   /** Settles, never rejects, when the operation under way is over. */
   running: Promise<void> | undefined;
-  delayMs: number;
+  backoff: Backoff;
   notBefore: number;
   lastError: unknown;
   /** Its pod is gone: nothing is kept of it once it is over. */
@@ -61,7 +61,7 @@ export class VolumeOperations {
     const result = work();
     const over = (): void => {
       entry.running = undefined;
-      if (entry.forgotten || entry.delayMs === 0) this.entries.delete(key);
+      if (entry.forgotten || entry.backoff.failures === 0) this.entries.delete(key);
     };
     entry.running = result.then(over, over);
     await result;
@@ -121,8 +121,7 @@ export class VolumeOperations {
         entry.running = undefined;
         if (entry.forgotten) this.entries.delete(key);
         entry.lastError = error;
-        entry.delayMs = entry.delayMs === 0 ? FIRST_DELAY_MS : Math.min(entry.delayMs * 2, LONGEST_DELAY_MS);
-        entry.notBefore = this.clock.monotonic() + entry.delayMs;
+        entry.notBefore = this.clock.monotonic() + entry.backoff.next();
       },
     );
     return result;
@@ -130,5 +129,12 @@ export class VolumeOperations {
 }
 
 function newEntry(operation: VolumeOperation): Entry {
-  return { operation, running: undefined, delayMs: 0, notBefore: 0, lastError: undefined, forgotten: false };
+  return {
+    operation,
+    running: undefined,
+    backoff: new Backoff(RETRY),
+    notBefore: 0,
+    lastError: undefined,
+    forgotten: false,
+  };
 }

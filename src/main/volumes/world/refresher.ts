@@ -2,6 +2,7 @@
 // they are made of has changed, and sooner again after a failure. Invariant: one pod at a time, in the background; a pod
 // that is forgotten is not touched any more once `forget` has resolved.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { backoffMs } from "../../../shared/turns/backoff.js";
 
 export interface RefresherDeps {
   clock: Clock;
@@ -17,7 +18,7 @@ export interface RefresherDeps {
 
 /** A refresh comes after this part of the interval at least: pods that started together part over time. */
 const EARLIEST = 0.75;
-const FIRST_RETRY_MS = 2000;
+const RETRY = { initialMs: 2000 };
 
 interface Entry {
   /** On the monotonic clock; undefined while it is being refreshed and nothing new has come. */
@@ -105,7 +106,7 @@ export class Refresher {
   private next(failures: number): number {
     const { clock, intervalMs, random = Math.random } = this.deps;
     const interval = intervalMs * (EARLIEST + (1 - EARLIEST) * random());
-    const retry = failures === 0 ? interval : FIRST_RETRY_MS * 2 ** (failures - 1);
+    const retry = failures === 0 ? interval : backoffMs(RETRY, failures);
     return clock.monotonic() + Math.min(interval, retry);
   }
 }

@@ -12,6 +12,7 @@ import {
   SystemdUnreachableError,
   type SystemdSubject,
 } from "./systemd-errors.js";
+import { Backoff } from "../../../../shared/turns/backoff.js";
 
 export interface SystemdLinkOptions {
   socketPath: string;
@@ -25,7 +26,7 @@ export type SystemdTask<T> = (connection: SystemdConnection, signal: AbortSignal
 
 /** Tries to connect and the pause before the second one; it doubles. Together 3.2 s, longer than a re-execution takes. */
 const CONNECT_TRIES = 7;
-const FIRST_PAUSE_MS = 50;
+const RETRY = { initialMs: 50 };
 const CONNECT_DEADLINE_MS = 2000;
 const PAUSE_CAP_MS = 2000;
 const IDLE_MS = 5000;
@@ -50,14 +51,14 @@ export class SystemdLink {
     const { signal } = operation;
     this.enter();
     try {
-      for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, PAUSE_CAP_MS)) {
+      for (const pauses = new Backoff({ ...RETRY, maxMs: PAUSE_CAP_MS }); ;) {
         try {
           return await task(await unlessAborted(this.connected(), signal), signal);
         } catch (error) {
           if (!isSystemdConnectionLostError(error)) throw error;
           log.warn({ unit: subject.unit, err: error }, "lost the connection to systemd; reconnecting");
         }
-        await clock.sleep(pause, signal);
+        await clock.sleep(pauses.next(), signal);
       }
     } finally {
       this.leave();
@@ -81,7 +82,8 @@ export class SystemdLink {
 
   private async connect(): Promise<SystemdConnection> {
     const { socketPath, clock } = this.options;
-    for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
+    const backoff = new Backoff(RETRY);
+    for (let attempt = 1; ; attempt++) {
       try {
         this.connection = await this.attempt();
         this.connection.setIdle(this.users === 0);
@@ -90,7 +92,7 @@ export class SystemdLink {
         this.closed.signal.throwIfAborted();
         if (attempt === CONNECT_TRIES) throw new SystemdUnreachableError(socketPath, attempt, error);
       }
-      await clock.sleep(pause, this.closed.signal);
+      await clock.sleep(backoff.next(), this.closed.signal);
     }
   }
 

@@ -1,10 +1,10 @@
 // When a reflector asks again: at once after a watch that was worth its while, else ever later, as client-go's reflector does.
 // Invariant: however a server behaves, requests do not come faster than about one a second for long.
 import type { Clock } from "../../../clock/clock.js";
+import { backoffMs } from "../../../turns/backoff.js";
 
 /** The first wait is 0.8 to 1.6 s, the longest 15 to 30 s. */
-const FIRST_MS = 1600;
-const LONGEST_MS = 30_000;
+const RETRY = { initialMs: 1600, maxMs: 30_000, spread: [1, 0.5] } as const;
 /** Without failures for so long, waits begin anew. */
 const HEALTHY_MS = 120_000;
 /** A watch that ends sooner did not do its work. */
@@ -64,7 +64,7 @@ export class Pace {
   }
 
   private wait(doublings: number): number {
-    return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(doublings, 10)) * (1 - this.random() / 2);
+    return backoffMs({ ...RETRY, random: this.random }, doublings + 1);
   }
 
   private isWorthwhile({ livedMs, received, how }: Round): boolean {
