@@ -59,9 +59,8 @@ export class Collection implements ImageGcUpcalls {
     return Promise.resolve(this.deps.leases.grant(proposal));
   }
 
-  release(generation: number, ids: string[]): Promise<void> {
+  release(generation: number, ids: string[]): void {
     this.deps.leases.release(generation, ids);
-    return Promise.resolve();
   }
 
   containersAlive(ids: string[]): Promise<string[] | undefined> {
@@ -74,9 +73,8 @@ export class Collection implements ImageGcUpcalls {
     return Promise.resolve(ids.filter((id) => alive.has(id)));
   }
 
-  warn(reason: Parameters<ImageGcUpcalls["warn"]>[0], message: string): Promise<void> {
+  warn(reason: Parameters<ImageGcUpcalls["warn"]>[0], message: string): void {
     this.deps.events.node({ type: "Warning", reason, message });
-    return Promise.resolve();
   }
 
   private livingPods(): ObservedPod[] | undefined {

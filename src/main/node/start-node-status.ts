@@ -68,7 +68,6 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     onNode(node) {
       seen = node;
       for (const listener of listeners) listener(node);
-      return Promise.resolve();
     },
     async onPodCIDR(podCidr) {
       await parts.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
@@ -76,11 +75,9 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
     },
     serverReturned() {
       parts.serverReturned();
-      return Promise.resolve();
     },
     event(type, reason, message) {
       events.node({ type, reason, message });
-      return Promise.resolve();
     },
   };
   const thread: NodeStatusThread = new NodeStatusThread({

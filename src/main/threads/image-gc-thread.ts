@@ -27,9 +27,9 @@ export class ImageGcThread {
       upcalls: {
         imagesInUse: (images) => this.owner?.upcalls.imagesInUse(images) ?? Promise.resolve(undefined),
         grant: (proposal) => this.owner?.upcalls.grant(proposal) ?? Promise.resolve([]),
-        release: (generation, ids) => this.owner?.upcalls.release(generation, ids) ?? Promise.resolve(),
+        release: (generation, ids) => this.owner?.upcalls.release(generation, ids),
         containersAlive: (ids) => this.owner?.upcalls.containersAlive(ids) ?? Promise.resolve(undefined),
-        warn: (reason, message) => this.owner?.upcalls.warn(reason, message) ?? Promise.resolve(),
+        warn: (reason, message) => this.owner?.upcalls.warn(reason, message),
       },
       onRunning: async (thread) => {
         const { collection } = await options.owner;

@@ -12,10 +12,7 @@ export function serverUpcalls(parts: ThreadParts<"server">): ServerUpcalls {
     mirrorUid: async (namespace, name) => (await owner).mirrorUid(namespace, name),
     collectProbeMetrics: () => parts.collectProbeMetrics(),
     podDisks: async (uids, maxAgeMs) => (await owner).podDisks(uids, maxAgeMs, 0),
-    setVerbosity: (verbosity) => {
-      parts.setVerbosity(verbosity);
-      return Promise.resolve();
-    },
+    setVerbosity: (verbosity) => parts.setVerbosity(verbosity),
   };
 }
 

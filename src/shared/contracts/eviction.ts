@@ -80,8 +80,8 @@ export interface EvictionControl {
    * Full set after a (re)start of the thread. `orders`: those that main is still carrying out, by pod UID; `pressures`: what the
    * thread said before, which holds for the transition period from now on.
    */
-  setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): Promise<void>;
-  applyPods(delta: EvictionDelta): Promise<void>;
+  setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): void;
+  applyPods(delta: EvictionDelta): void;
   metrics(): Promise<MetricSnapshot>;
 }
 

@@ -47,11 +47,11 @@ export interface ImageGcUpcalls {
    */
   grant(proposal: ImageProposal): Promise<string[]>;
   /** The removal of these images is over, whether it worked or not. */
-  release(generation: number, ids: string[]): Promise<void>;
+  release(generation: number, ids: string[]): void;
   /** Which of the containers are there and have not exited. */
   containersAlive(ids: string[]): Promise<string[] | undefined>;
   /** A warning about the node. */
-  warn(reason: ImageGcEventReason, message: string): Promise<void>;
+  warn(reason: ImageGcEventReason, message: string): void;
 }
 
 export interface FreedImages {

@@ -79,20 +79,20 @@ export type SeenNode = Node;
 
 export interface NodeStatusUpcalls {
   /** The Node object has changed since the last call; undefined: it was deleted. */
-  onNode(node: SeenNode | undefined): Promise<void>;
+  onNode(node: SeenNode | undefined): void;
   /**
    * "10.1.0.0/24" or "10.1.0.0/24,fd00::/64", for UpdateRuntimeConfig. The thread repeats the call at the next round
    * when it rejects.
    */
   onPodCIDR(podCIDR: string): Promise<void>;
   /** The API server answers again after it was away. */
-  serverReturned(): Promise<void>;
+  serverReturned(): void;
   /** An Event about the node. */
-  event(type: EventType, reason: string, message: string): Promise<void>;
+  event(type: EventType, reason: string, message: string): void;
 }
 
 export interface NodeStatusControl {
-  setFacts(facts: NodeFacts): Promise<void>;
+  setFacts(facts: NodeFacts): void;
   /** The Node as the server has it now, not from any cache. */
   readNode(): Promise<SeenNode>;
   /** The certificate was renewed: new connections are made with it. */

@@ -31,11 +31,11 @@ export interface WatchedPod {
 
 export interface PlegControl {
   /** Full set after a (re)start of the thread. */
-  setWatches(pods: WatchedPod[]): Promise<void>;
+  setWatches(pods: WatchedPod[]): void;
   /** Starts watching one more pod. */
-  watch(pod: WatchedPod): Promise<void>;
+  watch(pod: WatchedPod): void;
   /** Ends the watch of a pod that is gone. */
-  unwatch(uid: string): Promise<void>;
+  unwatch(uid: string): void;
   metrics(): Promise<MetricSnapshot>;
 }
 

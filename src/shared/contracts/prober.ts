@@ -62,8 +62,8 @@ export interface ProbesDelta {
 
 export interface ProberControl {
   /** Full set after a (re)start of the thread. */
-  setPods(pods: ProbedPod[]): Promise<void>;
-  applyPods(delta: ProbesDelta): Promise<void>;
+  setPods(pods: ProbedPod[]): void;
+  applyPods(delta: ProbesDelta): void;
   /** For /metrics: how the thread itself does. */
   metrics(): Promise<MetricSnapshot>;
   /** For /metrics/probes: prober_probe_*, per container. */

@@ -15,13 +15,13 @@ export interface ListenAddress {
 /** Calls from main to the server thread. */
 export interface ServerControl {
   /** Full snapshot after (re)start: replaces what the thread knew. */
-  setPods(pods: Pod[]): Promise<void>;
+  setPods(pods: Pod[]): void;
   /** Coalesced deltas; `removed` holds pod UIDs. */
-  applyPods(delta: PodsDelta): Promise<void>;
+  applyPods(delta: PodsDelta): void;
   /** The new content of /configz. */
-  setConfigz(bodies: ConfigzBodies): Promise<void>;
+  setConfigz(bodies: ConfigzBodies): void;
   /** Why device plugins cannot register with the kubelet; "": they can. For /healthz/device-plugin. */
-  setDevicePluginProblem(problem: string): Promise<void>;
+  setDevicePluginProblem(problem: string): void;
   /** Where the thread listens, once each listener has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
   /** The thread's own metrics, process_* included. */
@@ -54,7 +54,7 @@ export interface ServerUpcalls {
   /** The newest figures of these pods; those older than `maxAgeMs` are measured anew behind. */
   podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
   /** The value of -v from now on, for every thread. */
-  setVerbosity(verbosity: number): Promise<void>;
+  setVerbosity(verbosity: number): void;
 }
 
 /** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */

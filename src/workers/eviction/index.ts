@@ -56,11 +56,9 @@ runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (con
     control: {
       setPods(pods, orders, pressures) {
         eviction.setPods(pods, orders, pressures);
-        return Promise.resolve();
       },
       applyPods(delta) {
         eviction.applyPods(delta);
-        return Promise.resolve();
       },
       metrics: () => registry.exportSnapshot(),
     },

@@ -13,6 +13,7 @@ import { readImageFs, type StatFs } from "./image-fs.js";
 import { ImageRecords, NEVER, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 
 export type ImageGcSettings = Pick<
   ImageGcInit,
@@ -24,7 +25,7 @@ export type ImageGcSettings = Pick<
 >;
 
 /** The upcalls as promises of another thread, or of a test. */
-type ImageGcMain = Pick<ImageGcUpcalls, "imagesInUse" | "grant" | "release" | "warn">;
+type ImageGcMain = Pick<Remote<ImageGcUpcalls>, "imagesInUse" | "grant" | "release" | "warn">;
 
 export interface ImageGcDeps {
   cri: Pick<CriClient, "listImages" | "removeImage" | "imageFsInfo">;

@@ -55,7 +55,6 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
     control: {
       setFacts(facts) {
         keeper.setFacts(facts);
-        return Promise.resolve();
       },
       readNode: () => keeper.readNode(),
       reloadCredentials: () => client.reload(),

@@ -4,8 +4,9 @@ import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 
-export type NodeStatusMain = Pick<NodeStatusUpcalls, "onNode" | "onPodCIDR" | "serverReturned" | "event">;
+export type NodeStatusMain = Pick<Remote<NodeStatusUpcalls>, "onNode" | "onPodCIDR" | "serverReturned" | "event">;
 
 export interface NodeViewOptions {
   main: NodeStatusMain;

@@ -57,15 +57,12 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     control: {
       setWatches(pods) {
         pleg.setWatches(pods);
-        return Promise.resolve();
       },
       watch(pod) {
         pleg.watch(pod);
-        return Promise.resolve();
       },
       unwatch(uid) {
         pleg.unwatch(uid);
-        return Promise.resolve();
       },
       metrics: () => registry.exportSnapshot(),
     },

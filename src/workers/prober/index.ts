@@ -43,11 +43,9 @@ runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clo
     control: {
       setPods(pods) {
         prober.setPods(pods);
-        return Promise.resolve();
       },
       applyPods(delta) {
         prober.apply(delta);
-        return Promise.resolve();
       },
       metrics: () => registry.exportSnapshot(),
       probeMetrics: () => perContainer.exportSnapshot(),

@@ -30,10 +30,11 @@ import type { SecureServer } from "./secure-server.js";
 import { LazyRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
 import { Stats } from "./stats/index.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 
 export interface ServerParts {
   init: ServerInit;
-  upcalls: ServerUpcalls;
+  upcalls: Remote<ServerUpcalls>;
   health: Omit<HealthInputs, "devicePluginProblem">;
   /** What the threads said of themselves last. */
   threads: () => readonly ThreadSnapshot[];
@@ -112,25 +113,21 @@ export class ServerLogic implements ServerControl {
     await Promise.all([this.runtime.close(), this.images.close()]);
   }
 
-  setPods(pods: Pod[]): Promise<void> {
+  setPods(pods: Pod[]): void {
     this.pods.set(pods);
     this.secure ??= this.openSecure();
-    return Promise.resolve();
   }
 
-  applyPods(delta: PodsDelta): Promise<void> {
+  applyPods(delta: PodsDelta): void {
     this.pods.apply(delta);
-    return Promise.resolve();
   }
 
-  setConfigz(bodies: ConfigzBodies): Promise<void> {
+  setConfigz(bodies: ConfigzBodies): void {
     this.configz = bodies;
-    return Promise.resolve();
   }
 
-  setDevicePluginProblem(problem: string): Promise<void> {
+  setDevicePluginProblem(problem: string): void {
     this.devicePluginProblem = problem;
-    return Promise.resolve();
   }
 
   async listening(): Promise<Listening> {

@@ -25,6 +25,8 @@ import { Tunnels } from "./streams/tunnel.js";
 import { CONNECTION_LIMITS, type ConnectionLimits } from "./https-server.js";
 import { zPages } from "./z-pages.js";
 import { queryOf, replyText } from "./reply.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
+
 const LOG_DIRECTORY = "/var/log";
 
 export interface SecureServerOptions {
@@ -33,7 +35,7 @@ export interface SecureServerOptions {
   nodeName: string;
   node: NodeParts;
   configz: () => ConfigzBodies;
-  upcalls: ServerUpcalls;
+  upcalls: Remote<ServerUpcalls>;
   threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
   /** Not this one's to close. */

@@ -6,11 +6,12 @@ import type { BoardReader } from "../../shared/queue/board.js";
 import { LazyApi } from "./api.js";
 import { LogFlushWatch } from "./log-flush.js";
 import { ServerLogic } from "./logic.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 
 /** The part of the worker's context that this thread uses. */
 export interface ServerContext {
   init: ServerInit;
-  upcalls: ServerUpcalls;
+  upcalls: Remote<ServerUpcalls>;
   /** Milliseconds since a thread last stamped its slot of the board. */
   boardReader: Pick<BoardReader, "ageMs" | "snapshot">;
   log: Logger;

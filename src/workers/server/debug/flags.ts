@@ -3,11 +3,12 @@ import type { IncomingMessage } from "node:http";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
 import type { Answer, Route } from "../answer.js";
 import { replyError, replyPlain } from "../reply.js";
+import type { Remote } from "../../../shared/thread/remote-calls.js";
 
 const HEADERS = { "X-Content-Type-Options": "nosniff" };
 const MAX_BODY = 64;
 
-export function flagsRoute(enabled: boolean, upcalls: Pick<ServerUpcalls, "setVerbosity">): Route {
+export function flagsRoute(enabled: boolean, upcalls: Pick<Remote<ServerUpcalls>, "setVerbosity">): Route {
   const answer: Answer = async (request, response) => {
     if (!enabled) {
       replyError(response, 405, "flags endpoint is disabled.");
