@@ -9,7 +9,7 @@ import { findExecutable, isCommandFailed, run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
 
 /** "installed" (default): what is on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
-export const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
+const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
 
 const SUITE = "sid";
 const MIRROR = "http://deb.debian.org/debian";

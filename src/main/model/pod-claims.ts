@@ -15,7 +15,7 @@ export interface ListedClaim {
   devices: readonly ListedClaimDevice[];
 }
 
-export interface ListedClaimDevice {
+interface ListedClaimDevice {
   driver: string;
   pool: string;
   device: string;

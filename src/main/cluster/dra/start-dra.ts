@@ -40,7 +40,7 @@ export interface DraParts {
 }
 
 /** Feature gates of the same names. */
-export interface DraGates {
+interface DraGates {
   resourceHealthStatus: boolean;
   resourceHealthStatusMessage: boolean;
   draExtendedResource: boolean;
