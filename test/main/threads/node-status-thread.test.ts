@@ -45,10 +45,10 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
       ...init,
     },
     upcalls: {
-      onNode: (node) => Promise.resolve(void nodes.push(node)),
+      onNode: (node) => void nodes.push(node),
       onPodCIDR: () => Promise.resolve(),
-      serverReturned: () => Promise.resolve(),
-      event: (_type, reason) => Promise.resolve(void events.push(reason)),
+      serverReturned: () => undefined,
+      event: (_type, reason) => void events.push(reason),
     },
     facts: () => FACTS,
     log,

@@ -38,7 +38,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       podDisks: () => Promise.resolve([]),
       timeline: () => Promise.resolve(undefined),
       mirrorUid: () => Promise.resolve(undefined),
-      setVerbosity: () => Promise.resolve(),
+      setVerbosity: () => undefined,
     },
     log,
     owner: Promise.resolve({

@@ -177,17 +177,17 @@ describe("/pods", () => {
       const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
       return list.items.map((item) => `${item.metadata.name}=${item.spec.containers[0]?.image ?? ""}`);
     };
-    await kit.logic.setPods([pod("a"), pod("b")]);
+    kit.logic.setPods([pod("a"), pod("b")]);
     deepEqual(await images(), ["a=busybox", "b=busybox"]);
-    await kit.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
+    kit.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
     deepEqual(await images(), ["a=nginx", "c=busybox"]);
-    await kit.logic.setPods([pod("d")]);
+    kit.logic.setPods([pod("d")]);
     deepEqual(await images(), ["d=busybox"]);
   });
 
   test("items are upstream's: no kind of their own, always a status", async () => {
     kit = await new ServerKit().open();
-    await kit.logic.setPods([pod("a")]);
+    kit.logic.setPods([pod("a")]);
     const list = JSON.parse((await kit.ask("/pods/")).body) as { items: object[] };
     deepEqual(Object.keys(list.items[0] ?? {}), ["metadata", "spec", "status"]);
   });
@@ -195,7 +195,7 @@ describe("/pods", () => {
   test("a long list comes whole, in pieces", async () => {
     kit = await new ServerKit().open();
     const pods = Array.from({ length: 500 }, (_, i) => pod(`p${i}`, "x".repeat(5000)));
-    await kit.logic.setPods(pods);
+    kit.logic.setPods(pods);
     const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     equal(list.items.length, 500);
     const pieces = new PodList();
@@ -205,7 +205,7 @@ describe("/pods", () => {
 
   test("a reader that goes away in mid-list leaves nothing behind", async () => {
     kit = await new ServerKit().open();
-    await kit.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
+    kit.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
     const [response] = (await once(get(`${kit.base}/pods`, { agent: false }), "response")) as [IncomingMessage];
     response.destroy();
     for (;;) {
@@ -251,7 +251,7 @@ describe("/healthz", () => {
     const one = await kit.ask("/healthz/device-plugin");
     deepEqual([one.status, one.body], [500, "internal server error: device registration error: no socket\n"]);
     equal((await kit.ask("/healthz")).status, 500);
-    await kit.logic.setDevicePluginProblem("");
+    kit.logic.setDevicePluginProblem("");
     equal((await kit.ask("/healthz/device-plugin")).body, "ok");
     equal((await kit.ask("/healthz")).status, 200);
   });
