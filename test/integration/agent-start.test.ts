@@ -50,6 +50,8 @@ describe("one lock file", () => {
     const first = await start({ flags: ["--lock-file", lock, "--exit-on-lock-contention"] });
     await first.writeManifest("web", manifest("web", [shell("app", IDLE)]));
     const before = await waitForPod(first, "web", ready, "Ready");
+    // The name that ps -C, pidof and systemctl status show.
+    assert.equal(await readFile(`/proc/${first.kubelet.pid ?? 0}/comm`, "utf8"), "kubelet\n");
     const second = await prepareKubelet({
       dir: first.kubelet.dir,
       endpoint: first.endpoint,

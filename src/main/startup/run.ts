@@ -5,6 +5,7 @@ import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js"
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
+import { nameProcess } from "./process/process-name.js";
 import { limitYoungGenerations } from "../threads/young-generation.js";
 import { isClusterError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
@@ -31,6 +32,7 @@ const ERROR_LINES_MS = 20_000;
  * takes this process's place. Resolves with the exit code.
  */
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
+  nameProcess("kubelet");
   limitYoungGenerations();
   const logging = startLogging(loggingConfigOf(settings), systemClock);
   const { log } = logging;

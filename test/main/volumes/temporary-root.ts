@@ -32,7 +32,8 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
   t.after(async () => {
     for (const mountPoint of mountsBelow(root)) {
       try {
-        execFileSync("umount", [mountPoint], { stdio: "pipe" });
+        // Lazy: a process that just forked elsewhere may still hold a file of it for a moment.
+        execFileSync("umount", ["--lazy", mountPoint], { stdio: "pipe" });
       } catch (error) {
         // What the test had under way may have been faster; a test that fails here would leave its servers running.
         if (mountsBelow(root).includes(mountPoint)) throw error;

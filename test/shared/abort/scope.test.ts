@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Scope } from "../../../src/shared/abort/scope.js";
 import { unlessAborted } from "../../../src/shared/abort/unless-aborted.js";
-import { heldBy } from "../../support/abort-listeners.js";
+import { dependants, heldBy } from "../../support/abort-listeners.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-test("heldBy counts listeners and the results of AbortSignal.any", () => {
+test("heldBy counts listeners and, where Node shows them, the results of AbortSignal.any", () => {
   const { signal } = new AbortController();
   assert.equal(heldBy(signal), 0);
   signal.addEventListener("abort", () => undefined);
   const made = AbortSignal.any([signal]);
-  assert.equal(heldBy(signal), 2);
+  assert.equal(heldBy(signal), dependants(signal) === undefined ? 1 : 2);
   assert.equal(made.aborted, false);
 });
 

@@ -1,7 +1,7 @@
 // What the command line needs of the machine before anything runs: files, the drop-in directory, and the facts that rules
 // ask for. Synchronous on purpose: there is nothing yet to block.
 import { readFileSync, readdirSync, statfsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import type { HostFacts } from "../../command/rules/rule.js";
 import type { CommandIo } from "../../command/settings.js";
@@ -14,10 +14,11 @@ function readFile(path: string): string {
   return readFileSync(path, "utf8");
 }
 
+/** Node's own recursive readdir follows links to directories from Node 22 on; upstream's drop-in directory does not. */
 function listFiles(dir: string): string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => relative(dir, join(entry.parentPath, entry.name)));
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? listFiles(join(dir, entry.name)).map((below) => join(entry.name, below)) : [entry.name],
+  );
 }
 
 /** What can't be read stays unknown: its rules are left out. */

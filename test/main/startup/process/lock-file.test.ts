@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -70,7 +70,9 @@ describe("two kubelets, one lock file", { timeout: 30_000 }, () => {
     equal((await stat(path)).mode & 0o777, 0o600);
     const second = new Agent(path, "stay");
     await second.until(() => second.logs.length > 0);
-    equal(second.logs[0], `waiting for lock file ${path}, which process ${first.pid} (node) holds`);
+    // Node 24 names its main thread otherwise than Node 20.
+    const name = (await readFile(`/proc/${first.pid}/comm`, "utf8")).trim();
+    equal(second.logs[0], `waiting for lock file ${path}, which process ${first.pid} (${name}) holds`);
     equal(second.held, false);
     first.process.kill("SIGKILL");
     await second.untilHeld();
