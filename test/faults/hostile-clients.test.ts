@@ -201,3 +201,32 @@ test("an operator is served during attacks of strangers, and the server thread d
   const shown = await waitForPod(node, "web", () => true, "there");
   assert.deepEqual([statusOf(shown, "app")?.ready, statusOf(shown, "app")?.restartCount], [true, 0]);
 });
+
+/** Of one operator, per request: with 5,000 connections per second beside it, far more than it needs. */
+const MOST_TRIES = 1000;
+
+test("an operator who tries again is served while its own address floods handshakes", async () => {
+  const shared = { host: "127.0.0.1", localAddress: "127.0.0.9" };
+  const progress = { isOver: false };
+  const flood = Array.from({ length: 64 }, async () => {
+    while (!progress.isOver) {
+      const socket = connectTcp({ ...shared, port }).on("error", () => undefined);
+      // The beginning of a handshake that goes no further.
+      socket.once("connect", () => socket.write(Buffer.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3)));
+      const timer = setTimeout(() => socket.destroy(), 1000);
+      await new Promise<void>((resolve) => void socket.once("close", resolve));
+      clearTimeout(timer);
+    }
+  });
+  try {
+    for (let served = 0; served < 5; served++) {
+      let tries = 1;
+      while ((await ask("/healthz", { ...credentials(good), ...shared })) !== 200) {
+        assert.ok(++tries <= MOST_TRIES, `not served after ${MOST_TRIES} tries`);
+      }
+    }
+  } finally {
+    progress.isOver = true;
+    await Promise.all(flood);
+  }
+});

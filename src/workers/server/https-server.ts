@@ -12,6 +12,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
@@ -19,8 +20,7 @@ import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
 /** How long a client may take to say what it wants, and how much of it may come at once (docs/adr/0039); times in milliseconds. */
-export interface ConnectionLimits extends BudgetLimits, HandshakeLimits {
-  handshakeMs: number;
+export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLimits {
   headersMs: number;
   /** How often slow ones are looked for. */
   checkMs: number;
@@ -55,6 +55,11 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,
+  // A client that tries again at once is served after 16 / (20 + 50) s on average, whatever shares its address (docs/adr/0052).
+  handshakesWaitingPerAddress: 16,
+  handshakesWaiting: 256,
+  // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.
+  spareHandshakesPerSecond: 50,
 };
 /** Of HTTP/2, on one connection with an authorised request or a verified certificate: Go's limit, which API servers know. */
 const MAX_STREAMS = 250;
@@ -89,7 +94,7 @@ export interface HttpsServerOptions {
   onConnection(socket: TLSSocket): boolean;
   onTlsError(error: Error, socket: TLSSocket): void;
   /** A connection was closed before its handshake: its address starts too many. */
-  onHandshakeRefused(address: string): void;
+  onHandshakeRefused: (address: string) => void;
   /** A handler has failed, which ended its connection. */
   onDefect(error: HandlerError): void;
 }
@@ -136,15 +141,16 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   const budget = new ConnectionBudget(limits, clock);
   const handshakes = new HandshakeRate(limits, clock);
   const accept = ownedByFirst((socket: Socket) => socket, takeListener(server, "connection"));
-  server.on("connection", (socket: Socket) => {
-    const { remoteAddress } = socket;
-    if (!handshakes.admit(remoteAddress)) {
-      socket.destroy();
-      if (remoteAddress !== undefined) options.onHandshakeRefused(remoteAddress);
-    } else if (budget.admit(socket)) {
-      accept(socket);
-    }
+  const queue = new HandshakeQueue({
+    rate: handshakes,
+    limits,
+    clock,
+    start: (socket) => {
+      if (budget.admit(socket)) accept(socket);
+    },
+    onRefused: options.onHandshakeRefused,
   });
+  server.on("connection", (socket: Socket) => queue.admit(socket));
 
   const sides = {
     stranger: new Http2Side(options, HTTP_LIMITS.maxHeaderSize, STRANGER_STREAMS),
@@ -191,7 +197,10 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
       sides.stranger.retire();
       sides.identified.retire();
     },
-    endConnections: () => budget.endAll(),
+    endConnections: () => {
+      queue.endAll();
+      budget.endAll();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { after, afterEach, before, test } from "node:test";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import type { Pair } from "../../support/test-ca.js";
 import { ManualClock } from "./manual-clock.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
@@ -149,7 +150,7 @@ test("a certificate's holder is served while strangers hold every connection", a
 });
 
 test("an address that starts too many handshakes is refused before its handshake; an operator is not", async () => {
-  const limits = { handshakesPerSecond: 0.001, handshakeBurst: 4 };
+  const limits = { handshakesPerSecond: 0.001, handshakeBurst: 4, handshakesWaitingPerAddress: 0 };
   await open({ init: certificatesOnly, limits });
   const operator = (): ReturnType<typeof server.ask> =>
     server.ask("/healthz", { cert: admin.cert, key: admin.key, localAddress: "127.0.0.3" });
@@ -165,6 +166,57 @@ test("an address that starts too many handshakes is refused before its handshake
   for (let i = 0; i < 20; i++) equal((await operator()).status, 200);
   equal(server.lines.filter(({ line }) => line.startsWith("connection refused: ")).length, 1, "one line per minute");
 });
+
+test(
+  "an operator who tries again is served while the address of the operator floods handshakes",
+  { timeout: 120_000 },
+  async () => {
+    // Certificates are judged by wall time.
+    const clock = Object.assign(new ManualClock(), { now: () => systemClock.now() });
+    await open({ clock, init: certificatesOnly, limits: { handshakeBurst: 8 } });
+    let [opened, accepted] = [0, 0];
+    const onAccepted = (): void => {
+      accepted++;
+    };
+    const connected = async (): Promise<Socket> => {
+      const socket = connectTcp(server.port, "127.0.0.1").on("error", () => undefined);
+      clients.add(socket);
+      socket.once("close", () => clients.delete(socket));
+      await once(socket, "connect");
+      opened++;
+      return socket;
+    };
+    let [tries, waits, isServed] = [0, false, false];
+    const ask = async (): Promise<void> => {
+      [tries, waits] = [tries + 1, true];
+      const ca = certificates.ca.pair.cert;
+      const { cert, key } = admin;
+      const socket = connect({ socket: await connected(), ca, checkServerIdentity: () => undefined, cert, key });
+      clients.add(socket.on("error", () => undefined));
+      socket.once("secureConnect", () => socket.write(PLAIN));
+      socket.once("data", (data: Buffer) => (isServed = data.includes("HTTP/1.1 200 OK")));
+      socket.once("close", () => (waits = false));
+    };
+    subscribe("net.server.socket", onAccepted);
+    try {
+      const began = clock.monotonic();
+      // In every round the flood is quicker than the operator. It has more connections than may wait.
+      while (!isServed) {
+        equal(clock.monotonic() - began < 10_000, true, `not served in 10 s, after ${tries} tries`);
+        for (const socket of await Promise.all(Array.from({ length: 24 }, connected))) {
+          socket.write(Buffer.of(0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3));
+        }
+        while (accepted < opened) await tick();
+        if (!waits) await ask();
+        while (accepted < opened) await tick();
+        await tick();
+        clock.advance(10);
+      }
+    } finally {
+      unsubscribe("net.server.socket", onAccepted);
+    }
+  },
+);
 
 test(
   "a token is reviewed next while another address has many made-up tokens waiting",
