@@ -1,15 +1,15 @@
 // The kubelet as a process on a private containerd, with marks, manifests and figures about it.
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { buildImages, importImages } from "../../packaging/standalone/images.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
-import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import type { PodView } from "../../packaging/standalone/pods.js";
 import { CriFloor } from "./cri-floor.js";
 import { Manifests } from "./manifests.js";
 import { Marks } from "./marks.js";
 import { usageOf, type Usage } from "./process-usage.js";
+import { removeTree } from "./remove-tree.js";
 
 const READ_ONLY_PORT = 21_255;
 const HEALTHZ_PORT = 21_248;
@@ -37,7 +37,7 @@ export async function startNodeUnderTest(
   config: Readonly<Record<string, unknown>> = {},
   { flags = [], port }: { flags?: readonly string[]; port?: number } = {},
 ): Promise<NodeUnderTest> {
-  await rm(base, { recursive: true, force: true });
+  await removeTree(base);
   await mkdir(join(base, "staging"), { recursive: true });
   const containerd = await startContainerd({
     dir: join(base, "c"),
@@ -89,8 +89,7 @@ export async function startNodeUnderTest(
       await kubelet.end("SIGTERM", patienceMs);
       await containerd.stop();
       // Pods of others, of a daemon set say, still have their volumes.
-      await unmountBelow(base);
-      await rm(base, { recursive: true, force: true });
+      await removeTree(base);
     },
   };
 }

@@ -1,12 +1,14 @@
 // Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor; deleted →
 // gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
-import { NAMESPACE, NODE_NAME, PodWatch, type ClusterUnderTest } from "../lib/cluster-under-test.js";
+import { NAMESPACE, NODE_NAME, PodWatch, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
-import { atRest, type IdleRow } from "./idle.js";
+import { atRest, restReport, type IdleRow } from "./idle.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
+import { onOwnNode, type Section } from "../lib/section.js";
+import type { Report } from "../lib/page.js";
 
-export interface ClusterRow {
+interface ClusterRow {
   size: number;
   rounds: number;
   /** Milliseconds; of a burst, each pod from the first create. */
@@ -28,7 +30,27 @@ interface Parts {
   watch: PodWatch;
 }
 
-export async function benchCluster(
+interface ClusterResult {
+  server: string;
+  rows: ClusterRow[];
+  rest: IdleRow[];
+}
+
+export const clusterSection: Section<ClusterResult> = {
+  name: "cluster",
+  run: async () => {
+    await using cluster = await startCluster();
+    const flags = ["--kubeconfig", cluster.nodeKubeconfig];
+    const options = { flags, port: 21_250 };
+    return await onOwnNode(["/run/nodelet-bench-cluster", {}, options], async (node) => ({
+      server: cluster.server,
+      ...(await benchCluster(node, cluster)),
+    }));
+  },
+  report: ({ server, rows, rest }) => [clusterReport(server, rows), restReport("At rest, in a cluster", rest)],
+};
+
+async function benchCluster(
   node: NodeUnderTest,
   cluster: ClusterUnderTest,
 ): Promise<{ rows: ClusterRow[]; rest: IdleRow[] }> {
@@ -127,4 +149,22 @@ function isNodeReady(node: { status?: Record<string, unknown> } | undefined): bo
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function clusterReport(server: string, rows: readonly ClusterRow[]): Report {
+  return {
+    title: `API server (${server}): created → Ready, deleted → gone (ms), and the kubelet's processor time`,
+    head: ["pods", "p50", "p99", "last Ready", "floor last", "gone p50", "gone max", "CPU ms per start", "per end"],
+    rows: rows.map((row) => [
+      row.size,
+      row.ready.p50,
+      row.ready.p99,
+      row.lastReady,
+      row.lastFloor,
+      row.gone.p50,
+      row.gone.max,
+      row.cpuMsPerStart,
+      row.cpuMsPerEnd,
+    ]),
+  };
 }

@@ -10,6 +10,7 @@ import type { ApiObject, Fields } from "../../test/support/api-kit.js";
 import { NAMESPACE, NODE_NAME, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { startNodeUnderTest, type NodeUnderTest } from "../lib/node-under-test.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
+import type { Section } from "../lib/section.js";
 
 const MIB = 2 ** 20;
 /** Of all pods together; pods go when less than half of it is left. */
@@ -24,7 +25,7 @@ const PATIENCE_MS = 120_000;
 const LOOK_MS = 2;
 
 /** Milliseconds from the threshold crossed; MiB/s that were taken while it was. */
-export interface EvictionRow {
+interface EvictionRow {
   what: "memory" | "disk";
   rounds: number;
   mibPerSecond: number;
@@ -43,7 +44,27 @@ interface Round {
   mibPerSecond: number;
 }
 
-export async function benchEviction(rounds: number): Promise<EvictionRow[]> {
+export const evictionSection: Section<EvictionRow[]> = {
+  name: "eviction",
+  run: () => benchEviction(5),
+  report: (rows) => [
+    {
+      title: "Eviction: times from the crossed threshold (ms)",
+      head: ["of", "rounds", "MiB/s", "to the order p50", "max", "to the process dead p50", "max"],
+      rows: rows.map((row) => [
+        row.what,
+        row.rounds,
+        row.mibPerSecond,
+        row.order.p50,
+        row.order.max,
+        row.processDead.p50,
+        row.processDead.max,
+      ]),
+    },
+  ],
+};
+
+async function benchEviction(rounds: number): Promise<EvictionRow[]> {
   await mkdir(MOUNT, { recursive: true });
   await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=755`, "nodelet-bench", MOUNT]);
   try {

@@ -1,6 +1,8 @@
 // What the kubelet costs when nothing happens: memory and processor time with 0, 30 and 100 running pods.
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
+import type { Section } from "../lib/section.js";
+import type { Report } from "../lib/page.js";
 
 export interface IdleRow {
   pods: number;
@@ -10,7 +12,7 @@ export interface IdleRow {
   threads: ThreadShare[];
 }
 
-export interface ThreadShare {
+interface ThreadShare {
   thread: string;
   heapMiB: number;
   cpuPercent: number;
@@ -20,7 +22,22 @@ export interface ThreadShare {
 const SETTLE_MS = 15_000;
 const MEASURE_MS = 30_000;
 
-export async function benchIdle(node: NodeUnderTest): Promise<IdleRow[]> {
+export const idleSection: Section<IdleRow[]> = {
+  name: "idle",
+  sharesNode: true,
+  run: async (shared) => await benchIdle(await shared.get()),
+  report: (rows) => [restReport("At rest", rows)],
+};
+
+export function restReport(title: string, rows: readonly IdleRow[]): Report {
+  return {
+    title,
+    head: ["pods", "RSS MiB", "% of one core over 30 s", "by thread"],
+    rows: rows.map((row) => [row.pods, row.rssMiB, row.cpuPercent, shownThreads(row.threads)]),
+  };
+}
+
+async function benchIdle(node: NodeUnderTest): Promise<IdleRow[]> {
   const rows: IdleRow[] = [];
   let made = 0;
   for (const pods of [0, 30, 100]) {
@@ -54,7 +71,7 @@ export async function atRest(node: Pick<NodeUnderTest, "usage" | "threadUsage">)
 }
 
 /** "main 0.5 % 24 MiB, pleg …" */
-export function shownThreads(threads: readonly ThreadShare[]): string {
+function shownThreads(threads: readonly ThreadShare[]): string {
   return threads.map(({ thread, cpuPercent, heapMiB }) => `${thread} ${cpuPercent} % ${heapMiB} MiB`).join(", ");
 }
 

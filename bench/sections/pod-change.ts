@@ -4,15 +4,36 @@ import { join } from "node:path";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import { summarize, type Summary } from "../lib/stats.js";
+import type { Section } from "../lib/section.js";
 
 /** Milliseconds. */
-export interface PodChangeResult {
+interface PodChangeResult {
   exitSeen: Summary;
   exitToRestarted: Summary;
   editToNewProcess: Summary;
 }
 
-export async function benchPodChange(node: NodeUnderTest, rounds: number): Promise<PodChangeResult> {
+export const changeSection: Section<PodChangeResult> = {
+  name: "change",
+  sharesNode: true,
+  run: async (shared) => await benchPodChange(await shared.get(), 10),
+  report: ({ exitSeen, exitToRestarted, editToNewProcess }) => {
+    const rows = {
+      "process killed → exit shown in /pods": exitSeen,
+      "process killed → restarted process": exitToRestarted,
+      "manifest edited → new process": editToNewProcess,
+    };
+    return [
+      {
+        title: "A running pod changes (ms, containerd without CRI events)",
+        head: ["what", "p50", "p90", "max"],
+        rows: Object.entries(rows).map(([name, { p50, p90, max }]) => [name, p50, p90, max]),
+      },
+    ];
+  },
+};
+
+async function benchPodChange(node: NodeUnderTest, rounds: number): Promise<PodChangeResult> {
   const seen: number[] = [];
   const restarted: number[] = [];
   const edits: number[] = [];

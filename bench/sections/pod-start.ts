@@ -3,8 +3,10 @@
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import { summarize, type Summary } from "../lib/stats.js";
+import type { Section } from "../lib/section.js";
+import type { Report } from "../lib/page.js";
 
-export interface PodStartRow {
+interface PodStartRow {
   size: number;
   rounds: number;
   /** Milliseconds. For a burst, of each pod from the moment the first manifest was put in place. */
@@ -23,6 +25,27 @@ export interface PodStartRow {
 
 /** Marks are never reused: every round has names of its own. */
 let serial = 0;
+
+export const startSection: Section<PodStartRow[]> = {
+  name: "start",
+  sharesNode: true,
+  run: async (shared) => {
+    const node = await shared.get();
+    const rows: PodStartRow[] = [];
+    await benchPodStart(node, 1, 2); // warm-up, not counted
+    for (const [size, rounds] of [
+      [1, 15],
+      [10, 5],
+      [30, 3],
+      [100, 1],
+    ] as const) {
+      rows.push(await benchPodStart(node, size, rounds));
+      console.log(`burst of ${size}: done`);
+    }
+    return rows;
+  },
+  report: (rows) => [startReport(rows), costReport(rows)],
+};
 
 /** `others`: pods that run all the while. */
 export async function benchPodStart(
@@ -84,5 +107,50 @@ export async function benchPodStart(
     loopDelayMs: delays,
     rssMiB,
     cpuSeconds: Math.round((cpuSeconds / rounds) * 100) / 100,
+  };
+}
+
+function startReport(rows: readonly PodStartRow[]): Report {
+  return {
+    title: "Manifest → process in the container, beside the bare CRI calls (ms)",
+    head: [
+      "pods",
+      "p50",
+      "p99",
+      "floor p50",
+      "floor p99",
+      "last",
+      "floor last",
+      "× floor",
+      "removal → SIGTERM p50",
+      "p99",
+    ],
+    rows: rows.map((row) => [
+      row.size,
+      row.pod.p50,
+      row.pod.p99,
+      row.floor.p50,
+      row.floor.p99,
+      row.lastPod,
+      row.lastFloor,
+      row.ratio,
+      row.removalToSigterm.p50,
+      row.removalToSigterm.p99,
+    ]),
+  };
+}
+
+function costReport(rows: readonly PodStartRow[]): Report {
+  return {
+    title: "The cost of a burst for the kubelet",
+    head: ["pods", "main delay p50 ms", "p99 ms", "max ms", "RSS MiB", "CPU s"],
+    rows: rows.map((row) => [
+      row.size,
+      row.loopDelayMs["0.5"],
+      row.loopDelayMs["0.99"],
+      row.loopDelayMs["1"],
+      row.rssMiB,
+      row.cpuSeconds,
+    ]),
   };
 }

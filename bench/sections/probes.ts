@@ -13,8 +13,9 @@ import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contrac
 import type { MetricSample, MetricSnapshot } from "../../src/shared/metrics/snapshot.js";
 import { ThreadRegistry } from "../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../src/shared/metrics/threads.js";
+import type { Section } from "../lib/section.js";
 
-export interface ProbesRow {
+interface ProbesRow {
   load: string;
   runs: number;
   perSecond: number;
@@ -29,7 +30,28 @@ export interface ProbesRow {
 const PODS = 100;
 const PROBES_PER_POD = 6;
 
-export async function benchProbes(seconds = 60): Promise<ProbesRow[]> {
+export const probesSection: Section<ProbesRow[]> = {
+  name: "probes",
+  run: () => benchProbes(),
+  report: (rows) => [
+    {
+      title: "600 probes per second, HTTP and TCP, for a minute (how late they begin, upper bounds, ms)",
+      head: ["load", "runs", "per second", "p50", "p99", "skipped", "false failures", "CPU ms per run"],
+      rows: rows.map((row) => [
+        row.load,
+        row.runs,
+        row.perSecond,
+        row.lateMs.p50,
+        row.lateMs.p99,
+        row.skipped,
+        row.falseFailures,
+        row.cpuMsPerRun,
+      ]),
+    },
+  ],
+};
+
+async function benchProbes(seconds = 60): Promise<ProbesRow[]> {
   // As the kubelet has it; threads inherit it.
   setPriority(AGENT_NICENESS);
   return [await measure("none", 0, seconds), await measure("every processor taken", cpus().length, seconds)];

@@ -1,5 +1,5 @@
 // 1,000 pods: the kubelet as a process against an in-memory CRI server (test/fake-cri), to see what the kubelet alone costs.
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
@@ -8,8 +8,10 @@ import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
 import { usageOf } from "../lib/process-usage.js";
 import { round } from "../lib/stats.js";
+import { removeTree } from "../lib/remove-tree.js";
+import type { Section } from "../lib/section.js";
 
-export interface ScaleResult {
+interface ScaleResult {
   allRunningSeconds: number;
   allGoneSeconds: number;
   loopDelayMs: Record<string, number>;
@@ -21,8 +23,27 @@ const PODS = 1000;
 const BASE = "/run/nodelet-scale";
 const CGROUP = "/nodelet-scale";
 
-export async function benchScale(): Promise<ScaleResult> {
-  await rm(BASE, { recursive: true, force: true });
+export const scaleSection: Section<ScaleResult> = {
+  name: "scale",
+  run: benchScale,
+  report: (scale) => [
+    {
+      title: "1,000 pods against an in-memory CRI server",
+      head: ["what", "value"],
+      rows: [
+        ["1,000 manifests → all Running, s", scale.allRunningSeconds],
+        ["main-thread delay p99, ms", scale.loopDelayMs["0.99"]],
+        ["main-thread delay max, ms", scale.loopDelayMs["1"]],
+        ["RSS, MiB", scale.rssMiB],
+        ["% of one core at rest", scale.idleCpuPercent],
+        ["1,000 removed → all gone, s", scale.allGoneSeconds],
+      ],
+    },
+  ],
+};
+
+async function benchScale(): Promise<ScaleResult> {
+  await removeTree(BASE);
   await mkdir(join(BASE, "staging"), { recursive: true });
   const socketPath = join(BASE, "cri.sock");
   const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
@@ -66,7 +87,7 @@ export async function benchScale(): Promise<ScaleResult> {
     await kubelet.end("SIGTERM");
     await fake.stop();
     await removeCgroups(CGROUP);
-    await rm(BASE, { recursive: true, force: true });
+    await removeTree(BASE);
   }
 }
 

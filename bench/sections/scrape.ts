@@ -2,8 +2,9 @@
 // less what it takes at rest. Processor time, not wall time: a busy machine changes it little.
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
+import { onOwnNode, type Section } from "../lib/section.js";
 
-export interface ScrapeRow {
+interface ScrapeRow {
   pods: number;
   /** Percent of one core, as are the others. */
   rest: number;
@@ -17,7 +18,19 @@ const MEASURE_MS = 20_000;
 const PERIOD_MS = 1000;
 const PAGES = { resource: "/metrics/resource", summary: "/stats/summary", cadvisor: "/metrics/cadvisor" } as const;
 
-export async function benchScrape(node: NodeUnderTest): Promise<ScrapeRow[]> {
+export const scrapeSection: Section<ScrapeRow[]> = {
+  name: "scrape",
+  run: () => onOwnNode(["/run/nodelet-bench-scrape"], benchScrape),
+  report: (rows) => [
+    {
+      title: "Pages scraped once a second: the kubelet's use above its use at rest (% of one core)",
+      head: ["pods", "at rest", "/metrics/resource", "/stats/summary", "/metrics/cadvisor", "all three", "KiB"],
+      rows: rows.map(({ pods, rest, extra, kib }) => [pods, rest, ...Object.values(extra), kib]),
+    },
+  ],
+};
+
+async function benchScrape(node: NodeUnderTest): Promise<ScrapeRow[]> {
   const rows: ScrapeRow[] = [];
   let made = 0;
   for (const pods of [10, 100]) {

@@ -4,8 +4,9 @@ import type { Pod } from "../../src/shared/api/pod.js";
 import { shapedMarks, shapedPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { summarize, type Summary } from "../lib/stats.js";
+import type { Section } from "../lib/section.js";
 
-export interface ShapeRow {
+interface ShapeRow {
   rounds: number;
   /** Milliseconds. */
   pod: Summary;
@@ -17,7 +18,24 @@ export interface ShapeRow {
 /** Marks are never reused: every round has names of its own. */
 let serial = 0;
 
-export async function benchShape(node: NodeUnderTest, rounds: number): Promise<ShapeRow> {
+export const shapeSection: Section<ShapeRow> = {
+  name: "shape",
+  sharesNode: true,
+  run: async (shared) => {
+    const node = await shared.get();
+    await benchShape(node, 2); // warm-up, not counted
+    return await benchShape(node, 10);
+  },
+  report: ({ rounds, pod, floor, ratio }) => [
+    {
+      title: "A pod of 3 init containers, 2 sidecars and 2 apps: manifest → both apps run, beside the bare calls (ms)",
+      head: ["rounds", "p50", "p90", "floor p50", "floor p90", "× floor"],
+      rows: [[rounds, pod.p50, pod.p90, floor.p50, floor.p90, ratio]],
+    },
+  ],
+};
+
+async function benchShape(node: NodeUnderTest, rounds: number): Promise<ShapeRow> {
   const pods: number[] = [];
   const floors: number[] = [];
   for (let round = 0; round < rounds; round++) {

@@ -12,60 +12,47 @@ import { aliases, Churn } from "../../test/support/churn.js";
 import { startRegistry } from "../../test/support/registry.js";
 import { chosenSeed, randomFrom } from "../../test/support/seeded-random.js";
 import { startCluster } from "../lib/cluster-under-test.js";
-import { InspectedProcess, type ThreadMemory } from "../lib/inspected-process.js";
+import { InspectedProcess } from "../lib/inspected-process.js";
 import { startNodeUnderTest } from "../lib/node-under-test.js";
-import type { Report } from "../lib/page.js";
-import { plot, type Curve } from "../lib/plot.js";
-import type { Usage } from "../lib/process-usage.js";
-import { round, slope } from "../lib/stats.js";
-import { Rounds, type Activity } from "../soak/activity.js";
 import { Execs, Followers, Scrapes, startWriters } from "../soak/clients.js";
 import { ConfigChanges, Jobs, Pulls, Resizes } from "../soak/cluster-churn.js";
 import { RuntimeKills } from "../soak/runtime-kills.js";
+import {
+  Activities,
+  fromOf,
+  soakReports,
+  takeSample,
+  verdict,
+  type SoakResult,
+  type SoakSample,
+} from "../soak/samples.js";
+import { benchSoakUnderAttack } from "../soak/under-attack.js";
+import type { Section } from "../lib/section.js";
 
-export interface SoakSample extends Usage {
-  minutes: number;
-  /** RSS before the collections; {@link Usage.rssMiB} is that after them. */
-  foundMiB: number;
-  /** Of each thread, by its name. */
-  memory: Record<string, ThreadMemory>;
-}
-
-export interface SoakResult {
-  seed: number;
-  steps: number;
-  activities: { name: string; done: number; failed: number; failure?: string }[];
-  samples: SoakSample[];
-  /** Minute from which on the slopes are taken: what the first pods make the kubelet load and compile is no leak. */
-  from: number;
-  /** By the name of the curve: what ten minutes add, by least squares. */
-  perTenMinutes: Record<string, number>;
-  /** No figure of memory grows faster than {@link FLAT_MIB}. */
-  flat: boolean;
-}
-
-/** MiB in ten minutes. */
-const FLAT_MIB = 1;
-const FROM_MINUTES = 5;
-/** At each sample. Without it the threads collect when V8, or they themselves, see fit. */
-const COLLECTS = process.env["NODELET_BENCH_SOAK_COLLECT"] !== "no";
 const SLOTS = 30;
 const ROUND_MS = 20_000;
 const PAUSE_MS = 1000;
 const SETTLE_MS = 240_000;
-const REST_MS = 2000;
 const WRITERS = ["writer-0", "writer-1"];
 const TAGS = ["1", "2", "3"];
 
 /** `NODELET_BENCH_SOAK_MINUTES`, half an hour unless it is set. */
-export function soakMinutes(): number {
+function soakMinutes(): number {
   const minutes = Number(process.env["NODELET_BENCH_SOAK_MINUTES"] ?? 30);
   if (!(minutes > 0))
     throw new Error("NODELET_BENCH_SOAK_MINUTES is not a number above 0: set the minutes of the soak");
   return minutes;
 }
 
-export async function benchSoak(minutes: number): Promise<SoakResult> {
+export const soakSection: Section<SoakResult> = {
+  name: "soak",
+  onlyByName: true,
+  run: () =>
+    process.env["NODELET_BENCH_SOAK_ATTACKS"] === "1" ? benchSoakUnderAttack(soakMinutes()) : benchSoak(soakMinutes()),
+  report: soakReports,
+};
+
+async function benchSoak(minutes: number): Promise<SoakResult> {
   await using cluster = await startCluster();
   const base = "/run/nodelet-soak";
   const config = { crashLoopBackOff: { maxContainerRestartPeriod: "1s" } };
@@ -135,84 +122,6 @@ export async function benchSoak(minutes: number): Promise<SoakResult> {
   }
 }
 
-/** What there is now, printed too. */
-export async function takeSample(
-  elapsed: number,
-  inspected: InspectedProcess,
-  usage: () => Promise<Usage>,
-): Promise<SoakSample> {
-  await sleep(REST_MS);
-  const { rssMiB: foundMiB } = await usage();
-  const memory = Object.fromEntries(await inspected.memory(COLLECTS));
-  // V8 gives pages back on threads of its own.
-  await sleep(REST_MS);
-  const sample = { minutes: Math.round(elapsed * 100) / 100, ...(await usage()), foundMiB, memory };
-  const heaps = Object.entries(memory).map(([name, { heapMiB }]) => `${name} ${round(heapMiB)}`);
-  console.log(`minute ${sample.minutes}: RSS ${sample.rssMiB} (${foundMiB} with garbage), heaps ${heaps.join(", ")}`);
-  return sample;
-}
-
-/** Together, as they are begun and ended together. */
-export class Activities implements AsyncDisposable {
-  readonly rounds: Rounds[];
-
-  constructor(private readonly all: readonly Activity[]) {
-    this.rounds = all.map((activity) => new Rounds(activity));
-  }
-
-  results(): SoakResult["activities"] {
-    return this.rounds.map(({ name, done, failed, failure }) => ({
-      ...{ name, done, failed },
-      ...(failure !== undefined && { failure }),
-    }));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const activity of this.all) await activity[Symbol.asyncDispose]();
-  }
-}
-
-function fromOf(minutes: number): number {
-  return Math.min(FROM_MINUTES, minutes / 2);
-}
-
-export function verdict(
-  samples: readonly SoakSample[],
-  minutes: number,
-): Pick<SoakResult, "from" | "perTenMinutes" | "flat"> {
-  const from = fromOf(minutes);
-  const perTenMinutes: Record<string, number> = {};
-  let flat = true;
-  for (const { title, points } of curvesOf(samples)) {
-    const grown = 10 * slope(points.filter(([x]) => x >= from));
-    perTenMinutes[title] = Math.round(grown * 100) / 100;
-    if (title.includes("MiB") && grown > FLAT_MIB) flat = false;
-  }
-  return { from, perTenMinutes, flat };
-}
-
-/** Of the process, then of each thread that lived all the time. */
-function curvesOf(samples: readonly SoakSample[]): Curve[] {
-  const curve = (title: string, value: (sample: SoakSample) => number): Curve => ({
-    title,
-    points: samples.map((sample) => [sample.minutes, value(sample)] as const),
-  });
-  const threads = Object.keys(samples[0]?.memory ?? {}).filter((name) =>
-    samples.every(({ memory }) => memory[name] !== undefined),
-  );
-  return [
-    curve("RSS, MiB", ({ rssMiB }) => rssMiB),
-    curve("RSS with garbage", ({ foundMiB }) => foundMiB),
-    curve("anonymous, MiB", ({ anonymousMiB }) => anonymousMiB),
-    ...threads.map((name) => curve(`heap of ${name}, MiB`, ({ memory }) => memory[name]?.heapMiB ?? 0)),
-    curve("external, MiB", ({ memory }) =>
-      Object.values(memory).reduce((sum, { externalMiB }) => sum + externalMiB, 0),
-    ),
-    curve("open files", ({ openFiles }) => openFiles),
-    curve("threads", ({ threads: count }) => count),
-  ];
-}
-
 async function settle(churn: Churn, pods: () => Promise<PodView[]>): Promise<void> {
   let problem = "";
   const ofFiles = async (): Promise<PodView[]> =>
@@ -237,37 +146,4 @@ async function saveSnapshots(inspected: InspectedProcess): Promise<void> {
   for (const name of (await inspected.memory(true)).keys()) {
     await inspected.writeSnapshot(name, join(folder, `${name.replaceAll("/", "-")}-${Date.now()}.heapsnapshot`));
   }
-}
-
-export function soakReports({ seed, steps, samples, activities, from, perTenMinutes, flat }: SoakResult): Report[] {
-  const curves = curvesOf(samples);
-  const row = (index: number): number[] => curves.map(({ points }) => round(points[index]?.[1] ?? 0));
-  const slopes = curves.map(({ title }) => perTenMinutes[title]);
-  return [
-    {
-      title: `Soak (seed ${seed}): ${flat ? "flat" : "NOT FLAT"}; last row: what 10 minutes add, from minute ${from} on`,
-      head: ["minute", ...curves.map(({ title }) => title)],
-      rows: [...shown(samples).map((index) => [samples[index]?.minutes, ...row(index)]), ["per 10 min", ...slopes]],
-      svg: plot(curves, from),
-    },
-    {
-      title: "What went on meanwhile",
-      head: ["what", "rounds", "failed", "last failure"],
-      rows: [
-        ["changes of pods from files", steps, 0, undefined],
-        ...activities.map(({ name, done, failed, failure }) => [
-          name,
-          done,
-          failed,
-          failure?.split("\n", 1)[0]?.slice(0, 100),
-        ]),
-      ],
-    },
-  ];
-}
-
-/** Indexes of some of the samples, evenly, first and last among them. */
-function shown(samples: readonly SoakSample[], count = 12): number[] {
-  const last = samples.length - 1;
-  return [...new Set(Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1))))];
 }

@@ -2,15 +2,17 @@
 // them the floor: a Node process that does nothing.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS, prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
 import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod } from "../lib/manifests.js";
 import { summarize, type Summary } from "../lib/stats.js";
+import { removeTree } from "../lib/remove-tree.js";
+import type { Section } from "../lib/section.js";
 
-export interface StartupResult {
+interface StartupResult {
   /** All: milliseconds from exec. */
   bareNode: Summary;
   version: Summary;
@@ -22,7 +24,27 @@ const ROUNDS = 15;
 const BASE = "/run/nodelet-startup";
 const CGROUP = "/nodelet-startup";
 
-export async function benchStartup(): Promise<StartupResult> {
+export const startupSection: Section<StartupResult> = {
+  name: "startup",
+  run: benchStartup,
+  report: ({ bareNode, version, help, firstSync }) => {
+    const rows = {
+      "node, doing nothing": bareNode,
+      "--version": version,
+      "--help": help,
+      "first RunPodSandbox": firstSync,
+    };
+    return [
+      {
+        title: "From exec (ms)",
+        head: ["to", "p50", "p90", "max"],
+        rows: Object.entries(rows).map(([name, { p50, p90, max }]) => [name, p50, p90, max]),
+      },
+    ];
+  },
+};
+
+async function benchStartup(): Promise<StartupResult> {
   const kubelet = [...KUBELET_NODE_FLAGS, KUBELET_ENTRY];
   return {
     bareNode: await series(() => runToEnd(["--eval", "0"])),
@@ -48,7 +70,7 @@ async function runToEnd(args: readonly string[]): Promise<number> {
 }
 
 async function execToFirstSync(): Promise<number> {
-  await rm(BASE, { recursive: true, force: true });
+  await removeTree(BASE);
   await mkdir(BASE, { recursive: true });
   const socketPath = join(BASE, "cri.sock");
   const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
@@ -71,6 +93,6 @@ async function execToFirstSync(): Promise<number> {
     await kubelet.end("SIGTERM");
     await fake.stop();
     await removeCgroups(CGROUP);
-    await rm(BASE, { recursive: true, force: true });
+    await removeTree(BASE);
   }
 }

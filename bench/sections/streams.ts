@@ -7,8 +7,9 @@ import { ChannelSocket } from "../../test/support/websocket.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { benchPodStart } from "./pod-start.js";
+import { onOwnNode, type Section } from "../lib/section.js";
 
-export interface StreamsResult {
+interface StreamsResult {
   followers: number;
   execs: number;
   /** Milliseconds, manifest → process in the container. */
@@ -27,7 +28,19 @@ const ROUNDS = 15;
 /** 500 lines of 100 bytes per second. */
 const WRITE = `l=$(printf %090d 7); while :; do echo "$l"; usleep 2000; done`;
 
-export async function benchStreams(node: NodeUnderTest): Promise<StreamsResult> {
+export const streamsSection: Section<StreamsResult> = {
+  name: "streams",
+  run: () => onOwnNode(["/run/nodelet-bench-streams", {}, { port: 21_250 }], benchStreams),
+  report: ({ followers, execs, quiet, served, ratio, mibPerSecond }) => [
+    {
+      title: `Pods one by one (ms) while ${followers} clients follow logs and ${execs} execs stream`,
+      head: ["quiet p50", "p90", "served p50", "p90", "served over quiet", "MiB/s to followers"],
+      rows: [[quiet.p50, quiet.p90, served.p50, served.p90, ratio, mibPerSecond]],
+    },
+  ],
+};
+
+async function benchStreams(node: NodeUnderTest): Promise<StreamsResult> {
   const writers = Array.from({ length: WRITERS }, (_, i) => `writer-${i}`);
   for (const name of writers) await node.manifests.put(name, writingPod(name));
   await node.until(WRITERS, ({ status }) => status?.phase === "Running");

@@ -9,8 +9,8 @@ import { TENANT_SPECS } from "../../test/hostile/attacks/tenant-specs.js";
 import { NODE_NAME } from "../../test/support/cluster-node.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { usageOf } from "../lib/process-usage.js";
-import { ConfigChanges, Jobs, Resizes } from "../soak/cluster-churn.js";
-import { Activities, takeSample, verdict, type SoakResult, type SoakSample } from "./soak.js";
+import { ConfigChanges, Jobs, Resizes } from "./cluster-churn.js";
+import { Activities, takeSample, verdict, type SoakResult, type SoakSample } from "./samples.js";
 
 const ATTACKS = [...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD];
 const BASE = "/run/nodelet-soak-attacks";
