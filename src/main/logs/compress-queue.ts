@@ -4,7 +4,7 @@
 // rotation, since the files themselves say what is to be done.
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
-import { statUntrusted } from "../../shared/fs/untrusted-file.js";
+import { NotRegularFileError, statUntrusted } from "../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
@@ -18,6 +18,8 @@ export type RunCompress = (
 
 export interface CompressQueueDeps {
   run: RunCompress;
+  /** Bytes; a larger file stays as it is. A pod may plant a sparse file of terabytes, which would occupy the pool for days. */
+  largest: number;
   log: Logger;
   onDone(outcome: CompressLogResult["outcome"], logPath: string): void;
 }
@@ -26,6 +28,13 @@ export interface CompressQueueDeps {
 const DEADLINE_MS = 30_000;
 const DEADLINE_MS_PER_MIB = 1000;
 const MIB = 1024 * 1024;
+
+class LogTooLargeError extends Error {
+  override readonly name = "LogTooLargeError";
+  constructor(name: string, size: number, largest: number) {
+    super(`${name} has ${size} bytes; files above ${largest} bytes are not compressed`);
+  }
+}
 
 export class CompressQueue {
   /** Paths of logs with files to compress, first come first served. */
@@ -93,17 +102,32 @@ export class CompressQueue {
   /** @param folder another path of the log's folder: the pool is in the same process */
   private async compressIn(folder: string, logPath: string): Promise<boolean> {
     const current = basename(logPath);
-    const [name] = filesToCompress(await namesOf(folder, (other) => other.startsWith(current)), current);
-    if (name === undefined) return false;
+    let problem: Error | undefined;
+    for (const name of filesToCompress(await namesOf(folder, (other) => other.startsWith(current)), current)) {
+      try {
+        await this.compressFile(folder, name, logPath);
+        if (problem === undefined) this.complaints.delete(logPath);
+        else this.complain(logPath, problem);
+        return true;
+      } catch (error) {
+        if (!(error instanceof NotRegularFileError || error instanceof LogTooLargeError)) throw error;
+        // Planted: the files after it are compressed all the same.
+        problem ??= error;
+      }
+    }
+    if (problem !== undefined) this.complain(logPath, problem);
+    return false;
+  }
+
+  private async compressFile(folder: string, name: string, logPath: string): Promise<void> {
     const path = join(folder, name);
-    const { size } = await statUntrusted(path);
+    const size = Number((await statUntrusted(path)).size);
+    if (size > this.deps.largest) throw new LogTooLargeError(name, size, this.deps.largest);
     this.file = join(dirname(logPath), name);
-    const deadlineMs = DEADLINE_MS + Math.ceil(Number(size) / MIB) * DEADLINE_MS_PER_MIB;
+    const deadlineMs = DEADLINE_MS + Math.ceil(size / MIB) * DEADLINE_MS_PER_MIB;
     const result = await this.deps.run({ path }, { deadlineMs, signal: this.abort.signal });
     this.deps.onDone(result.outcome, logPath);
     if (result.outcome === "failed") throw new Error(`${result.code}: ${result.message}`);
-    this.complaints.delete(logPath);
-    return true;
   }
 
   private complain(logPath: string, error: unknown): void {

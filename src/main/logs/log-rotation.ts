@@ -56,6 +56,9 @@ interface Entry {
 
 /** New containers are found this soon. */
 const SCAN_MS = 1000;
+/** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
+const LARGEST_COMPRESSED = 1024 ** 3;
+const LARGEST_COMPRESSED_SIZES = 4;
 /** A runtime that does not answer keeps a worker for so long. */
 const REOPEN_DEADLINE_MS = 10_000;
 
@@ -71,6 +74,7 @@ export class LogRotation {
     this.workers = new Limiter(deps.settings.containerLogMaxWorkers, deps.clock);
     this.compression = new CompressQueue({
       run: deps.compress,
+      largest: Math.max(LARGEST_COMPRESSED, LARGEST_COMPRESSED_SIZES * deps.settings.containerLogMaxSize),
       log: deps.log,
       onDone: (outcome, path) => this.onCompressed(outcome, path),
     });

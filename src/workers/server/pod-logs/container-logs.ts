@@ -6,7 +6,6 @@ import type { ServerResponse } from "node:http";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isLogMissingError, isLogOptionsError } from "./errors.js";
-import { containerLogFiles } from "./log-files.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";
@@ -133,14 +132,12 @@ async function replyLog(
     const read = { ...options, podLogDirectory, container, restartCount, clock, signal: gone.signal, isRunning };
     const onProblem = (file: string, error: Error): void =>
       log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");
-    const blocks = readContainerLogs({ ...read, onProblem });
-    // A follower may wait long for the first line: its headers don't.
-    const there = await containerLogFiles(podLogDirectory, container, restartCount);
-    if (there.length > 0) {
+    // A follower may wait long for the first line: its headers don't. A log that can't be opened has another status.
+    const onOpen = (): void => {
       response.writeHead(200, { "Content-Type": TEXT });
       response.flushHeaders();
-    }
-    await writeChunks(response, blocks);
+    };
+    await writeChunks(response, readContainerLogs({ ...read, onProblem, onOpen }));
   } catch (error) {
     if (gone.signal.aborted) return;
     if (response.headersSent) throw error;

@@ -30,20 +30,7 @@ export function logRun(podLogDirectory: string, container: string, restartCount:
   return { directory: join(podLogDirectory, container), current: currentName(restartCount) };
 }
 
-/**
- * Paths of a run's log files, oldest first, the one being written last; compressed ones end in .gz. Empty when there are
- * none. @param podLogDirectory PODLOGSDIR/NAMESPACE_NAME_UID
- */
-export async function containerLogFiles(
-  podLogDirectory: string,
-  container: string,
-  restartCount: number,
-): Promise<string[]> {
-  const run = logRun(podLogDirectory, container, restartCount);
-  return (await namesOf(run)).map(({ name }) => join(run.directory, name));
-}
-
-/** Opens the files that `pick` takes; they are consistent with each other. @throws LogFilesChangingError */
+/** Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other. @throws LogFilesChangingError */
 export async function openLogFiles(
   run: LogRun,
   pick: (names: LogFileName[]) => readonly LogFileName[] | Promise<readonly LogFileName[]> = (names) => names,

@@ -37,6 +37,8 @@ export interface ReadLogsOptions extends PodLogOptions {
   inotify?: boolean;
   /** A compressed file that is broken is read as far as it goes; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
+  /** The files are open, before the first of them is read. */
+  onOpen?: () => void;
 }
 
 /** Without an event a follower looks this often. */
@@ -60,6 +62,7 @@ export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerat
     if (restartCount < 0 || !(await reader.open())) {
       throw new LogMissingError(options.container, run.directory, checked.previous);
     }
+    options.onOpen?.();
     yield* reader.read();
   } finally {
     await reader.close();

@@ -1,7 +1,8 @@
 // /containerLogs: which run is shown, what is refused and how.
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { once } from "node:events";
-import { appendFile, readdir, readlink } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { appendFile, mkdir, readdir, readlink, symlink } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
@@ -152,6 +153,25 @@ describe("GET /containerLogs", () => {
       equal((await ask("", path))[0], 404, path);
     }
     equal((await server.ask(PATH, { method: "POST" })).status, 405);
+  });
+
+  test("a planted log gets status 500 with the reason, also for a follower", { timeout: 60_000 }, async () => {
+    await open();
+    for (const [at, plant] of [
+      ["link", (path: string) => symlink(join(logs, "app", "0.log"), path)],
+      ["fifo", (path: string) => void execFileSync("mkfifo", [path])],
+    ] as const) {
+      const folder = join(certificates.dir, "pods", `default_${at}_uid-${at}`, "app");
+      await mkdir(folder, { recursive: true });
+      await plant(join(folder, "0.log"));
+      const planted = pod({}, at, `uid-${at}`);
+      server.pods.set([{ ...planted, status: { phase: "Running", containerStatuses: [status(RUNNING)] } }]);
+      for (const query of ["", "?follow=1"]) {
+        const [code, text] = await ask(query, `/containerLogs/default/${at}/app`);
+        equal(code, 500, text);
+        match(text, /, not a regular file/);
+      }
+    }
   });
 
   test("one stream, with its gate", async () => {

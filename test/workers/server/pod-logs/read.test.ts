@@ -5,7 +5,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { isLogMissingError, isLogOptionsError } from "../../../../src/workers/server/pod-logs/errors.js";
-import { containerLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
+import { closeLogFiles, logRun, openLogFiles } from "../../../../src/workers/server/pod-logs/log-files.js";
 import type { PodLogOptions } from "../../../../src/workers/server/pod-logs/options.js";
 import {
   readAll,
@@ -157,13 +157,14 @@ test("files are named oldest first, whatever they went through", async (t) => {
   ]);
   const other = join(podLogs, "app");
   for (const name of ["10.log", "0.log.bak", "0.log.20260103-000000.tmp"]) await writeFile(join(other, name), "x\n");
-  const files = await containerLogFiles(podLogs, "app", 0);
+  const files = await openLogFiles(logRun(podLogs, "app", 0));
+  await closeLogFiles(files);
   assert.deepEqual(
-    files.map((path) => path.slice(other.length + 1)),
+    files.map(({ name }) => name.name),
     ["0.log.20260101-235959.gz", "0.log.20260102-000000", "0.log"],
   );
   assert.equal(await readAll(podLogs), "a\nb\nnow\n");
-  assert.deepEqual(await containerLogFiles(podLogs, "nobody", 0), []);
+  assert.deepEqual(await openLogFiles(logRun(podLogs, "nobody", 0)), []);
 });
 
 test("previous is the run before; a run that is not there is named", async (t) => {
