@@ -3,8 +3,10 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { errorText } from "../../shared/log/error-text.js";
+import { Loop } from "../../shared/turns/loop.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
@@ -69,20 +71,28 @@ export async function startCgroupMaintenance(
   }
   const qos = new QosUpdates({ cgroups, pods, clock, log });
   if (cgroupsPerQOS) qos.start();
-  let placing = placement?.ensure();
-  const timer: Timer | undefined =
+  const placing =
     placement &&
-    clock.every(ENSURE_MS, () => {
-      placing = placing?.then(() => placement.ensure());
+    new Loop({
+      clock,
+      periodMs: ENSURE_MS,
+      round: async () => {
+        await placement.ensure();
+        return undefined;
+      },
+      failed: (error) => {
+        log.error({ err: error }, `cannot place the processes of the kubelet or the system: ${errorText(error)}`);
+        return undefined;
+      },
     });
+  placing?.start();
   if (!settings.protectKernelDefaults) {
     await setKernelDefaults(log, { inUserNamespace: settings.kubeletInUserNamespace });
   }
   return {
     podsChanged: () => qos.changed(),
     async stop() {
-      timer?.cancel();
-      await Promise.all([enforcer.stop(), qos.stop(), placing]);
+      await Promise.all([enforcer.stop(), qos.stop(), placing?.stop()]);
     },
   };
 }

@@ -2,7 +2,7 @@
 // left on disk. Main decides from the pod cache, so that the kubelet lists nothing for it.
 // Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once,
 // because no caller waits for them. The kubelet inspects the pod after each removal.
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
@@ -11,6 +11,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { Loop } from "../../shared/turns/loop.js";
 
 /** Container garbage collection, section 14 of upstream's rules. */
 const PERIOD_MS = 60_000;
@@ -35,20 +36,28 @@ export interface ContainerCollectorDeps {
 }
 
 export class ContainerCollector {
-  private timer: Timer | undefined;
-  private round: Promise<void> = Promise.resolve();
+  private readonly loop: Loop;
   private readonly end = new AbortController();
 
-  constructor(private readonly deps: ContainerCollectorDeps) {}
+  constructor(private readonly deps: ContainerCollectorDeps) {
+    this.loop = new Loop({
+      clock: deps.clock,
+      periodMs: PERIOD_MS,
+      round: () => this.tidy(),
+      failed: (error) => {
+        deps.log.error({ err: error }, `cannot terminate pods that no source wants: ${messageOf(error)}`);
+        return PERIOD_MS;
+      },
+    });
+  }
 
   start(): void {
-    this.next(NOT_YET_MS);
+    this.loop.start(NOT_YET_MS);
   }
 
   async stop(): Promise<void> {
     this.end.abort(new Error("the kubelet is stopping"));
-    this.timer?.cancel();
-    await this.round;
+    await this.loop.stop();
   }
 
   /**
@@ -56,7 +65,7 @@ export class ContainerCollector {
    * before all sources have delivered. Tries everything, then rejects with the first failure.
    */
   async removeDead(): Promise<void> {
-    await this.round;
+    await this.loop.settled();
     const pods = this.deps.livingPods();
     if (pods === undefined) return;
     const { policy, clock, isOver } = this.deps;
@@ -66,14 +75,6 @@ export class ContainerCollector {
     await this.remove({
       containers: [...dead.containers, ...rest.containers],
       sandboxes: [...dead.sandboxes, ...rest.sandboxes],
-    });
-  }
-
-  private next(afterMs: number): void {
-    this.timer = this.deps.clock.after(afterMs, () => {
-      this.round = this.tidy().then((afterwards) => {
-        if (!this.end.signal.aborted) this.next(afterwards);
-      });
     });
   }
 

@@ -4,13 +4,15 @@ import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
 import { RemovalWatch } from "./removal-watch.js";
 import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { Loop } from "../../shared/turns/loop.js";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */
@@ -32,9 +34,7 @@ export class FileSource {
   private folder: string;
   /** Set when the path is a single file. */
   private only: string | undefined;
-  private scanTimer: Timer | undefined;
-  private scanning: Promise<void> | undefined;
-  private scanAgain = false;
+  private readonly scans: Loop;
   private scanned = false;
   private complaint: string | undefined;
 
@@ -47,23 +47,32 @@ export class FileSource {
       log: options.log,
       folder: () => this.folder,
       onEvent: (name) => this.onEvent(name),
-      onRestart: () => void this.scan(),
+      onRestart: () => this.scans.poke(),
+    });
+    this.scans = new Loop({
+      clock: options.clock,
+      periodMs: options.checkFrequencyMs,
+      round: async () => {
+        await this.scan();
+        return undefined;
+      },
+      failed: (error) => {
+        options.log.error({ err: error }, `cannot scan ${options.path} for manifests: ${messageOf(error)}`);
+        return undefined;
+      },
     });
   }
 
   start(): void {
-    const { clock, checkFrequencyMs } = this.options;
-    void this.scan();
-    this.scanTimer = clock.every(checkFrequencyMs, () => void this.scan());
+    this.scans.start();
   }
 
   async stop(): Promise<void> {
     this.abort.abort(new Error("the file source was stopped"));
-    this.scanTimer?.cancel();
     this.watch.stop();
     this.removals[Symbol.dispose]();
     for (const file of this.files.values()) file.stop();
-    await this.scanning;
+    await this.scans.stop();
     await Promise.all(this.examinations);
   }
 
@@ -102,29 +111,17 @@ export class FileSource {
     return this.only === undefined ? !name.startsWith(".") : name === this.only;
   }
 
-  /** Scans run one after the other; a scan asked for during one follows it. */
-  private scan(): Promise<void> {
-    this.scanAgain = true;
-    this.scanning ??= this.scanAll().finally(() => {
-      this.scanning = undefined;
-    });
-    return this.scanning;
-  }
-
-  private async scanAll(): Promise<void> {
-    while (this.scanAgain && !this.abort.signal.aborted) {
-      this.scanAgain = false;
-      await this.locate();
-      await this.watch.check();
-      const names = await this.list();
-      if (names === undefined) continue;
-      const present = new Set(names);
-      for (const name of this.files.keys()) if (!present.has(name)) this.examine(name);
-      for (const name of names) this.examine(name);
-      this.scanned = true;
-      this.changed();
-      if (!this.isStopped()) this.removals.watch(this.folder);
-    }
+  private async scan(): Promise<void> {
+    await this.locate();
+    await this.watch.check();
+    const names = await this.list();
+    if (names === undefined) return;
+    const present = new Set(names);
+    for (const name of this.files.keys()) if (!present.has(name)) this.examine(name);
+    for (const name of names) this.examine(name);
+    this.scanned = true;
+    this.changed();
+    if (!this.isStopped()) this.removals.watch(this.folder);
   }
 
   /** Finds out whether the path is a folder or one file; what is missing stays what it was last. */

@@ -3,11 +3,12 @@
 import { Scope } from "../../shared/abort/scope.js";
 import { isManifestError, warningText } from "../../shared/api/manifest/violation.js";
 import type { Pod } from "../../shared/api/pod.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
 import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { Loop } from "../../shared/turns/loop.js";
 
 const TIMEOUT_MS = 10_000;
 
@@ -27,45 +28,38 @@ export class HttpSource {
   private readonly name: string;
   private last: Uint8Array | undefined;
   private complaint: string | undefined;
-  private timer: Timer | undefined;
-  private checking: Promise<void> | undefined;
+  private readonly loop: Loop;
 
   constructor(private readonly options: HttpSourceOptions) {
     this.name = publicUrl(options.url);
+    this.loop = new Loop({
+      clock: options.clock,
+      periodMs: options.checkFrequencyMs,
+      round: async () => {
+        await this.check();
+        return undefined;
+      },
+      failed: (error) => {
+        this.complain(error);
+        return undefined;
+      },
+    });
   }
 
   start(): void {
-    void this.check();
-    this.timer = this.options.clock.every(this.options.checkFrequencyMs, () => void this.check());
+    this.loop.start();
   }
 
   async stop(): Promise<void> {
-    this.timer?.cancel();
     this.abort.abort(new Error("the HTTP source was stopped"));
-    await this.checking;
+    await this.loop.stop();
   }
 
-  /** One reading; while one is under way, the same. */
-  check(): Promise<void> {
-    this.checking ??= this.checkOnce().finally(() => {
-      this.checking = undefined;
-    });
-    return this.checking;
-  }
-
-  private async checkOnce(): Promise<void> {
-    try {
-      const bytes = await this.fetch();
-      if (this.last !== undefined && Buffer.compare(this.last, bytes) === 0) {
-        // Readable again after a fault of the network: a broken body stays reported as it was.
-        this.resolveFetchFault();
-        return;
-      }
-      await this.decode(bytes);
-    } catch (error) {
-      if (this.abort.signal.aborted) return;
-      this.complain(error);
-    }
+  private async check(): Promise<void> {
+    const bytes = await this.fetch();
+    if (this.last === undefined || Buffer.compare(this.last, bytes) !== 0) await this.decode(bytes);
+    // Readable again after a fault of the network: a broken body stays reported as it was.
+    else this.resolveFetchFault();
   }
 
   private async fetch(): Promise<Uint8Array> {

@@ -10,7 +10,7 @@ import { runWorker } from "../../shared/thread/worker.js";
 import { containerImages } from "./container-images.js";
 import { ImageGc } from "./image-gc.js";
 import { biggestImages } from "./image-list.js";
-import { LinkRounds } from "./link-rounds.js";
+import { linkLoop } from "./log-links.js";
 import { sandboxImage } from "../../shared/cri/sandbox-image.js";
 
 runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => {
@@ -40,7 +40,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
     log,
     metrics,
   });
-  const links = new LinkRounds({
+  const links = linkLoop({
     directory: init.containerLogsDir,
     periodMs: init.linkPeriodMs,
     containersAlive: (ids) => upcalls.containersAlive(ids),
@@ -49,7 +49,8 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
     log,
   });
   gc.start();
-  links.start();
+  // The first round is a period away: at the start the links' containers are not known.
+  links.start(init.linkPeriodMs);
   return Promise.resolve({
     control: {
       removeUnused: () => gc.removeUnused(),

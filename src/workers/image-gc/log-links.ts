@@ -6,8 +6,10 @@ import { errorCode } from "../../shared/errors/error-code.js";
 import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { Loop } from "../../shared/turns/loop.js";
 
-export interface LogLinksOptions {
+interface LogLinksOptions {
   directory: string;
   /** Which of the containers are there and have not exited; undefined: not known yet. */
   containersAlive: (ids: string[]) => Promise<string[] | undefined>;
@@ -57,4 +59,27 @@ async function danglingIn(directory: string, most: number): Promise<Map<string, 
     if (errorCode(error) !== "ENOENT") throw error;
   }
   return dangling;
+}
+
+interface LinkLoopOptions extends LogLinksOptions {
+  periodMs: number;
+  clock: Clock;
+  removed(count: number): void;
+}
+
+/** Removes dangling links periodically. */
+export function linkLoop(options: LinkLoopOptions): Loop {
+  const { clock, periodMs, log } = options;
+  return new Loop({
+    clock,
+    periodMs,
+    round: async () => {
+      options.removed(await removeDanglingLinks(options));
+      return periodMs;
+    },
+    failed: (error) => {
+      log.warn({ err: error }, "cannot remove dead log symlinks; the next round tries again");
+      return periodMs;
+    },
+  });
 }

@@ -9,10 +9,10 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { LeaseMetrics } from "./metrics.js";
-import { Backoff } from "./backoff.js";
-import { Rounds } from "./rounds.js";
+import { Backoff } from "../../shared/turns/backoff.js";
 import { LastingErrorLog } from "./lasting-error-log.js";
 import { apiMicroTime } from "../../shared/api/time.js";
+import { Loop } from "../../shared/turns/loop.js";
 
 const LEASE_NAMESPACE = "kube-node-lease";
 /** Of the duration, from one renewal to the next. */
@@ -21,6 +21,7 @@ const JITTER = 0.04;
 const UPDATE_TRIES = 5;
 /** Asked for by others, it is not renewed more often than this. */
 const GAP_MS = 1000;
+const RETRY = { initialMs: 200, maxMs: 7000 };
 
 export interface LeaseKeeperOptions {
   client: Pick<ApiClient, "get" | "create" | "update">;
@@ -41,7 +42,7 @@ export interface LeaseKeeperOptions {
 }
 
 export class LeaseKeeper {
-  private readonly rounds: Rounds;
+  private readonly loop: Loop;
   private latest: Lease | undefined;
   private withheld = false;
   private readonly errors: LastingErrorLog;
@@ -49,27 +50,35 @@ export class LeaseKeeper {
   constructor(private readonly options: LeaseKeeperOptions) {
     const { clock, log, random, durationSeconds } = options;
     this.errors = new LastingErrorLog(clock, log);
-    this.rounds = new Rounds({
-      round: (signal) => this.round(signal),
+    this.loop = new Loop({
+      round: async (signal) => {
+        await this.round(signal);
+        return undefined;
+      },
       periodMs: () => durationSeconds * 1000 * RENEW_FRACTION * (1 + JITTER * random()),
       gapMs: GAP_MS,
-      failed: "cannot renew the node's lease; trying again in the next period",
+      failed: (error) => {
+        log.error(
+          { err: error },
+          `cannot renew the node's lease; trying again in the next period: ${errorText(error)}`,
+        );
+        return undefined;
+      },
       clock,
-      log,
     });
   }
 
   start(): void {
-    this.rounds.start();
+    this.loop.start();
   }
 
   /** The Node is there now, or what was stuck turns again. */
   poke(): void {
-    this.rounds.poke();
+    this.loop.poke();
   }
 
   stop(): Promise<void> {
-    return this.rounds.stop();
+    return this.loop.stop();
   }
 
   private async round(signal: AbortSignal): Promise<void> {
@@ -138,7 +147,7 @@ export class LeaseKeeper {
   /** Tried until there is one: undefined only when the Node is not there yet, or nothing may be renewed any more. */
   private async ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; created: boolean }> {
     const { nodeName, clock } = this.options;
-    const backoff = new Backoff(100);
+    const backoff = new Backoff(RETRY);
     while (this.mayRenew()) {
       try {
         return await this.getOrCreate(signal);

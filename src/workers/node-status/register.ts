@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { Backoff } from "./backoff.js";
+import { Backoff } from "../../shared/turns/backoff.js";
 import type { Computed } from "./compute.js";
 import { nodePatch } from "./patch.js";
 import { newNode, reconciled } from "./registration.js";
@@ -30,10 +30,12 @@ export interface Registered {
   created: Computed | undefined;
 }
 
+const RETRY = { initialMs: 100, maxMs: 7000 };
+
 /** Rejects only with the signal's reason. */
 export async function register(deps: RegisterDeps, signal: AbortSignal): Promise<Registered> {
   const { clock, log, init } = deps;
-  const backoff = new Backoff(50);
+  const backoff = new Backoff(RETRY);
   const errors = new LastingErrorLog(clock, log);
   for (;;) {
     try {

@@ -9,6 +9,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { Loop } from "../../shared/turns/loop.js";
 import type { StatusMetrics } from "./metrics.js";
 import type { HostNetwork } from "./addresses.js";
 import { computeNode, type Computed } from "./compute.js";
@@ -16,7 +17,6 @@ import type { Machine } from "./machine.js";
 import type { NodeView } from "./node-view.js";
 import { nodeChanged, nodePatch } from "./patch.js";
 import { register } from "./register.js";
-import { Rounds } from "./rounds.js";
 import type { StartupTimes } from "./startup-times.js";
 import { LastingErrorLog } from "./lasting-error-log.js";
 import type { KubeletHealth } from "./health-monitor.js";
@@ -51,7 +51,7 @@ export interface StatusSyncDeps {
 }
 
 export class StatusSync {
-  private readonly rounds: Rounds;
+  private readonly loop: Loop;
   private facts: NodeFacts | undefined;
   private urgent = "";
   private hold: Timer | undefined;
@@ -69,13 +69,18 @@ export class StatusSync {
     const { init, clock, log, random } = deps;
     this.registered = !init.registerNode;
     this.errors = new LastingErrorLog(clock, log);
-    this.rounds = new Rounds({
-      round: (signal) => this.round(signal),
+    this.loop = new Loop({
+      round: async (signal) => {
+        await this.round(signal);
+        return undefined;
+      },
       periodMs: () => init.nodeStatusUpdateFrequencyMs * (1 + JITTER * random()),
       gapMs: GAP_MS,
-      failed: "cannot update the node status",
+      failed: (error) => {
+        log.error({ err: error }, `cannot update the node status: ${errorText(error)}`);
+        return undefined;
+      },
       clock,
-      log,
     });
   }
 
@@ -88,25 +93,25 @@ export class StatusSync {
   setFacts(facts: NodeFacts): void {
     this.facts = facts;
     const urgent = JSON.stringify({ ...facts, images: undefined });
-    if (urgent !== this.urgent) this.rounds.poke();
+    if (urgent !== this.urgent) this.loop.poke();
     this.urgent = urgent;
     this.beginWhenKnown();
   }
 
   /** Something that the status tells of has changed. */
   poke(): void {
-    this.rounds.poke();
+    this.loop.poke();
   }
 
   /** The server answers: what could not be sent is sent now. */
   onServerAnswers(): void {
-    if (this.failing) this.rounds.poke();
+    if (this.failing) this.loop.poke();
   }
 
   async stop(): Promise<void> {
     this.hold?.cancel();
     this.hold = undefined;
-    await this.rounds.stop();
+    await this.loop.stop();
   }
 
   private beginWhenKnown(): void {
@@ -117,7 +122,7 @@ export class StatusSync {
     if (this.hold === undefined) return;
     this.hold.cancel();
     this.hold = undefined;
-    this.rounds.start();
+    this.loop.start();
   }
 
   private async round(signal: AbortSignal): Promise<void> {

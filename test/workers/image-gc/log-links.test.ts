@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { LinkRounds } from "../../../src/workers/image-gc/link-rounds.js";
-import { containerIdOf, removeDanglingLinks } from "../../../src/workers/image-gc/log-links.js";
+import { containerIdOf, linkLoop, removeDanglingLinks } from "../../../src/workers/image-gc/log-links.js";
 import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -68,7 +67,7 @@ test("rounds follow each other, a failed one included, until they are stopped", 
   const kept = keptLog();
   const removed: number[] = [];
   await writeFile(join(folder, "file"), "");
-  const rounds = new LinkRounds({
+  const rounds = linkLoop({
     // Not a folder: the first round fails.
     directory: join(folder, "file"),
     periodMs: 1000,
@@ -77,7 +76,7 @@ test("rounds follow each other, a failed one included, until they are stopped", 
     log: kept.log,
     removed: (count) => removed.push(count),
   });
-  rounds.start();
+  rounds.start(1000);
   assert.equal(clock.pending, 1, "the first round is a period away");
   for (let round = 1; round <= 2; round++) {
     clock.step(1000);

@@ -10,6 +10,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { Loop } from "../../../shared/turns/loop.js";
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js";
 import { ClaimStore } from "../../resources/dra/claim-store.js";
@@ -92,10 +93,10 @@ export function startDra(parts: DraParts): RunningDra {
   });
   wipe(undefined, ended.signal);
 
-  const reconcile = async (): Promise<void> => {
+  const reconcile = async (): Promise<undefined> => {
     await loaded;
     const active = parts.activePods();
-    if (active === undefined) return;
+    if (active === undefined) return undefined;
     for (const uid of claims.inactive(active)) {
       await claims.unprepare(uid, ended.signal).catch((error: unknown) => {
         log.info(
@@ -104,13 +105,18 @@ export function startDra(parts: DraParts): RunningDra {
         );
       });
     }
+    return undefined;
   };
-  let reconciling: Promise<void> = Promise.resolve();
-  const timer = clock.every(RECONCILE_MS, () => {
-    reconciling = reconciling.then(reconcile).catch((error: unknown) => {
+  const reconciliation = new Loop({
+    clock,
+    periodMs: RECONCILE_MS,
+    round: reconcile,
+    failed: (error) => {
       log.debug({ err: error }, "ResourceClaims are not reconciled");
-    });
+      return undefined;
+    },
   });
+  reconciliation.start(RECONCILE_MS);
 
   return {
     handler: drivers,
@@ -120,9 +126,8 @@ export function startDra(parts: DraParts): RunningDra {
     }),
     async stop() {
       ended.abort(new Error("the kubelet is stopping"));
-      timer.cancel();
       drivers.stop();
-      await Promise.all([...wipes, reconciling, health.stop()]);
+      await Promise.all([...wipes, reconciliation.stop(), health.stop()]);
       await store.settled();
     },
   };

@@ -4,8 +4,9 @@
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { Loop } from "../../../shared/turns/loop.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
 import type { CsiDrivers } from "../../volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
@@ -31,7 +32,7 @@ export interface CsiHandlerOptions {
 }
 
 export class CsiHandler implements PluginHandler {
-  private readonly refreshes = new Map<string, Timer>();
+  private readonly refreshes = new Map<string, Loop>();
 
   constructor(private readonly options: CsiHandlerOptions) {}
 
@@ -69,15 +70,13 @@ export class CsiHandler implements PluginHandler {
   async deregister({ name, endpoint }: PluginInfo, signal: AbortSignal): Promise<void> {
     const { drivers, csiNode } = this.options;
     if (!drivers.remove(name, endpoint)) return;
-    this.refreshes.get(name)?.cancel();
-    this.refreshes.delete(name);
+    this.endRefreshes(name);
     await csiNode.removeDriver(name, signal);
     await this.patchNode((object) => nodePatchWithout(object, name), signal);
   }
 
   stop(): void {
-    for (const timer of this.refreshes.values()) timer.cancel();
-    this.refreshes.clear();
+    for (const name of [...this.refreshes.keys()]) this.endRefreshes(name);
   }
 
   private async patchNode(patchFor: (node: Node) => object | undefined, signal: AbortSignal): Promise<void> {
@@ -95,20 +94,31 @@ export class CsiHandler implements PluginHandler {
   /** How many volumes the node takes may change, where the CSIDriver object says so (nodeAllocatableUpdatePeriodSeconds). */
   private async keepFresh(name: string, node: CsiNode): Promise<void> {
     const { clock, drivers, csiNode, log } = this.options;
-    this.refreshes.get(name)?.cancel();
+    this.endRefreshes(name);
     // A driver works without its object, and without what this asks for.
     const spec = await this.options.driverSpec(name).catch(() => undefined);
     const seconds = spec?.nodeAllocatableUpdatePeriodSeconds;
     if (seconds === undefined || drivers.find(name)?.node !== node) return;
-    const refresh = async (): Promise<void> => {
-      const signal = new AbortController().signal;
-      try {
+    const periodMs = Math.max(seconds, SHORTEST_PERIOD_S) * 1000;
+    const refreshes = new Loop({
+      clock,
+      periodMs,
+      round: async (signal) => {
         await csiNode.addDriver(name, await node.info(signal), signal);
-      } catch (error) {
+        return undefined;
+      },
+      failed: (error) => {
         log.warn({ err: error, driver: name }, `cannot update the volume limit of CSI driver ${name}; trying again`);
-      }
-    };
-    const period = Math.max(seconds, SHORTEST_PERIOD_S) * 1000;
-    this.refreshes.set(name, clock.every(period, () => void refresh()).unref());
+        return undefined;
+      },
+    });
+    this.refreshes.set(name, refreshes);
+    refreshes.start(periodMs);
+  }
+
+  /** A call under way is aborted. */
+  private endRefreshes(name: string): void {
+    void this.refreshes.get(name)?.stop();
+    this.refreshes.delete(name);
   }
 }

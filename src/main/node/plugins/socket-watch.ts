@@ -3,11 +3,12 @@
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
 import { scanSockets } from "./socket-scan.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { Loop } from "../../../shared/turns/loop.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */
 const RESCAN_MS = 10_000;
@@ -23,56 +24,50 @@ export interface SocketWatchOptions {
 
 export class SocketWatch {
   private readonly watchers = new Map<string, FSWatcher>();
-  private timer: Timer | undefined;
-  private scanning: Promise<void> | undefined;
-  private again = false;
+  private readonly scans: Loop;
   private stopped = false;
   private complaint: string | undefined;
 
-  constructor(private readonly options: SocketWatchOptions) {}
-
-  /** Makes the directory; resolves after the first scan. */
-  async start(): Promise<void> {
-    await mkdir(this.options.directory, { recursive: true, mode: DIRECTORY_MODE });
-    this.timer = this.options.clock.every(RESCAN_MS, () => void this.scan()).unref();
-    await this.scan();
-  }
-
-  async stop(): Promise<void> {
-    this.stopped = true;
-    this.timer?.cancel();
-    await this.scanning;
-    for (const watcher of this.watchers.values()) watcher.close();
-    this.watchers.clear();
-  }
-
-  /** Never rejects. */
-  private scan(): Promise<void> {
-    this.again = true;
-    this.scanning ??= this.scanWhileAsked().finally(() => {
-      this.scanning = undefined;
-    });
-    return this.scanning;
-  }
-
-  private async scanWhileAsked(): Promise<void> {
-    const { directory, log } = this.options;
-    while (this.again && !this.isStopped()) {
-      this.again = false;
-      try {
-        const { sockets, directories } = await scanSockets(directory);
-        if (this.isStopped()) return;
-        // A directory that is new is looked into again: what was made there before the watch began is seen so.
-        if (this.follow(directories)) this.again = true;
-        this.options.onSockets(sockets);
+  constructor(private readonly options: SocketWatchOptions) {
+    const { clock, directory, log } = options;
+    this.scans = new Loop({
+      clock,
+      periodMs: RESCAN_MS,
+      round: async () => {
+        await this.scan();
         this.complaint = undefined;
-      } catch (error) {
+        return undefined;
+      },
+      failed: (error) => {
         const text = messageOf(error);
         if (this.complaint !== text)
           log.error({ err: error }, `${directory} cannot be read for plugins: ${text}; trying again`);
         this.complaint = text;
-      }
-    }
+        return undefined;
+      },
+    });
+  }
+
+  /** Makes the directory; resolves after the first scan. */
+  async start(): Promise<void> {
+    await mkdir(this.options.directory, { recursive: true, mode: DIRECTORY_MODE });
+    this.scans.start();
+    await this.scans.settled();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.scans.stop();
+    for (const watcher of this.watchers.values()) watcher.close();
+    this.watchers.clear();
+  }
+
+  private async scan(): Promise<void> {
+    const { sockets, directories } = await scanSockets(this.options.directory);
+    if (this.isStopped()) return;
+    // A directory that is new is looked into again: what was made there before the watch began is seen so.
+    if (this.follow(directories)) this.scans.poke();
+    this.options.onSockets(sockets);
   }
 
   /** True when there are directories that were not watched before. */
@@ -93,7 +88,7 @@ export class SocketWatch {
         faultPoint("plugin-watch");
         // Its own name: it is gone, and what is there in its place, perhaps under the same inode, wants a new watch.
         if (name === null || name === basename(directory)) this.unwatch(directory, watcher);
-        void this.scan();
+        this.scans.poke();
       });
       watcher.on("error", () => this.unwatch(directory, watcher));
       this.watchers.set(directory, watcher);
