@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,6 +59,8 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   await chooseRuntime({ cacheDir: join(ROOT, ".cache"), step });
   const archive = await step("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
   const dir = await mkdtemp(join(tmpdir(), "nodelet-run-"));
+  // Root of a user namespace passes through it to its container's files.
+  await chmod(dir, 0o711);
   const netns = `nodelet-test-${process.pid}`;
   let containerd: PrivateContainerd | undefined;
   try {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readThermalThrottlePaths } from "../../src/main/node/machine.js";
 import type { PodSpec, SecurityContext } from "../../src/shared/api/pod.js";
-import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   IDLE,
   manifest,
@@ -219,16 +219,35 @@ describe("what the runtime cannot give", { concurrency: 2 }, () => {
       { what: `the refusal of ${name}`, timeoutMs: 60_000, intervalMs: 50 },
     );
 
-  test("users of its own, on a runtime without user namespaces: the pod waits and says why", async () => {
-    await node.writeManifest("users-own", manifest("users-own", [shell("app", IDLE)], { spec: { hostUsers: false } }));
+  test("users of its own: root of the pod is no user of the node, or the pod waits and says why", async (t) => {
+    const script = `echo "MAP=$(cat /proc/self/uid_map)"; touch /data/file && echo "OWNER=$(stat -c %u /data/file)"`;
+    const app = reporter("app", script, { volumeMounts: [{ name: "data", mountPath: "/data" }] });
+    const spec = { hostUsers: false, volumes: [{ name: "data", emptyDir: {} }] };
+    await node.writeManifest("users-own", manifest("users-own", [app], { spec }));
     const text = "can't set `spec.hostUsers: false`, runtime does not support user namespaces";
-    assert.ok((await refusal("users-own")).endsWith(`Failed to create pod sandbox: ${text}`));
-    const pod = await waitForPod(node, "users-own", () => true, "known");
-    assert.equal(pod.status?.phase, "Pending");
+    const isUp = (view: PodView): boolean => statusOf(view, "app")?.state.running !== undefined;
+    const refused = refusal("users-own").then((message) => ({ message }));
+    const pod = await Promise.race([refused, waitForPod(node, "users-own", isUp, "running")]);
+    if ("message" in pod) {
+      t.diagnostic("this runtime has no user namespaces");
+      assert.ok(pod.message.endsWith(`Failed to create pod sandbox: ${text}`), pod.message);
+      assert.equal((await waitForPod(node, "users-own", () => true, "known")).status?.phase, "Pending");
+      return;
+    }
+    const { MAP, OWNER } = values(await report(node, "users-own", "app"));
+    const [inside, outside, length] = (MAP ?? "").trim().split(/ +/).map(Number);
+    assert.deepEqual([inside, length], [0, 65536], MAP);
+    assert.ok((outside ?? 0) >= 65536, MAP);
+    // Volumes are mounted with the same map.
+    assert.equal(OWNER, "0");
   });
 
-  test("a handler that is not configured: the runtime's words", async () => {
+  test("a handler that is not configured: the message says so", async () => {
     await node.writeManifest("kata", manifest("kata", [shell("app", IDLE)], { spec: { runtimeClassName: "kata" } }));
-    assert.match(await refusal("kata"), /Failed to create pod sandbox: rpc error: code = \w+ desc = .*kata/);
+    // containerd 2 lists its handlers, so the kubelet need not ask; containerd 1 does not.
+    assert.match(
+      await refusal("kata"),
+      /Failed to create pod sandbox: (rpc error: code = \w+ desc = .*kata|runtimeClassName "kata" names no handler of the container runtime, which has .*"runc")/,
+    );
   });
 });

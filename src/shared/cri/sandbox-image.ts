@@ -17,15 +17,24 @@ export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger):
   }
 }
 
-/** Out of the runtime's configuration as JSON. */
+/** Out of the configuration of containerd 1, as JSON. containerd 2 no longer has it there. */
 export function parseSandboxImage(config: string): string | undefined {
+  return textAt(config, "sandboxImage");
+}
+
+/** Out of the verbose status of one PodSandbox, as containerd 1 and 2 write it in JSON. */
+export function parseImageOfSandbox(info: string): string | undefined {
+  return textAt(info, "image");
+}
+
+function textAt(json: string, key: string): string | undefined {
   try {
-    const parsed: unknown = parseJson(config);
-    if (typeof parsed !== "object" || parsed === null || !("sandboxImage" in parsed)) return undefined;
-    const { sandboxImage: image } = parsed;
-    return typeof image === "string" && image !== "" ? image : undefined;
+    const parsed: unknown = parseJson(json);
+    if (typeof parsed !== "object" || parsed === null || !Object.hasOwn(parsed, key)) return undefined;
+    const text: unknown = (parsed as Readonly<Record<string, unknown>>)[key];
+    return typeof text === "string" && text !== "" ? text : undefined;
   } catch {
-    // Runtimes put there what they like; only containerd's JSON is of use.
+    // The format is the runtime's own: another runtime's text names no image.
     return undefined;
   }
 }

@@ -13,6 +13,7 @@ export type ServedRuntime = Pick<
   | "checkpointContainer"
   | "listContainers"
   | "listPodSandbox"
+  | "podSandboxStatus"
   | "listContainerStats"
   | "listPodSandboxStats"
   | "listMetricDescriptors"

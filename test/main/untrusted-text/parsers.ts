@@ -45,7 +45,7 @@ import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { logFileNames, nextStem, strayNames } from "../../../src/shared/container-logs/file-names.js";
 import { attemptError } from "../../../src/shared/cri/attempt.js";
 import { criError } from "../../../src/shared/cri/errors.js";
-import { parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
+import { parseImageOfSandbox, parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/fs/mountinfo.js";
 import { quote } from "../../../src/shared/log/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
@@ -301,7 +301,10 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       ['name "', '" is reserved for "'],
     ],
   },
-  "status of the runtime": { functions: ["sandbox-image: parseSandboxImage"], parse: [parseSandboxImage] },
+  "status of the runtime and of a PodSandbox": {
+    functions: ["sandbox-image: parseSandboxImage", "sandbox-image: parseImageOfSandbox"],
+    parse: [parseSandboxImage, parseImageOfSandbox],
+  },
   "termination messages": {
     functions: ["termination-message: logMessage"],
     parse: [(text) => fileMessage(Buffer.from(text)), (text) => logMessage(text)],

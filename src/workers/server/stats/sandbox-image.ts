@@ -1,7 +1,7 @@
-// The image that rows of pods' sandboxes name, as the runtime has it in its verbose status. It says so once.
+// The image that the rows of PodSandboxes name. containerd 1 has it in its configuration; containerd 2 names it in the status of each PodSandbox.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
-import { parseSandboxImage } from "../../../shared/cri/sandbox-image.js";
+import { parseImageOfSandbox, parseSandboxImage } from "../../../shared/cri/sandbox-image.js";
 import type { Logger } from "../../../shared/log/logger.js";
 
 /** A page does not wait longer for the runtime. */
@@ -11,29 +11,42 @@ const RETRY_MS = 60_000;
 /** Its configuration may have changed with a restart. */
 const LIFE_MS = 10 * 60_000;
 
+type Runtime = Pick<CriClient, "status" | "listPodSandbox" | "podSandboxStatus">;
+
 export class SandboxImage {
   private image = "";
   private notBefore = -Infinity;
 
   constructor(
-    private readonly runtime: () => Promise<Pick<CriClient, "status">>,
+    private readonly runtime: () => Promise<Runtime>,
     private readonly clock: Pick<Clock, "monotonic">,
     private readonly log: Pick<Logger, "debug">,
   ) {}
 
-  /** "": the runtime does not say. Never rejects. */
+  /** "": the runtime does not say, or has no PodSandbox yet. Never rejects. */
   async get(): Promise<string> {
     const now = this.clock.monotonic();
     if (now < this.notBefore) return this.image;
     try {
       const runtime = await this.runtime();
       const { info } = await runtime.status({ verbose: true }, { deadlineMs: DEADLINE_MS });
-      this.image = parseSandboxImage(info["config"] ?? "") ?? "";
-      this.notBefore = now + LIFE_MS;
+      const image = parseSandboxImage(info["config"] ?? "") ?? (await imageOfOne(runtime));
+      this.image = image ?? "";
+      // Without a PodSandbox no row names the image: the next page asks again.
+      if (image !== undefined) this.notBefore = now + LIFE_MS;
     } catch (error) {
       this.notBefore = now + RETRY_MS;
       this.log.debug({ err: error }, "the runtime did not say which image its sandboxes have");
     }
     return this.image;
   }
+}
+
+/** All PodSandboxes of a runtime have the same image. undefined: there is none; "": its status names no image. */
+async function imageOfOne(runtime: Runtime): Promise<string | undefined> {
+  const { items } = await runtime.listPodSandbox({}, { deadlineMs: DEADLINE_MS });
+  const podSandboxId = items[0]?.id;
+  if (podSandboxId === undefined) return undefined;
+  const { info } = await runtime.podSandboxStatus({ podSandboxId, verbose: true }, { deadlineMs: DEADLINE_MS });
+  return parseImageOfSandbox(info["info"] ?? "") ?? "";
 }

@@ -45,7 +45,13 @@ const PAGE_LIFE_MS = 10_000;
 
 type StatsRuntime = Pick<
   CriClient,
-  "listContainerStats" | "listPodSandboxStats" | "listMetricDescriptors" | "listPodSandboxMetrics" | "status"
+  | "listContainerStats"
+  | "listPodSandboxStats"
+  | "listMetricDescriptors"
+  | "listPodSandboxMetrics"
+  | "status"
+  | "listPodSandbox"
+  | "podSandboxStatus"
 >;
 type StatsImages = Pick<CriClient, "imageFsInfo">;
 
