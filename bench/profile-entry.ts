@@ -8,7 +8,7 @@ const clinic = process.env["NODELET_PROFILE_CLINIC"] ?? "clinic";
 const command = [tool, "--open", "false", "--dest", destination, "--", process.execPath];
 const child = spawn(clinic, [...command, ...KUBELET_NODE_FLAGS, KUBELET_ENTRY, ...process.argv.slice(2)], {
   stdio: "inherit",
-  // Without a terminal clinic would ask for leave to collect statistics, and end when nobody answers.
+  // Without a terminal clinic would ask for permission to collect statistics, and end without an answer.
   env: { ...process.env, NO_INSIGHT: "true" },
 });
 // clinic passes SIGINT on to what it watches, waits for its end, and then makes the report.

@@ -45,7 +45,7 @@ interface Job {
   count: number;
 }
 
-/** What the consuming side found out. */
+/** Results of the consuming side. */
 interface Tally {
   micros: number[];
   seconds: number;

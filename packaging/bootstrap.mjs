@@ -104,13 +104,15 @@ function packagesOf(lockFile) {
   return existsSync(lockFile) ? JSON.parse(readFileSync(lockFile, "utf8")).packages : undefined;
 }
 
-/** Compiles when any source, setting or dependency differs from those of the last build. */
+/** Compiles when any source, setting or dependency, or V8 (docs/adr/0057), differs from those of the last build. */
 async function build() {
   const stamp = join(root, "dist", ".sources");
   const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : { files: [] };
   const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
   const hash = createHash("sha256");
-  const settings = ["tsconfig.json", "package.json", "package-lock.json", "packaging/bundle.mjs"];
+  const bundler = ["packaging/bundle.mjs", "packaging/bundle/modules.mjs"];
+  const settings = ["tsconfig.json", "package.json", "package-lock.json", ...bundler];
+  hash.update(process.versions.v8);
   for (const file of [...files, ...settings.map((name) => join(root, name))]) {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${file}\0${mtimeMs}\0${size}\n`);

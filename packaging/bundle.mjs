@@ -1,57 +1,89 @@
-// Joins the compiled agent into few files, dist/agent: Node opens and links hundreds of small modules one by one, in every
-// thread, and that was half of the start-up time. What each entry needs is in chunks that entries share.
+// Makes dist/agent, the code of the kubelet in the form that is installed and run. Node opens and links hundreds of small modules one by
+// one, in every thread, and compiles them at every start: that was most of the start-up time. Three steps:
+// esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a function and packs what a start
+// needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them (docs/adr/0057).
 // Invariant: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
 // chunks lie in main/<folder>/ too. The build checks it.
+import { spawnSync } from "node:child_process";
 import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeModules } from "./bundle/modules.mjs";
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");
+const chunks = join(dist, "agent-chunks");
 const root = dirname(dist);
 /** Each folder of src/workers with an index.ts is a thread: of the table in src/main/threads/thread-table.ts, log and tasks. */
 const threads = (await readdir(join(root, "src", "workers"), { recursive: true }))
   .filter((path) => /^[^/]+\/index\.ts$/.test(path))
   .map((path) => `workers/${dirname(path)}/index`);
-const entries = ["main/kubelet", "main/startup/examine-child", "workers/tasks/volume-helper", ...threads];
+const entries = [
+  "main/kubelet",
+  "cli/nodelet",
+  "main/startup/examine-child",
+  "workers/tasks/volume-helper",
+  ...threads,
+];
+/**
+ * Files that every start imports dynamically, after its entry: each with what it needs, and with files that it imports dynamically
+ * in every start. Their code is in one pack.
+ */
+const starts = { "main/startup/run": ["main/startup/run", "main/agent/agent"] };
 /** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 /** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */
 const neverLoaded = ["@grpc/proto-loader"];
 
-await rm(outdir, { recursive: true, force: true });
-await build({
-  entryPoints: entries.map((entry) => join(dist, "src", `${entry}.js`)),
-  outdir,
-  outbase: join(dist, "src"),
-  chunkNames: "main/chunks/[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  format: "esm",
+/** Its flags are the kubelet's, however it is started: the code cache holds for these. */
+const [firstLine] = (await readFile(join(root, "src/main/kubelet.ts"), "utf8")).split("\n");
+const nodeFlags = firstLine.split(" node ")[1].split(" ");
+
+for (const folder of [outdir, chunks]) await rm(folder, { recursive: true, force: true });
+const common = {
   platform: "node",
   target: "node20.19",
-  external: [...bundle.external, ...neverLoaded],
   sourcemap: true,
   // Every thread keeps the text of what it loads. Names stay: stacks and profiles are read by people.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: "none",
   logLevel: "warning",
-  // CommonJS packages inside the bundle still ask for Node's own modules by require.
-  banner: {
-    js: 'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);',
-  },
+};
+const { metafile } = await build({
+  ...common,
+  entryPoints: entries.map((entry) => join(dist, "src", `${entry}.js`)),
+  outdir: chunks,
+  outbase: join(dist, "src"),
+  absWorkingDir: root,
+  chunkNames: "main/chunks/[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  external: [...bundle.external, ...neverLoaded],
+  metafile: true,
 });
 await checkEntries();
-await chmod(join(outdir, "main", "kubelet.js"), 0o755);
+await build({
+  ...common,
+  entryPoints: [join(dist, "src/shared/code/loader.js"), join(dist, "src/shared/code/make-cache.js")],
+  outdir,
+  bundle: true,
+  format: "cjs",
+});
+await writeModules({ from: chunks, to: outdir, common, metafile, entries, starts });
+await rm(chunks, { recursive: true });
+for (const command of ["main/kubelet.js", "cli/nodelet.js"]) await chmod(join(outdir, command), 0o755);
+const made = spawnSync(process.execPath, [...nodeFlags, join(outdir, "make-cache.js"), outdir], { stdio: "inherit" });
+if (made.status !== 0) throw new Error("the code cache was not made");
 
 /** Every file that a chunk starts by its URL must be there: a missing one would be noticed only when it is started. */
 async function checkEntries() {
-  for (const name of await readdir(outdir, { recursive: true })) {
+  for (const name of await readdir(chunks, { recursive: true })) {
     if (!name.endsWith(".js")) continue;
-    const path = join(outdir, name);
+    const path = join(chunks, name);
     const text = await readFile(path, "utf8");
     const urls = [...text.matchAll(/new URL\(["`](\.[^"`]+)["`], ?import\.meta\.url\)/g)].flatMap(([, url]) =>
       // A name between is that of any thread: src/main/threads/thread-context.ts.

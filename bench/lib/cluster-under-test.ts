@@ -57,7 +57,7 @@ async function firstLines(child: ChildProcess, count: number): Promise<string[]>
   throw new Error("the API server ended before it was up");
 }
 
-/** When the bench's pods were first seen Ready, and gone, by performance.now(). */
+/** Times at which the bench's pods were first Ready, and removed, by performance.now(). */
 export class PodWatch implements Disposable {
   private readonly abort = new AbortController();
   private readonly seen = new Map<string, number>();
@@ -84,7 +84,7 @@ export class PodWatch implements Disposable {
     });
   }
 
-  /** What there is now; events go on from the version returned. */
+  /** The current objects; events continue from the returned version. */
   private async look(): Promise<string> {
     const { items, metadata } = await this.api.list("pods", NAMESPACE);
     const there = new Set(items.map((pod) => pod.metadata.name));
@@ -96,7 +96,7 @@ export class PodWatch implements Disposable {
     return metadata.resourceVersion;
   }
 
-  /** When it happened; waits for it, two minutes at most. */
+  /** Time of the event; waits for it, two minutes at most. */
   at(name: string, what: "ready" | "gone"): Promise<number> {
     const key = `${name} ${what}`;
     const known = this.seen.get(key);

@@ -1,5 +1,6 @@
-// What each thread of a running Node process keeps: V8's inspector is opened in it by SIGUSR1, every thread collects its
-// garbage and says what is left. Invariant: the process is left as it was but for the inspector's own thread and port.
+// Retained memory of each thread of a running Node process: SIGUSR1 opens V8's inspector in it, every thread collects
+// its garbage and reports its heap. Invariant: the process is left unchanged except for the inspector's own thread and
+// port.
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
@@ -13,7 +14,7 @@ const ANSWER_MS = 60_000;
 export interface ThreadMemory {
   /** JavaScript objects; those alive when the garbage was collected before. */
   heapMiB: number;
-  /** What they hold outside of the heap, buffers above all. */
+  /** Memory outside the heap, mostly buffers. */
   externalMiB: number;
 }
 
@@ -104,7 +105,7 @@ export class InspectedProcess implements Disposable {
     const text = JSON.stringify({ id, method, params });
     return new Promise((resolve, reject) => {
       const key = `${session} ${id}`;
-      const timer = setTimeout(() => end(() => reject(new Error(`no answer to ${method}`))), ANSWER_MS);
+      const timer = setTimeout(() => end(() => reject(new Error(`no response to ${method}`))), ANSWER_MS);
       const end = (settle: () => void): void => {
         clearTimeout(timer);
         this.waiting.delete(key);

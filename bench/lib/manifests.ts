@@ -10,7 +10,7 @@ export function markingPod(name: string, marks: string, version = "1"): object {
   return podOf(name, marks, version, { containers: [marking("main", name, MARKING_SCRIPT)] });
 }
 
-/** What the containers of a {@link shapedPod} mark their start with when the pod has started. */
+/** The mark that the containers of a {@link shapedPod} write after the start of the pod. */
 export function shapedMarks(name: string): string[] {
   return ["app-1", "app-2"].map((app) => `${name}-${app}.start.0`);
 }

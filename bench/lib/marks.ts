@@ -34,7 +34,7 @@ export class Marks {
     this.watcher?.close();
   }
 
-  /** When the mark appeared, on performance.now()'s scale. */
+  /** Time of the mark, on performance.now()'s scale. */
   at(name: string, timeoutMs = 60_000): Promise<number> {
     const known = this.seen.get(name);
     if (known !== undefined) return Promise.resolve(known);

@@ -21,7 +21,7 @@ export interface NodeUnderTest {
   marks: Marks;
   floor: CriFloor;
   usage(): Promise<Usage>;
-  /** What each thread costs, by its name. */
+  /** Cost of each thread, by its name. */
   threadUsage(): Promise<Map<string, ThreadUsage>>;
   /** Event-loop delay of the kubelet's main thread since the last call, milliseconds by quantile. */
   loopDelay(): Promise<Record<string, number>>;
@@ -99,7 +99,7 @@ interface ThreadUsage {
   heapMiB: number;
 }
 
-/** What each thread says of itself. */
+/** The figures that each thread reports. */
 async function threadUsageOf(url: string): Promise<Map<string, ThreadUsage>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const figures = (name: string): [string, number][] =>

@@ -1,4 +1,4 @@
-// What the kubelet costs when nothing happens: memory and processor time with 0, 30 and 100 running pods.
+// Cost of an idle kubelet: memory and processor time with 0, 30 and 100 running pods.
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { Section } from "../lib/section.js";

@@ -58,7 +58,7 @@ async function benchPodChange(node: NodeUnderTest, rounds: number): Promise<PodC
   return { exitSeen: summarize(seen), exitToRestarted: summarize(restarted), editToNewProcess: summarize(edits) };
 }
 
-/** When /pods first shows the exit: a terminated last state, a restart, or a container that does not run. */
+/** Time at which /pods first shows the exit: a terminated last state, a restart, or a container that does not run. */
 async function exitSeenAt(node: NodeUnderTest, uid: string): Promise<number> {
   for (;;) {
     const pod = (await node.kubelet.pods()).find((one) => one.metadata.uid === uid);

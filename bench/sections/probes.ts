@@ -1,5 +1,5 @@
-// How well the prober thread keeps 600 probes per second while every processor is taken: how late they begin, and whether
-// any of them fails though the server is well.
+// The prober thread with 600 probes per second while every processor is busy: the delay of their start, and failures
+// although the server is healthy.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cpus, setPriority } from "node:os";
@@ -135,7 +135,7 @@ function probedPod(index: number, port: number): ProbedPod {
   return { uid: `u${index}`, namespace: "bench", name: `p${index}`, probes };
 }
 
-/** What the samples of one name gained between two snapshots. */
+/** Increase of the samples of one name between two snapshots. */
 function grown(before: MetricSnapshot | undefined, after: MetricSnapshot | undefined, name: string): MetricSample[] {
   const samplesOf = (snapshot: MetricSnapshot | undefined): MetricSample[] =>
     (snapshot?.families ?? []).flatMap((family) =>

@@ -1,5 +1,5 @@
-// What scraping costs: the kubelet's processor time while its pages of figures are asked for once a second, with 10 and 100 pods,
-// less what it takes at rest. Processor time, not wall time: a busy machine changes it little.
+// Cost of scraping: the kubelet's processor time while its metrics pages are requested once a second, with 10 and 100
+// pods, minus its idle processor time. Processor time, not wall time: a busy machine changes it little.
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { onOwnNode, type Section } from "../lib/section.js";
@@ -39,7 +39,7 @@ async function benchScrape(node: NodeUnderTest): Promise<ScrapeRow[]> {
     await sleep(SETTLE_MS);
     const rest = await costOf(node, []);
     const extra = async (paths: readonly string[]): Promise<number> => {
-      // What is loaded or measured for the first time is no part of it.
+      // Modules that are loaded and figures that are measured for the first time do not count.
       await scrape(node, paths, 3 * PERIOD_MS);
       return round((await costOf(node, paths)) - rest);
     };

@@ -1,4 +1,4 @@
-// What the server's clients cost the sync path: pods started one by one while nobody is served, and while 50 clients follow
+// Cost of the server's clients for the sync path: pods started one by one without clients, and while 50 clients follow
 // fast logs and 20 execs stream, all through the authenticated port. The same pods write their logs both times.
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -17,7 +17,7 @@ interface StreamsResult {
   served: { p50: number; p90: number };
   /** p50 while served over p50 while quiet. */
   ratio: number;
-  /** What the followers got, MiB per second. */
+  /** Throughput of the followers, MiB per second. */
   mibPerSecond: number;
 }
 

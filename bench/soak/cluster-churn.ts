@@ -1,5 +1,6 @@
-// What a cluster does to a node throughout the soak: pods that are resized in place, config maps and secrets that change
-// under their pods, pods that are created, run to their end or are deleted, images that are pulled anew or are not there.
+// The cluster's changes on a node throughout the soak: pods that are resized in place, config maps and secrets that
+// change under their pods, pods that are created, complete or are deleted, images that are pulled again or do not
+// exist.
 import type { CriClient } from "../../src/shared/cri/client.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { ApiKit, ApiObject, Fields } from "../../test/support/api-kit.js";

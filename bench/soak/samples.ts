@@ -35,7 +35,7 @@ const FROM_MINUTES = 5;
 const COLLECTS = process.env["NODELET_BENCH_SOAK_COLLECT"] !== "no";
 const REST_MS = 2000;
 
-/** What there is now, printed too. */
+/** The samples so far, printed too. */
 export async function takeSample(
   elapsed: number,
   inspected: InspectedProcess,

@@ -8,13 +8,14 @@ import { isExecutable } from "../standalone/exec.js";
 import { errnoOf, SetupProblem } from "../standalone/problem.js";
 import { KUBEADM_DROP_INS, layoutOf, type Layout } from "./layout.js";
 import type { InstallerOptions, Mode } from "./options.js";
+import { makeCodeCache } from "./code-cache.js";
 import { copyCode, copyPackage } from "./copy-code.js";
 import { productionPackages } from "./production-packages.js";
 import { readRecord, type InstallRecord } from "./record.js";
 import { reloadSystemd } from "./systemd.js";
 
 /** As in the first line of the entry point, which is not what systemd executes. */
-const NODE_FLAGS = "--max-semi-space-size=4 --expose-gc";
+const NODE_FLAGS = ["--max-semi-space-size=4", "--expose-gc"];
 const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
 /** Compiled code that runs on the node: the agent, this installer, and what the installer imports. */
 const CODE = ["dist/agent", "dist/packaging/install", "dist/packaging/standalone"];
@@ -29,6 +30,8 @@ export async function install(root: string, options: InstallerOptions, say: (lin
   const record: InstallRecord = { version: 1, files: [], folders: [...(before?.folders ?? [])] };
   await makeFolders(layout, record, dirname(layout.home));
   await putCode(root, packages, layout);
+  // In a staging folder the build's own cache must do: the node's Node is elsewhere.
+  if (options.destdir === "") await makeCodeCache(options.node, NODE_FLAGS, join(layout.home, "dist/agent"), say);
   const put = async (path: string, text: string, rights: number): Promise<void> => {
     await makeFolders(layout, record, dirname(path));
     await replaceFile(layout.at(path), text, rights);
@@ -39,7 +42,13 @@ export async function install(root: string, options: InstallerOptions, say: (lin
     text.replaceAll("/usr/bin/kubelet", layout.executable).replaceAll("/etc/nodelet/kubelet.yaml", layout.config);
 
   const entry = join(layout.home, "dist/agent/main/kubelet.js");
-  await put(layout.executable, `#!/bin/sh\n${ENVIRONMENT} exec ${options.node} ${NODE_FLAGS} ${entry} "$@"\n`, 0o755);
+  await put(
+    layout.executable,
+    `#!/bin/sh\n${ENVIRONMENT} exec ${options.node} ${NODE_FLAGS.join(" ")} ${entry} "$@"\n`,
+    0o755,
+  );
+  const command = join(layout.home, "dist/agent/cli/nodelet.js");
+  await put(layout.command, `#!/bin/sh\nexec ${options.node} ${command} "$@"\n`, 0o755);
   await put(layout.unit, withPaths(await packaged("systemd/kubelet.service")), 0o644);
   if (mode === "standalone") {
     await put(layout.standaloneDropIn, withPaths(await packaged("systemd/10-standalone.conf")), 0o644);
@@ -51,7 +60,9 @@ export async function install(root: string, options: InstallerOptions, say: (lin
   }
   await removeLeftOver(layout, before, record);
   await replaceFile(layout.at(layout.record), `${JSON.stringify(record, undefined, 2)}\n`, 0o644);
-  say(`installed ${layout.at(layout.executable)}, ${layout.at(layout.unit)} (${mode}), ${layout.at(layout.home)}`);
+  say(
+    `installed ${layout.at(layout.executable)}, ${layout.at(layout.command)}, ${layout.at(layout.unit)} (${mode}), ${layout.at(layout.home)}`,
+  );
   if (options.destdir !== "" || !(await reloadSystemd())) return;
   say(before === undefined ? "next: systemctl enable --now kubelet" : "next: systemctl restart kubelet");
 }
@@ -65,7 +76,7 @@ async function checkGround(
   if (!(await exists(join(root, "dist/agent/main/kubelet.js"))))
     throw new SetupProblem("not built yet: run make first");
   if (destdir === "" && !(await isExecutable(node))) throw new SetupProblem(`no Node at ${node}: say where with NODE=`);
-  for (const path of [layout.executable, layout.unit]) {
+  for (const path of [layout.executable, layout.command, layout.unit]) {
     if (force || before?.files.includes(path) === true || !(await exists(layout.at(path)))) continue;
     throw new SetupProblem(
       `${layout.at(path)} belongs to another kubelet: remove its package, or choose another PREFIX, or overwrite it with FORCE=1`,

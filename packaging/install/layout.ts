@@ -10,6 +10,8 @@ export interface Layout {
   record: string;
   /** The executable that systemd, kubeadm and people call. */
   executable: string;
+  /** The nodelet command. */
+  command: string;
   unit: string;
   standaloneDropIn: string;
   kubeadmDropIn: string;
@@ -26,6 +28,7 @@ export function layoutOf({ prefix, destdir }: Pick<InstallerOptions, "prefix" | 
     home,
     record: join(home, "installed.json"),
     executable: join(prefix, "bin", "kubelet"),
+    command: join(prefix, "bin", "nodelet"),
     unit,
     standaloneDropIn: `${unit}.d/10-standalone.conf`,
     kubeadmDropIn: `${unit}.d/10-kubeadm.conf`,

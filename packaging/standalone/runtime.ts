@@ -80,7 +80,7 @@ async function examine(cri: CriConnection, endpoint: string): Promise<{ runtimeN
     );
   } catch (error) {
     if (error instanceof SetupProblem) throw error;
-    throw new SetupProblem(`the runtime at ${endpoint} does not answer: ${messageOf(error)}`);
+    throw new SetupProblem(`the runtime at ${endpoint} does not respond: ${messageOf(error)}`);
   }
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4 --expose-gc
-// Entry point: reads the command line, then runs what it asks for. Everything heavy is loaded only when it is needed.
+// Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
 import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";
 import { commandIo } from "./startup/process/command-io.js";
 
 const argv = process.argv.slice(2);
-try {
+
+async function main(): Promise<void> {
   const mayBeDynamic = argv.some((arg) => /^--dynamic[-_]config/.test(arg));
   const start = mayBeDynamic ? await (await import("./startup/dynamic-start.js")).startDynamic(argv) : undefined;
   const request = await loadSettings(argv, start?.io ?? commandIo);
@@ -13,8 +14,11 @@ try {
     (request.exitCode === 0 ? process.stdout : process.stderr).write(request.text);
     process.exitCode = request.exitCode;
   } else process.exitCode = await (await import("./startup/run.js")).run(request.settings, start?.dynamic);
-} catch (error) {
+}
+
+// Not at the top level: the bundle's modules are functions. Any other error is a defect: Node prints it and exits.
+void main().catch((error: unknown) => {
   if (!isSettingsError(error) && !(error instanceof Error && error.name === "DynamicConfigDirError")) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
-}
+});

@@ -1,5 +1,5 @@
-// Who may what, as the kubelet meets it: credentials, the Node authorizer, NodeRestriction, tokens and reviews, leases,
-// events, certificates.
+// Rights in the API that the kubelet depends on: credentials, the Node authorizer, NodeRestriction, tokens and reviews,
+// leases, events, certificates.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, before, describe, it } from "node:test";
@@ -178,7 +178,7 @@ describe("a kubelet and pods", () => {
     assert.equal(await kit.find("pods", namespace, "mirror"), undefined);
   });
 
-  it("reads what its pods refer to, one by one", async () => {
+  it("reads the objects that its pods refer to, one by one", async () => {
     assert.equal((await agent.get("secrets", namespace, "mine")).metadata.name, "mine");
     await forbidden(
       agent.get("secrets", namespace, "others"),
@@ -234,7 +234,7 @@ describe("tokens", () => {
     await assert.rejects(refused, (error) => error instanceof ApiRefusal && error.code === 422);
   });
 
-  it("are reviewed: for whom and which audience, or not at all", async () => {
+  it("are reviewed for user and audience, or not authenticated", async () => {
     const review = async (spec: Fields): Promise<Fields> => {
       const body = { kind: "TokenReview", apiVersion: "authentication.k8s.io/v1", spec };
       const answer = await agent.raw("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { body });
@@ -331,7 +331,7 @@ describe("events", () => {
 });
 
 describe("certificates", () => {
-  it("a kubelet's request for its serving certificate waits for approval, then is signed for what it asks", async () => {
+  it("a kubelet's request for its serving certificate waits for approval, then is signed with its names", async () => {
     const names = [node, "10.0.0.1"];
     const { request } = makeSigningRequest(`system:node:${node}`, ["system:nodes"], names);
     const csr = "certificatesigningrequests";

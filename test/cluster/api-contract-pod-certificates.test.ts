@@ -2,7 +2,7 @@
 // signer's word is the last.
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
-import { makePodKey } from "../../src/workers/tasks/certificates/pod-key.js";
+import { makePodKey } from "../../src/workers/tasks/certificates/certificate-jobs.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster } from "../support/cluster.js";
 import { isPodSignerServed, PodSigner, POD_REQUESTS } from "../support/pod-signer.js";
@@ -54,7 +54,7 @@ function skipped(t: TestContext): boolean {
   return !served;
 }
 
-/** Creates a request of a new key; `other` goes over what is right. */
+/** Creates a request with a new key; `other` replaces the valid values. */
 async function ask(other: Fields, keyType = "ED25519"): Promise<ApiObject> {
   const made = await makePodKey({ keyType });
   return agent.create(POD_REQUESTS, {
@@ -72,7 +72,7 @@ async function refused(call: Promise<unknown>, code: number, message: RegExp): P
   });
 }
 
-test("a node asks for its own pods, as what they are", async (t) => {
+test("a node requests certificates for its own pods only, with the pods' identity", async (t) => {
   if (skipped(t)) return;
   for (const keyType of ["ECDSAP256", "ECDSAP384", "ECDSAP521", "RSA3072"]) {
     const made = await ask({}, keyType);

@@ -100,7 +100,7 @@ describe("lists", () => {
 });
 
 describe("watches", () => {
-  it("without a version begin with what there is", async () => {
+  it("without a version begin with the current objects", async () => {
     assert.deepEqual(summary(await events({}, 3)), ["ADDED a", "ADDED b", "ADDED c"]);
     assert.deepEqual(summary(await events({ resourceVersion: "0", labelSelector: "letter=b" }, 1)), ["ADDED b"]);
   });

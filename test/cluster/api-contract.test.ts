@@ -1,5 +1,5 @@
-// What the kubelet relies on of an API server: objects, versions, errors, patches. The same tests run against the fixture
-// and a real server, so that neither is trusted alone.
+// Behaviour of an API server that the kubelet depends on: objects, versions, errors, patches. The same tests run
+// against the fixture and a real server, so that neither is trusted alone.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ApiRefusal, pathOf, type ApiKit, type ApiObject } from "../support/api-kit.js";
@@ -54,7 +54,7 @@ describe("objects", () => {
     assert.deepEqual(status["details"], { name: "twice", kind: "configmaps" });
   });
 
-  it("what is not there is NotFound, with the name in the details", async () => {
+  it("a missing object is NotFound, with the name in the details", async () => {
     const { code, status } = await refusalOf(kit.get(MAP, namespace, "none"));
     assert.equal(code, 404);
     assert.deepEqual(status, {
@@ -189,7 +189,7 @@ describe("patches", () => {
     assert.deepEqual((await kit.patch(MAP, namespace, "json", at("1"), { type: "json" }))["data"], { a: "1", b: "2" });
   });
 
-  it("a merge patch removes what is null", async () => {
+  it("a merge patch removes fields that are null", async () => {
     await map("merge", { a: "1", b: "2" });
     const patched = await kit.patch(MAP, namespace, "merge", { data: { a: null, c: "3" } }, { type: "merge" });
     assert.deepEqual(patched["data"], { b: "2", c: "3" });

@@ -99,7 +99,7 @@ interface NodeVolumes {
 }
 const volumesOf = async (): Promise<NodeVolumes> => (await api.get("nodes", "", NODE_NAME))["status"] ?? {};
 
-/** What the controllers do: attach what the node says is in use, and say so. */
+/** Acts as the attach controller: attaches the volumes in the node's volumesInUse, and reports them as attached. */
 async function attach(handle: string): Promise<void> {
   const name = volumeName(handle);
   const inUse = async (): Promise<boolean> => (await volumesOf()).volumesInUse?.includes(name) === true;

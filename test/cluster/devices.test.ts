@@ -40,7 +40,7 @@ const nodeShows = (...expected: string[]) =>
     what: `the Node with ${expected.join(" and ")} of ${GPU}`,
   });
 
-test("the Node shows what a plugin has; a pod gets it and its status tells; the plugin goes, the pod stays", async () => {
+test("the Node shows a plugin's devices; a pod gets one and its status shows it; without the plugin the pod keeps running", async () => {
   await plugin.registerBySocket();
   await nodeShows("2", "1");
   const devices = { [GPU]: "1" };

@@ -127,7 +127,7 @@ function waitingReason(of: ApiObject | undefined): string | undefined {
   return (status?.state as { waiting?: { reason?: string } } | undefined)?.waiting?.reason;
 }
 
-test("the plugin gets the pod's token; what it brings is for pods of that account", async () => {
+test("the plugin gets the pod's token; its credentials are used only for pods of that account", async () => {
   const first = await pod("first", "tenant", "IfNotPresent");
   await until("first", isReady, "Ready");
   const requests = (await readFile(join(dir, "plugin.requests"), "utf8")).trim().split("\n");

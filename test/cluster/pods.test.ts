@@ -212,7 +212,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
   });
 });
 
-test("a deletion asks the runtime for the pod's state after what was done to it, and seldom else", async () => {
+test("a deletion inspects the pod after each change, and seldom otherwise", async () => {
   const { api, node } = cluster;
   const asked = async (): Promise<number> => {
     const page = await (await fetch(`${node.kubelet.url}/metrics`)).text();

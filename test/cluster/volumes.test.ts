@@ -1,6 +1,7 @@
 // Pods made of API objects, on a real runtime: what containers see of config maps, secrets, tokens and services, and that
 // updates reach them while they run.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -223,7 +224,7 @@ test("certificates of a pod's own: with its key, as the signer says; a refusal k
   }
 });
 
-test("a pod waits for what it refers to, says so, and goes on when it comes", async () => {
+test("a pod waits for missing objects, with an event, and starts when they exist", async () => {
   const volumeMounts = [{ name: "v", mountPath: "/v" }];
   const made = await pod(
     "waits",
@@ -261,7 +262,7 @@ test("a variable that cannot be had keeps its container from being made, and say
   await said(made, "b=2", "the variable that came late");
 });
 
-test("without the API server containers come back with what is known of it", async (t) => {
+test("without the API server containers restart with the cached objects", async (t) => {
   const { fixture, node } = cluster;
   if (fixture === undefined) {
     t.skip("a real server is not ours to stop");
@@ -318,6 +319,33 @@ test("annotations of a persistent volume reach the container: its group, and the
     ["nosuid", "nodev", "noexec"].filter((option) => words("OPTIONS").includes(option)),
     ["nosuid", "nodev"],
   );
+});
+
+test("a device with another file system than its volume asks for is an event of the volume", async (t) => {
+  const device = loopDevice(join(cluster.node.kubelet.rootDir, "..", "other-disk"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(() => device.detach());
+  execFileSync("mkfs.ext4", ["-q", "-F", device.path]);
+  await localClaim("mismatch", { local: { path: device.path, fsType: "vfat" } });
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "mismatch" } }];
+  await pod("mismatch", "echo never", { volumeMounts: [{ name: "data", mountPath: "/data" }] }, { volumes });
+  let messages: string[] = [];
+  await waitFor(
+    async () => {
+      const fieldSelector = `involvedObject.name=${namespace}-mismatch,reason=FailedMountOnFilesystemMismatch`;
+      messages = (await api.list("events", "default", { fieldSelector })).items.map((item) => String(item["message"]));
+      return messages.length > 0;
+    },
+    { what: "the event", timeoutMs: 60_000 },
+  );
+  assert.match(
+    messages[0] ?? "",
+    /^MountVolume failed for volume ".*-mismatch" device .* has file system ext4, but .* vfat: /,
+  );
+  await api.delete("pods", namespace, "mismatch", { gracePeriodSeconds: 0 });
 });
 
 test("a local volume on a blank device is formatted and mounted; nothing of it stays mounted", async (t) => {

@@ -1,4 +1,4 @@
-// What only the fixture can: faults, restarts, lost storage, credentials that have run out; and that it speaks HTTP/2.
+// Features that only the fixture has: faults, restarts, lost storage, expired credentials; and HTTP/2.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { access } from "node:fs/promises";
@@ -119,7 +119,7 @@ describe("faults", () => {
 });
 
 describe("the server's life", () => {
-  it("stops, refuses, and comes back on its port with what it kept", async () => {
+  it("stops, refuses, and comes back on its port with its objects", async () => {
     await make("kept");
     const { url } = api;
     await api.stop();
@@ -177,7 +177,7 @@ describe("the server's life", () => {
     assert.equal((await robot.raw("GET", "/api/v1/pods")).code, 200);
   });
 
-  it("speaks HTTP/2 to those who ask for it", async () => {
+  it("serves HTTP/2 to clients that negotiate it", async () => {
     const session = connect(api.url, { ca: api.ca, ...api.clientCertificate(ADMIN.name, ADMIN.groups) });
     const stream = session.request({ ":path": "/api/v1/namespaces/default/configmaps?watch=1" });
     const [headers] = (await once(stream, "response")) as [{ ":status": number }];

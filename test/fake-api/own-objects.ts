@@ -1,4 +1,4 @@
-// What a new cluster has: namespaces, priority classes, the service of the API server.
+// Objects of a new cluster: namespaces, priority classes, the service of the API server.
 import type { StoreView } from "./store-view.js";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];

@@ -13,7 +13,7 @@ export interface Resource {
   /** There is a status subresource; the main resource leaves status alone. */
   status: boolean;
   subresources: readonly string[];
-  /** PUT makes what is not there. */
+  /** PUT creates a missing object. */
   createOnUpdate: boolean;
   /** PUT without a resourceVersion overwrites. */
   unconditional: boolean;
@@ -116,7 +116,7 @@ export function resourceAt(group: string, version: string, resource: string): Re
   return BY_PATH.get(`${group}/${version}/${resource}`);
 }
 
-/** By `resource.group`, or by `resource` alone: the core group's first. Throws for what is not served. */
+/** By `resource.group`, or by `resource` alone: the core group's first. Throws if the resource is not served. */
 export function resourceNamed(name: string): Resource {
   const found =
     RESOURCES.find(({ key }) => key === name) ??

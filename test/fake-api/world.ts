@@ -1,4 +1,4 @@
-// What every part of the fake server works on.
+// State that every part of the fake server uses.
 import type { Clock } from "../../src/shared/clock/clock.js";
 import type { Authority } from "./certificates/authority.js";
 import type { Attributes } from "./access/authorize.js";

@@ -12,4 +12,6 @@ export interface FakeCall {
   endedAt?: number;
   /** Status it was answered with; undefined while it runs. */
   code?: CriCode;
+  /** The trace context that came with it (W3C). */
+  traceparent?: string;
 }

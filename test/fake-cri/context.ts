@@ -1,4 +1,4 @@
-// What a verb of the fake gets besides its request, and the types of the verb tables.
+// Context of a verb of the fake besides its request, and the types of the verb tables.
 import type {
   ContainerConfig,
   ImageServiceService,
@@ -33,21 +33,23 @@ interface ExecResult {
   exitCode?: number;
   stdout?: string;
   stderr?: string;
-  /** How long the command runs, milliseconds. */
+  /** Duration of the command, milliseconds. */
   runMs?: number;
 }
 
-/** What tests may change while the fake runs. */
+/** Settings that tests may change while the fake runs. */
 export interface FakeSettings {
   runtimeName: string;
   runtimeVersion: string;
   runtimeReady: boolean;
   networkReady: boolean;
+  /** Mount point that ImageFsInfo names. */
+  imageStore: string;
   /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
-  /** What Status says of its handlers; none by default, as with containerd before 1.7. */
+  /** Handlers in the Status reply; none by default, as with containerd before 1.7. */
   runtimeHandlers: RuntimeHandler[];
-  /** What a command run by ExecSync does; by default it succeeds at once without output. */
+  /** Behaviour of a command run by ExecSync; by default it succeeds at once without output. */
   exec: (containerId: string, command: readonly string[]) => ExecResult;
   /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */
   startFails: (config: ContainerConfig) => string | undefined;

@@ -1,5 +1,5 @@
 // Serves one call: log, latency, failpoints, then the verb; the same for every rpc of both services.
-import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import type { Metadata, sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import { codeName } from "../../src/shared/cri/errors.js";
 import { verbOfPath, type CriMethod, type CriVerb } from "../../src/shared/cri/verbs.js";
 import type { FakeCall } from "./call-log.js";
@@ -54,7 +54,7 @@ export class Dispatcher {
     const run = Reflect.get(this.#verbs, method) as (request: unknown, call: ServedCall) => unknown;
     return (call, reply) => {
       const served = servedCall(call);
-      this.#serve(verbOfPath(path), call.request, served, () => run(call.request, served)).then(
+      this.#serve(verbOfPath(path), call, served, () => run(call.request, served)).then(
         (response) => reply(null, response),
         (error: unknown) => reply(toStatus(error)),
       );
@@ -73,15 +73,22 @@ export class Dispatcher {
         if (pages === undefined) throw new Fault("UNIMPLEMENTED", `unknown method ${method} for service runtime.v1`);
         for (const page of pages) call.write(page);
       };
-      this.#serve(verbOfPath(path), call.request, served, run).then(
+      this.#serve(verbOfPath(path), call, served, run).then(
         () => call.end(),
         (error: unknown) => call.emit("error", toStatus(error)),
       );
     };
   }
 
-  async #serve(verb: CriVerb, request: unknown, call: ServedCall, run: () => unknown): Promise<unknown> {
-    const entry: FakeCall = { verb, request, startedAt: performance.now() };
+  async #serve(
+    verb: CriVerb,
+    { request, metadata }: { request: unknown; metadata: Metadata },
+    call: ServedCall,
+    run: () => unknown,
+  ): Promise<unknown> {
+    const [traceparent] = metadata.get("traceparent");
+    const trace = traceparent === undefined ? {} : { traceparent: String(traceparent) };
+    const entry: FakeCall = { verb, request, startedAt: performance.now(), ...trace };
     if (this.options.recordCalls) this.calls.push(entry);
     try {
       const latency = this.options.latency[verb];

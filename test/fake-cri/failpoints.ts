@@ -26,7 +26,7 @@ export interface FailpointMatch {
   when?: "before" | "after";
 }
 
-/** What a call is about, for matching. */
+/** The object of a call, for matching. */
 export interface CallTarget {
   pod: readonly string[];
   container: readonly string[];

@@ -15,7 +15,7 @@ import { FakeState } from "./state.js";
 const DEFAULT_IMAGES: readonly string[] = ["nodelet.local/busybox:1", "nodelet.local/pause:1"];
 
 export interface FakeCriOptions extends Partial<Omit<FakeSettings, "registry">> {
-  /** Where the socket is made; its directory must exist. */
+  /** Path of the socket; its directory must exist. */
   socketPath: string;
   /** Milliseconds that each call of a verb takes before anything happens. */
   latency?: Partial<Record<CriVerb, number>>;
@@ -62,6 +62,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     runtimeVersion: options.runtimeVersion ?? "v1.6.20",
     runtimeReady: options.runtimeReady ?? true,
     networkReady: options.networkReady ?? true,
+    imageStore: options.imageStore ?? "/var/lib/fake-cri",
     cgroupDriver: options.cgroupDriver,
     runtimeHandlers: options.runtimeHandlers ?? [],
     exec: options.exec ?? (() => ({})),

@@ -1,15 +1,17 @@
 // Images as the fake runtime holds them, and the registry it pulls from.
 import { createHash } from "node:crypto";
-import type { Image } from "../../src/shared/cri/gen/runtime.v1.js";
+import { ImageSpec, type Image } from "../../src/shared/cri/gen/runtime.v1.js";
 
 export interface FakeRegistryEntry {
   /** Bytes; default 1 MiB. */
   size?: number;
-  /** How long a pull takes, milliseconds. */
+  /** Duration of a pull, milliseconds. */
   pullMs?: number;
   /** USER of the image: a number or a name; default root. */
   user?: number | string;
   pinned?: boolean;
+  /** The runtime handler for which the runtime keeps the image. */
+  runtimeHandler?: string;
 }
 
 /** The image that a reference like "nodelet.local/busybox:1" stands for. Same reference, same id. */
@@ -25,7 +27,10 @@ export function makeImage(reference: string, entry: FakeRegistryEntry = {}): Ima
     size: BigInt(entry.size ?? 1024 * 1024),
     uid: typeof entry.user === "string" ? undefined : { value: BigInt(entry.user ?? 0) },
     username: typeof entry.user === "string" ? entry.user : "",
-    spec: undefined,
+    spec:
+      entry.runtimeHandler === undefined
+        ? undefined
+        : ImageSpec.fromPartial({ image: reference, runtimeHandler: entry.runtimeHandler }),
     pinned: entry.pinned ?? false,
   };
 }

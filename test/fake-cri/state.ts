@@ -1,4 +1,4 @@
-// What the fake runtime holds: sandboxes, containers and images, with the transitions a real runtime makes.
+// State of the fake runtime: sandboxes, containers and images, with the transitions of a real runtime.
 // State outlives stop() and start(), as containerd's does.
 import { randomBytes } from "node:crypto";
 import {

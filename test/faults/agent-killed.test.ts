@@ -41,7 +41,7 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
     test(`round ${round}`, { timeout: 4 * PATIENCE_MS }, async () => {
       for (const name of NAMES) if (random() < 0.5) await toggle(name);
       await sleep(random() ** 2 * KILL_WITHIN_MS);
-      // What runs now and is wanted was healthy: it must be the same at the end.
+      // Wanted pods that run now were healthy: they must be unchanged at the end.
       const healthy = await runningOf(wanted);
       await node.kill9();
       await node.kubelet.start();
@@ -76,7 +76,7 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
     }
   }
 
-  /** Waits until the pods are exactly those wanted, and exactly theirs is what is found on this machine. */
+  /** Waits until exactly the wanted pods run, and this machine has exactly their directories, cgroups and logs. */
   async function settled(names: ReadonlySet<string>): Promise<void> {
     let problem = "";
     let pods: PodView[] = [];

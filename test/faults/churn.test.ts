@@ -32,7 +32,7 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
   let cri: CriConnection;
   let churn: Churn;
   let compared = 0;
-  /** What a round that failed leaves is no ground for another. */
+  /** Leftovers of a failed round must not affect the next one. */
   let failed = false;
 
   before(async () => {

@@ -87,7 +87,7 @@ describe("credentials that change", () => {
     await settled("a pod", () => unready(fixture, ["stays"]));
   });
 
-  test("the port serves what the cluster signed", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("the port serves the certificate that the cluster signed", { timeout: 2 * PATIENCE_MS }, async () => {
     const { fixture, node } = cluster;
     const port = Number(new URL(node.kubelet.secureUrl).port);
     await settled("a certificate of the cluster's authority", async () => {

@@ -48,7 +48,7 @@ describe("an API server that misbehaves", () => {
   };
   const live = [...NAMES.slice(5), MIRROR];
 
-  test("lost answers: what took effect is not done twice", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("lost responses: a call that took effect is not repeated", { timeout: 2 * PATIENCE_MS }, async () => {
     const { fixture } = cluster;
     const { faults } = fixture;
     faults.drop({ ...AGENT, resource: "pods" }, "after", { times: 3 });

@@ -26,7 +26,7 @@ describe("the disk of the pod records is full", () => {
       timeoutMs: PATIENCE_MS,
     });
   });
-  after(() => node.stop()); // unmounts what is below the node's folder
+  after(() => node.stop()); // unmounts everything below the node's folder
 
   test("pods start, run on and go; one message; the records are written when there is space", async () => {
     const logged = (await agentLog(node)).length;

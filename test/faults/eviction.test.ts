@@ -163,7 +163,7 @@ describe("eviction under faults", () => {
     await calmLive();
     await api.create("pods", boundPod("afterwards", IDLE));
     await ready("afterwards");
-    // What could not be written of its end is caught up.
+    // The next kubelet writes the parts of its final status that could not be written.
     await node.kill9();
     await node.restart();
     const pods = await node.waitFor((seen) => seen.some(({ metadata }) => metadata.name === "hog"), {

@@ -16,7 +16,7 @@ import { TestCA, type Pair } from "../support/test-ca.js";
 
 const ROUNDS = 4;
 const PER_ROUND = 100;
-/** What rounds after the first may add, MiB: a leak of one connection's buffers per client would be more. */
+/** Allowed growth in rounds after the first, MiB: a leak of one connection's buffers per client would be more. */
 const GROWTH_MIB = 24;
 
 let dir: string;
@@ -205,7 +205,7 @@ test("an operator is served during attacks of strangers, and the server thread d
 /** Of one operator, per request: with 5,000 connections per second beside it, far more than it needs. */
 const MOST_TRIES = 1000;
 
-test("an operator who tries again is served while its own address floods handshakes", async () => {
+test("an operator that retries is served while its own address floods handshakes", async () => {
   const shared = { host: "127.0.0.1", localAddress: "127.0.0.9" };
   const progress = { isOver: false };
   const flood = Array.from({ length: 64 }, async () => {

@@ -1,5 +1,5 @@
-// Containers that do not do as they are told: one that takes SIGTERM and goes on, one that forks without end. Their
-// neighbours notice nothing, and they go when they must, without a trace.
+// Containers that resist their end: one ignores SIGTERM, one forks without end. Other pods are not affected, and the
+// containers are removed completely when their pods terminate.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -78,7 +78,7 @@ describe("hostile containers", () => {
     await onlyNeighbours();
   });
 
-  /** What nobody meddled with is as it was; of all else nothing is left. */
+  /** Untouched pods are unchanged; nothing remains of all others. */
   async function onlyNeighbours(): Promise<void> {
     let stray = "";
     await waitFor(

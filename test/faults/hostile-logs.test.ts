@@ -109,7 +109,7 @@ describe("planted log files", () => {
     assert.ok(!names.some((name) => name.includes("20200101")), names.join());
   });
 
-  test("removal of the pod removes what it planted and nothing else", { timeout: 6 * PATIENCE_MS }, async () => {
+  test("removal of the pod removes its planted files and nothing else", { timeout: 6 * PATIENCE_MS }, async () => {
     const pod = await waitForPod(node, "planter", () => true, "there");
     await node.removeManifest("planter");
     await waitGone(node, "planter");

@@ -60,7 +60,7 @@ describe("durations of thousands of years", () => {
     assert.ok(await isHealthy(node.kubelet.healthzUrl));
   });
 
-  test("a pod whose manifest went while the kubelet was down ends by such a grace after the start", async () => {
+  test("a pod whose manifest was removed while the kubelet was down terminates by such a grace period after the start", async () => {
     await node.writeManifest("pod-grace", POD_GRACE);
     await node.waitFor((pods) => runs(pods, "pod-grace"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
     await node.kill9();

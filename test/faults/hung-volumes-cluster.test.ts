@@ -60,7 +60,7 @@ describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs 
     for (const name of NAMES) put(name, onVolume(name, join(dir, name)));
     await settled("an event that names a mount that never answers", async () => {
       const { items } = await cluster.api.list("events", "default");
-      return items.some(({ message }) => String(message).includes("has not answered since")) ? "" : "no such event";
+      return items.some(({ message }) => String(message).includes("has not responded since")) ? "" : "no such event";
     });
   });
   after(async () => {

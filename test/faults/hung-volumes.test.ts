@@ -9,7 +9,7 @@ import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js
 import { agentLog, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 import { canHang, HungMounts } from "../support/hung-mounts.js";
 
-describe("volumes that do not answer", { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
+describe("volumes that do not respond", { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
   let dir: string;
   let fake: FakeCri;
   let node: TestNode;
@@ -35,7 +35,7 @@ describe("volumes that do not answer", { skip: canHang ? false : "needs root and
       await waitFor(
         async () => (await agentLog(node)).some(({ msg }) => reportsHung(msg, join(dir, `hung-${count}-`))),
         {
-          what: "a report of a mount that does not answer",
+          what: "a report of a mount that does not respond",
           timeoutMs: PATIENCE_MS,
         },
       );
@@ -67,7 +67,7 @@ describe("volumes that do not answer", { skip: canHang ? false : "needs root and
 });
 
 const reportsHung = (message: unknown, prefix: string): boolean =>
-  typeof message === "string" && message.includes(prefix) && message.includes("has not answered since");
+  typeof message === "string" && message.includes(prefix) && message.includes("has not responded since");
 
 function onVolume(name: string, path: string): object {
   const pod = sleeper(name) as { spec: { containers: object[] } };

@@ -1,5 +1,5 @@
-// A container that prints as fast as it can, and a disk that is full where logs lie: logs stay within bounds, rotation
-// goes on, and nobody else is held up.
+// A container that prints as fast as it can, and a full disk below the logs: logs stay within bounds, rotation
+// continues, and other pods are not delayed.
 import assert from "node:assert/strict";
 import { mkdir, readdir, stat, statfs, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -100,7 +100,7 @@ describe("the disk of the logs is full", () => {
       metric(node, "nodelet_log_compressions_total", { outcome: "compressed" });
     await waitFor(async () => (await counted("ok")) >= 2, { what: "two rotations", timeoutMs: PATIENCE_MS });
 
-    // While nobody rotates, the log itself fills the disk.
+    // Without rotation the log itself fills the disk.
     await node.kill9();
     const filler = join(node.kubelet.podLogs, "filler");
     await writeFile(filler, Buffer.alloc(8 * MIB));

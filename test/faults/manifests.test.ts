@@ -143,7 +143,7 @@ test("random bytes, random text, YAML soup", () => {
   );
 });
 
-test("merge keys of what is no mapping are the writer's fault", () => {
+test("merge keys of a value that is not a mapping are the writer's fault", () => {
   for (const text of ["<<: ", "<<: x", "<<: [1]", "a: &a 1\n<<: *a"]) assert.notEqual(outcome(text), undefined);
 });
 

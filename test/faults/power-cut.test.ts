@@ -29,9 +29,9 @@ interface Promised {
   store: string;
   uid: string;
   units: readonly string[];
-  /** When the pod had heard of it. */
+  /** Time at which the pod got the grant. */
   from: number;
-  /** When it was about to be taken back. */
+  /** Time at which the release started. */
   until: number;
 }
 

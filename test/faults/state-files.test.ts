@@ -37,7 +37,7 @@ describe("state files of any shape", () => {
 
   before(async () => {
     node = await startNode({
-      // Nobody answers there: what the last shutdown left is read all the same.
+      // No process listens there: the state of the last shutdown is read all the same.
       config: { shutdownGracePeriod: "10s" },
       env: { DBUS_SYSTEM_BUS_ADDRESS: "unix:path=/nonexistent/bus" },
     });

@@ -1,4 +1,5 @@
-// What pods use, while they end under the reader, and while the runtime does not answer: the pages are made of what there is.
+// Statistics of pods that terminate during the reading, and while the runtime does not respond: the pages contain the
+// remaining figures.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Summary } from "../../src/workers/server/stats/summary/types.js";
@@ -60,7 +61,7 @@ test("pods that end while they are read: every page is whole, and no figure belo
   );
 });
 
-test("a runtime that does not answer: the summary is what the cgroups give", async () => {
+test("a runtime that does not respond: the summary contains the cgroups' figures", async () => {
   const pid = node.containerd?.pid;
   assert.ok(pid !== undefined);
   process.kill(pid, "SIGSTOP");

@@ -91,7 +91,7 @@ describe("a thread that fails", () => {
         timeoutMs: PATIENCE_MS,
       });
 
-      // A pod from before the fault ends, and one that nobody knew then starts.
+      // A pod from before the fault terminates, and a new pod starts.
       const [old, fresh] = [`old-${thread}-${fault}`, `new-${thread}-${fault}`];
       await letExit(ctl, old, EXIT_CODE);
       await node.writeManifest(fresh, waiter(fresh, ctl));
@@ -146,7 +146,7 @@ describe("a server thread that ends more often than any cap", () => {
   });
 });
 
-/** The fault hook's two steps, see src/main/agent/fault-hook.ts. */
+/** The fault hook's two steps, see src/main/agent/thread-owner.ts. */
 async function order(node: TestNode, text: string): Promise<void> {
   const { pid } = node.kubelet;
   assert.ok(pid !== undefined, "the agent runs");

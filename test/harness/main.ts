@@ -83,7 +83,7 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   }
 }
 
-/** What `npm start` needs, and what only tests do. */
+/** Packages for `npm start`, and packages only for tests. */
 async function findMissing(runtimeIsThere: boolean): Promise<string[]> {
   const hasRegistry = (await findExecutable("docker-registry")) !== undefined;
   return [...(await missingPackages(runtimeIsThere)), ...(hasRegistry ? [] : ["docker-registry"])];

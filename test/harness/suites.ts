@@ -40,7 +40,7 @@ export interface Tally {
   seconds: number;
 }
 
-/** What the words after `npm test --` select. */
+/** The files that the arguments after `npm test --` select. */
 export interface Selection {
   suites: readonly Suite[];
   /** Parts of paths; a file is taken when it contains one of them, or when there are none. */

@@ -1,5 +1,5 @@
-// What an attack of the bench is: it starts, goes on for some seconds, and stops by itself. Invariant: an attack reaches
-// nothing but loopback and the tests' own namespace, every loop of it is bounded, and it tells what it really did.
+// An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches
+// nothing but loopback and the tests' own namespace, every loop of it is bounded, and it reports its real actions.
 import type { HostileBench } from "./bench.js";
 
 type Family = "tenant" | "unauthorised client" | "API server" | "runtime";
@@ -7,7 +7,7 @@ type Family = "tenant" | "unauthorised client" | "API server" | "runtime";
 export interface Attack {
   name: string;
   family: Family;
-  /** How long it goes on once it has started. */
+  /** Duration after the start. */
   seconds: number;
   /** Also part of `npm test`; all others only of `npm run test:hostile`. */
   short?: true;
@@ -21,11 +21,11 @@ export interface RunningAttack {
   stop(): Promise<string>;
 }
 
-/** What one attack did to the bystanders. */
+/** Effect of one attack on the bystanders. */
 export interface Row {
   family: Family;
   attack: string;
-  /** What the attack did, in its own words. */
+  /** The actions of the attack, as text. */
   did: string;
   probeLateMs: number;
   operatorMs: number;

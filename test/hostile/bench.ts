@@ -27,7 +27,10 @@ export interface HostileBenchOptions {
 
 export class HostileBench {
   readonly stamps: string;
-  /** Where pods of attacks leave a line for each run of a container: what they did, seen without the kubelet. */
+  /**
+   * Directory in which pods of attacks write a line for each run of a container: evidence that does not need the
+   * kubelet.
+   */
   readonly evidence: string;
 
   private constructor(

@@ -1,4 +1,4 @@
-// A streaming server as a lying runtime names it for an exec: it does not answer, or answers without end. Invariant:
+// A streaming server as a lying runtime names it for an exec: it does not respond, or answers without end. Invariant:
 // each connection gets a bounded number of bytes, and all of them end with the server.
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
@@ -10,7 +10,7 @@ const PIECE = Buffer.alloc(256 * 1024, "x");
 const UPGRADED =
   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n" +
   "X-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n";
-/** What is sent first, and then without end; in turn. Undefined: nothing at all. */
+/** Bytes that are sent first, and bytes that are repeated without end. Undefined: none. */
 const WAYS = [undefined, { head: UPGRADED, piece: PIECE }, { head: "HTTP/1.1 101 X\r\nX-Endless: ", piece: PIECE }];
 
 export class EndlessStreams {

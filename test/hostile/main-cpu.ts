@@ -1,5 +1,6 @@
-// How much CPU time the kubelet's main thread used in the busiest stretch of an attack. A longest delay with less CPU time
-// than it is long was a wait for a processor, the disk or the collector's threads, not for main's own code.
+// CPU time of the kubelet's main thread in the busiest interval of an attack. If the longest delay contains less CPU
+// time than its length, the thread waited for a processor, the disk or the collector's threads, not for main's own
+// code.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 

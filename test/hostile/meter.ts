@@ -1,4 +1,4 @@
-// What an attack does to the node and its bystanders, from its start to its end, and what the promise says of it.
+// Effect of an attack on the node and its bystanders, from its start to its end, compared with the promise.
 import { readFile } from "node:fs/promises";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
@@ -41,7 +41,7 @@ export class Meter {
     const { before, window, of } = this;
     const to = await uptime();
     const samples = await this.cpu.stop();
-    // What the operator sees of pod and threads once the attack is over.
+    // The operator's view of pod and threads after the attack.
     const after = this.hasDied ? window : await of.operator.round(timeoutMs).catch(() => window);
     of.operator.close(window);
     const late = await worstLateness(of.stamps, before.at, to);

@@ -41,7 +41,7 @@ async function exec(): Promise<void> {
   }
 }
 
-/** What a call gives besides its time. */
+/** Result of a call besides its duration. */
 const CALLS: Readonly<Record<string, () => Promise<Partial<OperatorCall>>>> = {
   "/pods": async () => ({ pod: podIn(await get("/pods")) }),
   "/containerLogs": async () => (await get(`/containerLogs/${path}?tailLines=10`), {}),

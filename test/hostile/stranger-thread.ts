@@ -1,5 +1,5 @@
-// A stranger at the authenticated port, without credentials, on a thread of its own. Invariant: it holds a bounded number
-// of connections, asks a bounded number of times, and lets all of them go when it is told to stop.
+// A stranger at the authenticated port, without credentials, on its own thread. Invariant: it holds a bounded number of
+// connections, sends a bounded number of requests, and closes all of them when it is stopped.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
@@ -55,7 +55,7 @@ async function crowd(make: (index: number) => Promise<void>, total = requests): 
     const wave = Math.min(50, total - made, connections - open.size);
     await Promise.all(Array.from({ length: wave }, (_, at) => make(made + at)));
     made += wave;
-    // What is refused at once is not tried in a tight loop.
+    // A refused connection is not repeated in a tight loop.
     await sleep(5);
   }
 }

@@ -1,4 +1,4 @@
-// How a kubelet starts and ends beside others: one lock file for two, systemd's notify socket, run-once, /configz.
+// Start and end of a kubelet beside others: one lock file for two, systemd's notify socket, run-once, /configz.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -100,7 +100,7 @@ describe("systemd", () => {
       const [first = ""] = await systemd.until((heard) => heard.length > 0);
       assert.match(first, /^READY=1\nSTATUS=\d+ pods, /);
       await writeManifest("web", manifest("web", [shell("app", IDLE)]));
-      await systemd.until((heard) => heard.some((line) => /^STATUS=1 pod, containerd \S+ answers$/.test(line)));
+      await systemd.until((heard) => heard.some((line) => /^STATUS=1 pod, containerd \S+ is reachable$/.test(line)));
       await systemd.until((heard) => heard.filter((line) => line === "WATCHDOG=1").length >= 3);
       await kubelet.end("SIGTERM");
       await systemd.until((heard) => heard.at(-1) === "STOPPING=1");
@@ -114,7 +114,7 @@ function bound(of: TestNode) {
 }
 
 describe("--runonce", () => {
-  test("starts what the sources give, says how it went, and leaves it running", async () => {
+  test("starts the sources' pods, reports the result, and leaves them running", async () => {
     const once = await start({ start: false, flags: ["--runonce"] });
     await once.writeManifest("job", manifest("job", [shell("app", "exit 0")], { spec: { restartPolicy: "Never" } }));
     await once.writeManifest("web", manifest("web", [shell("app", IDLE)]));
@@ -135,7 +135,7 @@ describe("--runonce", () => {
   });
 });
 
-test("/configz shows what the kubelet runs with, and where each value comes from", async () => {
+test("/configz shows the effective configuration, and the origin of each value", async () => {
   const node = await start({
     secure: true,
     flags: ["--max-pods=17"],

@@ -51,7 +51,7 @@ async function log(): Promise<string> {
 
 before(async () => {
   trees = await cgroupTrees();
-  // The set-up of the tree leaves what is there: all below runs on one CPU.
+  // The set-up of the tree keeps existing values: everything below runs on one CPU.
   for (const tree of trees) await mkdir(`${tree}${ROOT}`, { recursive: true });
   // Before there is a child: one that has been given all CPUs already keeps its parent from giving one back.
   for (const tree of trees.filter((each) => each.endsWith("/cpuset"))) {
@@ -217,7 +217,7 @@ describe("limits of real containers", () => {
     await node.removeManifest("parent");
   });
 
-  test("who forks without end stops at podPidsLimit", async () => {
+  test("a process that forks without end stops at podPidsLimit", async () => {
     // The shell that meets the limit dies; the first one forks no more, so that the container lives.
     const forks = "for n in $(seq 100); do sleep 1000 & done";
     const script = `mkfifo /tmp/wait; exec 3<>/tmp/wait; sh -c '${forks}' & read -r never <&3`;

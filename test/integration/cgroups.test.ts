@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { isCgroupMissingError, isCgroupsNotWritableError } from "../../src/main/resources/cgroups/cgroup-errors.js";
+import { CgroupMissingError, CgroupsNotWritableError } from "../../src/main/resources/cgroups/cgroup-errors.js";
 import {
   createCgroupManager,
   type CgroupManager,
@@ -16,9 +16,9 @@ import {
 import { readCgroupMounts, type CgroupMounts } from "../../src/shared/cgroup/mounts.js";
 import { cgroupV2 } from "../../src/main/resources/cgroups/cgroup-v2.js";
 import { OrphanCgroups } from "../../src/main/resources/cgroups/orphan-cgroups.js";
-import { isSystemCgroupsRootError, ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
+import { SystemCgroupsRootError, ProcessPlacement } from "../../src/main/resources/cgroups/process-placement.js";
 import { systemdUnits, type SystemdUnits } from "../../src/main/resources/cgroups/systemd/systemd-units.js";
-import { isUnsafePodUidError } from "../../src/shared/api/pod-uid.js";
+import { UnsafePodUidError } from "../../src/shared/api/pod-uid.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createLogger } from "../../src/shared/log/logger.js";
 import { container, pod } from "../main/resources/pods.js";
@@ -131,7 +131,7 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
     await cgroups.removePod("again-1");
   });
 
-  test("removal kills what is left inside, in nested cgroups and frozen", async () => {
+  test("removal kills the processes inside, in nested cgroups and frozen", async () => {
     const made = await cgroups.ensurePod(pod([container("a")], {}, "busy-1"));
     const nested = made.watchDirs
       .filter((directory) => !directory.includes("/cpuset/"))
@@ -186,8 +186,8 @@ describe("cgroup manager", { skip: writable ? false : "needs root" }, () => {
   );
 
   test("a UID that is a path is refused before anything is touched", async () => {
-    await assert.rejects(cgroups.removePod("../../x"), isUnsafePodUidError);
-    await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), isUnsafePodUidError);
+    await assert.rejects(cgroups.removePod("../../x"), UnsafePodUidError);
+    await assert.rejects(cgroups.ensurePod(pod([container("a")], {}, "../x")), UnsafePodUidError);
   });
 
   test("without QoS cgroups containers go to the root and no pod cgroup is made", async () => {
@@ -213,7 +213,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
   before(() => cgroups.setUp());
   after(() => cgroups.tearDown());
 
-  test("kubepods is held to what is not set aside", async () => {
+  test("kubepods is limited to the capacity without reserved resources", async () => {
     await cgroups.limitPods({ cpuShares: 512n, memoryBytes: 2048n * MIB, pids: 500n });
     assert.equal(text("cpu", "kubepods", "cpu.shares", "cpu.weight"), mounts.version === 2 ? "20" : "512");
     assert.equal(memoryOf("kubepods"), String(2048n * MIB));
@@ -224,7 +224,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
   test("a cgroup that somebody else made gets values, one that is not there is named, and none is made", async () => {
     const theirs = `${root}/theirs`;
     await assert.rejects(cgroups.limitExisting(theirs, { cpuShares: 100n }), (error) => {
-      assert.ok(isCgroupMissingError(error));
+      assert.ok(error instanceof CgroupMissingError);
       assert.ok(error.message.includes(`${mountPoint("memory")}${theirs}`), error.message);
       return true;
     });
@@ -255,7 +255,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
       const limit = memoryOf(`kubepods/${tier}`);
       assert.ok(limit === "max" || Number(limit) > 2 ** 60, limit);
     }
-    // What somebody changed is set right by the next update.
+    // The next update corrects values that another process changed.
     if (mounts.version === 1) await writeFile(`${folder("cpu", "kubepods/burstable")}/cpu.shares`, "77");
     const shares = (): string => text("cpu", "kubepods/burstable", "cpu.shares", "cpu.weight");
     const running = [pod([container("b", { cpu: 1 })])];
@@ -363,7 +363,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
         assert.equal(placeOf(agent), `${root}/agent`);
         assert.equal(placeOf(other), `${root}/system`);
       }
-      assert.throws(() => new ProcessPlacement({ ...fields, systemCgroups: "/", log }), isSystemCgroupsRootError);
+      assert.throws(() => new ProcessPlacement({ ...fields, systemCgroups: "/", log }), SystemCgroupsRootError);
     } finally {
       const gone = [agent, other].map((child) => once(child, "exit"));
       for (const child of [agent, other]) child.kill("SIGKILL");
@@ -420,7 +420,7 @@ describe("the systemd driver on this machine's cgroups", { skip: writable ? fals
     await rm(folder, { recursive: true });
   });
 
-  test("slices are in every hierarchy with their values, are removed with what is inside, and the unit with them", async () => {
+  test("slices are in every hierarchy with their values; removal removes processes and units with them", async () => {
     const cgroups = manager({ driver: "systemd", cgroupRoot: `/${top}`, systemd: units });
     await cgroups.setUp();
     try {
@@ -456,7 +456,7 @@ test("cgroups that cannot be made are one clear error", async () => {
   const readOnly: CgroupMounts = { version: 2, mountPoint: "/proc/1" };
   await assert.rejects(
     manager({ mounts: readOnly }).setUp(),
-    (error) => isCgroupsNotWritableError(error) && error.message.includes("/proc/1"),
+    (error) => error instanceof CgroupsNotWritableError && error.message.includes("/proc/1"),
   );
 });
 

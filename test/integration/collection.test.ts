@@ -1,5 +1,6 @@
-// Tidying up on a real runtime: images nobody uses, ended containers beyond the limits, logs of pods nobody knows. The
-// thresholds are so low that the disk is always too full: whatever may go goes at each start of the kubelet.
+// Garbage collection on a real runtime: unused images, exited containers beyond the limits, logs of unknown pods. The
+// thresholds are so low that the disk is always too full: everything that may be removed is removed at each start of
+// the kubelet.
 
 import assert from "node:assert/strict";
 import { access, mkdir, writeFile } from "node:fs/promises";
@@ -33,7 +34,7 @@ const has = (image: string): Promise<boolean> => hasImage(runtime.cri, image);
 
 before(async () => {
   node = await startNode({
-    // Its images are removed: nobody else may have them.
+    // The test removes its images: no other test may use them.
     containerd: "own",
     start: false,
     config: { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
@@ -77,7 +78,7 @@ describe("tidying up", () => {
     await waitFor(() => isGone(join(node.kubelet.podLogs, ORPHAN)), { what: "the logs to go", timeoutMs: PATIENCE_MS });
   });
 
-  test("ended containers beyond the node's limit go, the oldest first, and what runs is left alone", async () => {
+  test("exited containers beyond the node's limit are removed, the oldest first; running ones stay", async () => {
     const pod = await waitForPod(
       node,
       "crash",

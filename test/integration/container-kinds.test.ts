@@ -63,7 +63,7 @@ const isRunning = (container: string) => (pod: PodView) => statusOf(pod, contain
 const isReady = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 
 describe("kinds of containers", { concurrency: 6 }, () => {
-  test("sidecars run before what comes after them, come back, and stop last, in reverse", async () => {
+  test("sidecars start before later containers, restart, and stop last, in reverse order", async () => {
     const sidecar = (name: string): Container =>
       box(name, `echo ${name} >> /w/side; ${untilStopped(`${name} stops`, "side")}`, { restartPolicy: "Always" });
     // It goes on only once it has seen the sidecar before it at work.
@@ -192,7 +192,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
     );
   });
 
-  test("in a new sandbox init containers run again, and with OnFailure what exited 0 does not", async () => {
+  test("in a new sandbox init containers run again; with OnFailure containers that exited with 0 do not", async () => {
     const once = box("once", "echo once >> /w/anew");
     await write("anew", [once, box("app", IDLE)], {
       restartPolicy: "OnFailure",

@@ -82,7 +82,7 @@ async function quotaOf(ending: string): Promise<string> {
 describe("policy static", () => {
   let sharing: PodView;
   let owner: PodView;
-  /** The owner's CPU, and what is left for the others. */
+  /** The owner's CPU, and the CPUs of the shared pool. */
   let own: string;
   let rest: string;
 
@@ -115,7 +115,7 @@ describe("policy static", () => {
     await node.removeManifest("many");
   });
 
-  test("SIGKILL to the kubelet: who has which CPU is not lost", async () => {
+  test("SIGKILL to the kubelet: CPU assignments are not lost", async () => {
     await node.kill9();
     await node.restart();
     const again = await running("owner");

@@ -170,7 +170,7 @@ describe("devices", () => {
     assert.ok((await report(node, "late", "app")).includes("ids=gpu-1"));
   });
 
-  test("a damaged checkpoint: no device is given while pods run whose devices are unknown, all are once these are gone", async () => {
+  test("a damaged checkpoint: no device is allocated while pods with unknown devices run, all are after these are removed", async () => {
     const { rootDir } = node.kubelet;
     const checkpoint = `${rootDir}/device-plugins/kubelet_internal_checkpoint`;
     const runs = (name: string) =>

@@ -1,4 +1,5 @@
-// A node that runs short, on real containers: who goes, what is done before anybody goes, what is told, and who may not come.
+// Node pressure on real containers: the evicted pod, the resources reclaimed before, events and conditions, and
+// rejected new pods.
 
 import assert from "node:assert/strict";
 import { access, mkdir, statfs, writeFile } from "node:fs/promises";
@@ -38,7 +39,7 @@ before(async () => {
   runtime = new RuntimeView(cluster.node.endpoint);
   await cluster.node.writeManifest("static", manifest("static", [shell("app", IDLE)]));
   for (const name of CALM) await cluster.api.create("pods", boundPod(name, IDLE));
-  // The runtime counts what is written every ten seconds only: they run into their limits beside the first test.
+  // The runtime counts written bytes only every ten seconds: these pods exceed their limits during the first test.
   for (const pod of overLimits()) await cluster.api.create("pods", pod);
   await Promise.all(CALM.map((name) => until(name, isReady, "Ready")));
 });
@@ -146,7 +147,7 @@ describe("a node that runs short", () => {
     await othersLive();
   });
 
-  test("of disk: what is dead and unused goes first, then the pod that has most; its end makes room", async () => {
+  test("of disk: dead containers and unused images are removed first, then the pod with most usage; its termination frees space", async () => {
     const { api, node } = cluster;
     assert.equal(await hasImage(runtime.cri, UNUSED), true);
     await api.create("pods", boundPod("done", "exit 0", { restartPolicy: "Never" }));

@@ -125,7 +125,7 @@ describe("pulls", { concurrency: 8 }, () => {
     await node.restart();
   });
 
-  test("IfNotPresent pulls what is not there, once; the next pod has access by the record", async () => {
+  test("IfNotPresent pulls a missing image once; the next pod has access by the record", async () => {
     const image = `${open.address}/first:1`;
     await run("first", image, "IfNotPresent");
     await waitRunning("first");
@@ -201,7 +201,7 @@ describe("pulls", { concurrency: 8 }, () => {
     assert.match(await failedPull("wrong"), /wrong\/app:1.*(401|authorization)/s);
   });
 
-  test("what is there by other ways needs proof", async () => {
+  test("an image that another client pulled needs proof", async () => {
     const image = `${closed.address}/nobody/app:1`;
     const request = PullImageRequest.fromPartial({ image: { image }, auth: { username: USER, password: PASSWORD } });
     await call((done) => runtime.cri.image.pullImage(request, done));

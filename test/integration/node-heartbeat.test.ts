@@ -40,7 +40,7 @@ describe("a node's heartbeat", () => {
     await api[Symbol.asyncDispose]();
   });
 
-  test("the node is registered Ready, with what the machine and its runtime say", async () => {
+  test("the node is registered Ready, with the data of the machine and its runtime", async () => {
     await until("the node to be Ready", isReady, PATIENCE_MS);
     await until("its images", () => (node()?.status?.images?.length ?? 0) > 0, PATIENCE_MS);
     const { metadata, status } = node() ?? assert.fail("it is there");

@@ -99,7 +99,7 @@ test("pods live on without the kubelet, and the next one adopts them as they are
 
 test("a container that exited while no kubelet ran is restarted, its exit code is kept", async () => {
   const { path, volumes, volumeMounts } = await shared("ended");
-  // The first run ends when it is told to, with a code of its own; the next ones stay.
+  // The first run exits with its own code after the test's signal; the next ones stay.
   const script = `if [ -e /out/ran ]; then ${IDLE}; fi; touch /out/ran; until [ -e /out/go ]; do sleep 0.1; done; exit 42`;
   const app = shell("app", script, { volumeMounts });
   await node.writeManifest("ended", manifest("ended", [app, shell("other", IDLE)], { spec: { volumes } }));
@@ -127,7 +127,7 @@ test("a container that exited while no kubelet ran is restarted, its exit code i
   assert.equal((await runtime.sandboxes(before.metadata.uid)).length, 1);
 });
 
-test("a pod removed or edited while the kubelet was down is ended, and what it left is cleaned up", async () => {
+test("a pod removed or edited while the kubelet was down is terminated, and its leftovers are cleaned up", async () => {
   const { path, volumes, volumeMounts } = await shared("orphan");
   const script = "trap 'echo told >> /out/told; exit 0' TERM; while true; do sleep 3600 & wait $!; done";
   const pod = (version: string) =>

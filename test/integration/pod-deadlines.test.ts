@@ -1,5 +1,5 @@
-// Ends of pods on a real node: the active deadline, graces short, long and shortened, a failure that outlives the kubelet,
-// and what is left of a pod that is over: exit codes, but neither cgroup nor volumes.
+// Termination of pods on a real node: the active deadline, grace periods short, long and shortened, a failure that
+// outlives the kubelet, and the rest of a terminated pod: exit codes, but neither cgroup nor volumes.
 
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile } from "node:fs/promises";
@@ -119,7 +119,7 @@ describe("ends", { concurrency: 4 }, () => {
     await assertReleased(metadata.uid);
   });
 
-  test("a grace of a second is one; who ignores SIGTERM is killed", async () => {
+  test("a grace period of a second lasts a second; a process that ignores SIGTERM is killed", async () => {
     const { volumes, ...out } = await outOf("brief");
     const app = shell("app", stubborn(), { volumeMounts: out.volumeMounts });
     await node.writeManifest(

@@ -1,5 +1,5 @@
-// What a container finds around itself: command and variables, host name and hosts file, resolver, ports, and where its
-// image comes from.
+// The environment of a container: command and variables, host name and hosts file, resolver, ports, and the source of
+// its image.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readlink, rm, writeFile } from "node:fs/promises";
@@ -55,7 +55,7 @@ function ask(host: string, port: number): Promise<string> {
   });
 }
 
-describe("what a container finds", { concurrency: 6 }, () => {
+describe("environment of a container", { concurrency: 6 }, () => {
   test("command, arguments, variables and the downward API", async () => {
     const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
     const resource = (name: string, of: string, divisor?: string) => ({
@@ -177,7 +177,7 @@ describe("what a container finds", { concurrency: 6 }, () => {
     assert.equal(status?.podIP, status?.hostIP);
   });
 
-  test("dnsPolicy None: what dnsConfig says, nothing else", async () => {
+  test("dnsPolicy None: only the values of dnsConfig", async () => {
     const dnsConfig = {
       nameservers: ["192.0.2.99"],
       searches: ["a.example.org", "b.example.org"],

@@ -96,7 +96,7 @@ test("exec over v5: a terminal takes the client's size", async () => {
   assert.match(socket.text(ERROR), /"message":"3"/);
 });
 
-test("attach over v5: to what runs, input and output", async () => {
+test("attach over v5: to the running process, input and output", async () => {
   const socket = await open(`/attach/default/${POD}/cat?input=1&output=1`, V5);
   socket.send(STDIN, "said over v5\n");
   await socket.until(() => socket.text(STDOUT).includes("said over v5\n"));
@@ -126,7 +126,7 @@ test("port-forward over v5: SPDY through a tunnel", async () => {
   socket.close();
 });
 
-test("attach: to what runs, input and output", async () => {
+test("attach: to the running process, input and output", async () => {
   const socket = await open(`/attach/default/${POD}/cat?input=1&output=1`);
   socket.send(STDIN, "said to the container\n");
   await socket.until(() => socket.text(STDOUT).includes("said to the container\n"));

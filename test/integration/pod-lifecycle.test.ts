@@ -315,7 +315,7 @@ describe("static pods", { concurrency: 6 }, () => {
     assert.equal((await runtime.sandboxes(before.metadata.uid)).length, 1);
   });
 
-  test("a container killed from outside is restarted, with what the runtime says in lastState", async () => {
+  test("a container killed from outside is restarted, with the runtime's report in lastState", async () => {
     await node.writeManifest("killed", manifest("killed", [shell("app", IDLE)]));
     const before = await waitForPod(node, "killed", running("app"), "running");
     await runtime.stopContainer(idOf(statusOf(before, "app")), 0);

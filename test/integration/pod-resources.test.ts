@@ -83,7 +83,7 @@ async function ready(name: string): Promise<PodView> {
 const SCORE = 'echo "SCORE=$(cat /proc/self/oom_score_adj)"';
 const app = (name: string, resources: ResourceRequirements) => reporter(name, SCORE, { resources });
 
-/** What the runtime may be held from going below: its own score. */
+/** The lowest OOM score that the runtime can set: its own. */
 async function lowestScore(): Promise<number> {
   return Number(await readFile("/proc/self/oom_score_adj", "utf8"));
 }

@@ -1,4 +1,4 @@
-// What a pod's security context and its namespaces really give its processes, read from inside.
+// Effect of a pod's security context and its namespaces on its processes, read from inside.
 
 import assert from "node:assert/strict";
 import { access, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
@@ -205,7 +205,7 @@ describe("namespaces", { concurrency: 6 }, () => {
   }
 });
 
-describe("what the runtime cannot give", { concurrency: 2 }, () => {
+describe("features that the runtime does not support", { concurrency: 2 }, () => {
   /** The text of a pod's FailedCreatePodSandBox event, as the kubelet's log tells it. */
   const refusal = (name: string): Promise<string> =>
     waitFor(

@@ -23,7 +23,7 @@ import {
 let node: TestNode;
 let runtime: RuntimeView;
 let web: Server;
-/** What the web server gives, and what it was asked with. */
+/** The web server's response, and the request that it received. */
 const served: { body: unknown; status: number; asked: IncomingHttpHeaders[] } = { body: {}, status: 200, asked: [] };
 
 before(async () => {
@@ -170,7 +170,7 @@ test("/metrics under upstream's names", async () => {
   }
 });
 
-test("what only the authenticated port has is refused", async () => {
+test("paths of the authenticated port are refused", async () => {
   for (const path of [
     "/run/default/shown/app",
     "/exec/default/shown/app",
@@ -188,7 +188,7 @@ test("what only the authenticated port has is refused", async () => {
   assert.equal((await get("/nothing")).status, 404);
 });
 
-test("pods of a web server start, change and go with what it serves", async () => {
+test("pods of a web server start, change and are removed with its response", async () => {
   served.body = manifest("served", [shell("app", IDLE)]);
   const first = await waitForPod(node, "served", (pod) => conditionsOf(pod)["Ready"] === "True", "Ready");
   assert.equal(first.metadata.annotations?.["kubernetes.io/config.source"], "http");

@@ -1,4 +1,4 @@
-// What pods and containers use, as a node with a real runtime shows it.
+// Resource usage of pods and containers on a node with a real runtime.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -53,7 +53,7 @@ function between(value: number | undefined, low: number, high: number, what: str
   assert.ok(value !== undefined && value >= low && value <= high, `${what} is ${value}, not of ${low} to ${high}`);
 }
 
-test("the summary shows what node, pod and containers use, and from the second on how fast", async () => {
+test("the summary shows the usage of node, pod and containers, and from the second request on the rate", async () => {
   let last = await summary();
   await waitFor(
     async () => {

@@ -1,5 +1,5 @@
-// What edits of a manifest do to a running pod: another pod after the old one's end, one container changed in place, a
-// file renamed or replaced, and an edit that is broken.
+// Effect of manifest edits on a running pod: a new pod after the old one's termination, one container changed in place,
+// a file renamed or replaced, and an invalid edit.
 
 import assert from "node:assert/strict";
 import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promises";
@@ -40,7 +40,7 @@ after(async () => {
 const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 const path = (name: string): string => join(node.kubelet.manifests, `${name}.yaml`);
 
-/** A pod that writes into a file of the host when it starts, is told to stop, and ends. */
+/** A pod that writes into a file of the host when it starts, when it gets SIGTERM, and when it exits. */
 async function diarist(name: string, version: string) {
   const folder = join(node.kubelet.dir, `diary-${name}`);
   await mkdir(folder, { recursive: true });
@@ -64,7 +64,7 @@ async function diary(name: string, lines: number): Promise<string[]> {
   return read;
 }
 
-/** How often the kubelet's log names this manifest as an error. */
+/** Number of error lines in the kubelet's log that name this manifest. */
 async function complaints(name: string): Promise<number> {
   const log = await readFile(node.kubelet.log, "utf8");
   return log.split("\n").filter((line) => line.includes(path(name)) && /"severity":"error"/.test(line)).length;
@@ -90,7 +90,7 @@ describe("edits", { concurrency: 6 }, () => {
     });
   });
 
-  test("two quick edits: what runs in the end is the last one, once", async () => {
+  test("two quick edits: in the end the last version runs, once", async () => {
     for (const version of ["v1", "v2", "v3"]) await node.writeManifest("hasty", await diarist("hasty", version));
     const last = await waitForPod(
       node,

@@ -28,7 +28,7 @@ let node: TestNode;
 let host: string;
 
 before(async () => {
-  node = await startNode();
+  node = await startNode({ config: { featureGates: { ImageVolumeWithDigest: true } } });
   host = join(node.kubelet.dir, "host");
   await mkdir(host);
 });
@@ -183,8 +183,8 @@ describe("volumes", { concurrency: 6 }, () => {
   });
 });
 
-describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
-  test("fsGroup owns volumes on disk and in memory, and what is made in them", async () => {
+describe("volumes and their mounts", { concurrency: 6 }, () => {
+  test("fsGroup owns volumes on disk and in memory, and new files in them", async () => {
     const names = ["disk", "memory"];
     const volumeMounts = names.map((name) => ({ name, mountPath: `/${name}` }));
     const volumes: Volume[] = [
@@ -266,6 +266,8 @@ describe("volumes and what is mounted of them", { concurrency: 6 }, () => {
     t.diagnostic(waiting?.message ?? "this runtime mounts images");
     if (waiting === undefined) {
       assert.ok(Number((await report(node, "image", "app"))[0]) > 0);
+      const [shown] = statusOf(pod, "app")?.volumeMounts ?? [];
+      assert.match(shown?.volumeStatus?.image.imageRef ?? "", /^sha256:[0-9a-f]{64}$/);
     } else {
       assert.equal(waiting.reason, "CreateContainerError");
       assert.match(waiting.message ?? "", /cannot mount images, as \/files .* containerd 2\.1/);

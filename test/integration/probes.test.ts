@@ -2,7 +2,7 @@
 // nor a lost agent shows in a Ready pod.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Container } from "../../src/shared/api/pod.js";
@@ -127,7 +127,7 @@ describe("probes", { concurrency: 6 }, () => {
   });
 });
 
-describe("what restarts, while a pod is Ready", () => {
+describe("restarts of processes, while a pod is Ready", () => {
   // A run takes so long that a pod whose result were lost would be seen as not Ready meanwhile.
   const readinessProbe = { periodSeconds: 3, timeoutSeconds: 30, failureThreshold: 1 };
   const exec = { command: ["sh", "-c", "sleep 2; test -e /ctl/steady"] };
@@ -175,6 +175,25 @@ describe("what restarts, while a pod is Ready", () => {
     const line = new RegExp(`^prober_probe_total\\{.*pod="${name}-${NODE_NAME}".*result="successful"\\} [1-9]`, "m");
     return line.test(await response.text());
   }
+});
+
+describe("the gate ChangeContainerStatusOnKubeletRestart", () => {
+  test("a new kubelet shows a Ready pod as not Ready until a probe of its own succeeds", async () => {
+    // The first run succeeds. Later ones fail, but the third failure, which would change the result, is hours away.
+    const exec = { command: ["sh", "-c", "mkdir /tmp/first"] };
+    const readinessProbe = { periodSeconds: 3600, failureThreshold: 3, exec };
+    await node.writeManifest("changes", pod("changes", [shell("app", IDLE, { readinessProbe })]));
+    const before = await waitForPod(node, "changes", ready, "Ready");
+    await node.restart();
+    await waitForPod(node, "changes", ready, "still Ready without the gate");
+    const { configFile } = node.kubelet;
+    const config = JSON.parse(await readFile(configFile, "utf8")) as object;
+    const featureGates = { ChangeContainerStatusOnKubeletRestart: true };
+    await writeFile(configFile, JSON.stringify({ ...config, featureGates }));
+    await node.restart();
+    const after = await waitForPod(node, "changes", notReady, "not Ready");
+    assert.equal(statusOf(after, "app")?.containerID, statusOf(before, "app")?.containerID);
+  });
 });
 
 /** Collects every value that the pod's Ready condition is seen with, until it is ended. */

@@ -42,7 +42,7 @@ interface Values {
   memory: number;
 }
 
-/** What the kernel has for the one cgroup whose path ends so. */
+/** The kernel's value for the one cgroup whose path has this suffix. */
 async function kernelValues(ending: string): Promise<Partial<Values>> {
   const folders = (await cgroupFolders(process.env["NODELET_CGROUP_ROOT"] ?? "")).filter((path) =>
     path.endsWith(ending),

@@ -1,5 +1,6 @@
-// CPU, memory and topology managers together on real containers, one NUMA node serving all: where a process may run and its
-// memory may lie, as the runtime was told and as the process sees it itself; what is kept over SIGKILL; and the refusals.
+// CPU, memory and topology managers together on real containers, one NUMA node serving all: the CPUs and memory nodes
+// of a process, as set in the runtime and as read by the process itself; assignments that survive SIGKILL; and the
+// rejections.
 // Needs two CPUs; CPU 0 is reserved.
 
 import assert from "node:assert/strict";
@@ -108,7 +109,7 @@ describe("static policies, single-numa-node", () => {
     assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
   });
 
-  test("after SIGKILL the next kubelet knows who has what, and gives it back when the pod ends", async () => {
+  test("after SIGKILL the next kubelet restores all assignments, and releases them when the pod terminates", async () => {
     await node.kill9();
     await node.restart();
     assert.equal(idOf(statusOf(await running("owner"), "main")), idOf(statusOf(owner, "main")), "the same container");
@@ -121,7 +122,7 @@ describe("static policies, single-numa-node", () => {
     });
   });
 
-  test("a damaged memory state: no memory is given while a pod runs whose memory is unknown", async () => {
+  test("a damaged memory state: no memory is allocated while a pod with unknown memory runs", async () => {
     await node.writeManifest("pinned", manifest("pinned", [guaranteed("200m", "32Mi")]));
     const before = await running("pinned");
     await node.kill9();

@@ -138,7 +138,7 @@ test("a pod runs with an address and a host port, survives kill -9 of containerd
   await rm(join(base, "logs-one"), { recursive: true });
 });
 
-test("a start over a killed instance's folder ends what it left", async () => {
+test("a start over a killed instance's folder ends its leftover processes", async () => {
   const dir = join(base, "stale");
   const first = await startContainerd({ dir });
   const old = (await listProcesses()).find(({ pid }) => pid === first.pid);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { globSync } from "../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** What a benchmark run leaves behind: not in the repository. */
+/** Files that a benchmark run creates: not in the repository. */
 const MADE_BY_RUNS = ["bench/results"];
 
 const below = (folder: string, ending: string): string[] =>

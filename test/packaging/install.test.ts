@@ -1,4 +1,4 @@
-// Installing into a staging folder and removing again: what lands where, what is refused, what is kept.
+// Installation into a staging folder and removal: installed paths, refused options, and kept files.
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -105,6 +105,7 @@ test("install puts the kubelet, its unit and a configuration where systemd looks
   assert.deepEqual(await files(), [
     "/etc/nodelet/kubelet.yaml",
     "/usr/bin/kubelet",
+    "/usr/bin/nodelet",
     UNIT,
     `${UNIT}.d/10-standalone.conf`,
   ]);
@@ -115,7 +116,7 @@ test("install puts the kubelet, its unit and a configuration where systemd looks
   assert.equal((await stat(join(destdir, "/usr/bin/kubelet"))).mode & 0o777, 0o755);
 });
 
-test("only what a program could load is installed, of packages that the kubelet runs on", async (t) => {
+test("only files that a program could load are installed, of packages that the kubelet runs on", async (t) => {
   const { run, destdir } = await stage(t);
   await run("install");
   const modules = await readdir(join(destdir, HOME, "node_modules"), { recursive: true, withFileTypes: true });
@@ -176,7 +177,7 @@ test("where kubeadm's own drop-in lies, ours stays away", async (t) => {
   await mkdir(join(destdir, dirname(theirs)), { recursive: true });
   await writeFile(join(destdir, theirs), "");
   await run("install");
-  assert.deepEqual(await files(), [theirs, "/usr/bin/kubelet", UNIT]);
+  assert.deepEqual(await files(), [theirs, "/usr/bin/kubelet", "/usr/bin/nodelet", UNIT]);
 });
 
 test("uninstall keeps the configuration, which a later purge removes", async (t) => {

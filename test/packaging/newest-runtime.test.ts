@@ -43,7 +43,7 @@ describe("the choice of containerd", () => {
     assert.equal(process.env["PATH"], PATH);
   });
 
-  test("newest: what was unpacked before is used without a download", async (t) => {
+  test("newest: an unpacked version is used without a download", async (t) => {
     const cacheDir = await temporaryFolder(t);
     const programs = await withPrograms(join(cacheDir, "containerd-sid", "usr", "bin"));
     await chooseRuntime({ cacheDir, step, env: { NODELET_CONTAINERD: "newest" } });

@@ -135,7 +135,7 @@ test("descendants are found through all generations, and no other process", () =
   );
 });
 
-test("options of npm start: what is wrong is said in one line", () => {
+test("options of npm start: an error is one line", () => {
   assert.equal(parseStartOptions([]).readOnlyPort, 10255);
   assert.equal(parseStartOptions(["--state-dir", "/x/"]).stateDir, "/x");
   for (const args of [
@@ -154,7 +154,7 @@ test("options of npm start: what is wrong is said in one line", () => {
   }
 });
 
-test("NODELET_NO_APT=1 lists what is missing and runs nothing; no apt-get says so", async () => {
+test("NODELET_NO_APT=1 lists missing packages and runs nothing; without apt-get the same", async () => {
   const steps: string[] = [];
   const dependencies = {
     say: () => undefined,
@@ -175,7 +175,7 @@ test("NODELET_NO_APT=1 lists what is missing and runs nothing; no apt-get says s
   assert.deepEqual(steps, []);
 });
 
-test("waiting in vain says for what and what was seen last", async () => {
+test("a wait that times out names its condition and the last state", async () => {
   const wait = waitFor(() => Promise.reject(new Error("closed")), { what: "a sign", timeoutMs: 30, intervalMs: 5 });
   await assert.rejects(wait, (error) => isWaitTimedOut(error) && /for a sign — last seen: closed/.test(error.message));
 });

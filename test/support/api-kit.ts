@@ -188,7 +188,7 @@ export class ApiKit implements Disposable {
   }
 
   /**
-   * Watches an object until `holds` says so of what is there (undefined: nothing); gives it.
+   * Watches an object until `holds` accepts it (undefined: it does not exist); returns it.
    * Throws with `what` and the last sight of it when the deadline passes.
    */
   async waitFor(

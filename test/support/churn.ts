@@ -13,7 +13,7 @@ import type { PodView } from "../../packaging/standalone/pods.js";
 
 const START_ERROR = "StartError";
 
-/** What one pod can be told through files: end with a status, fail its liveness probe, turn its readiness. */
+/** Commands to a pod through files: exit with a status, fail its liveness probe, turn its readiness. */
 type Deed = "exit" | "sicken" | "turn";
 
 interface Shape {
@@ -28,7 +28,7 @@ export interface Instance {
   readonly name: string;
   readonly version: number;
   readonly shape: Shape;
-  /** In the names of the files by which the pod is told things. */
+  /** Part of the names of the files that carry the pod's commands. */
   readonly key: string;
   readonly uid: string | undefined;
   readonly image: string;
@@ -237,7 +237,7 @@ export function statusesOf(pod: PodView): ApiContainerStatus[] {
   return [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
 }
 
-/** What must not change about a pod that nobody touches: its containers, their runs and what became of them. */
+/** Facts about an untouched pod that must not change: its containers, their runs and their states. */
 export function identityOf(pod: PodView): string[] {
   return statusesOf(pod).map(({ name, containerID = "no id", restartCount, state }) => {
     const { terminated } = state;
@@ -251,7 +251,7 @@ const shell = (name: string, script: string, fields: Partial<Container> = {}): C
   command: ["sh", "-c", script],
   ...fields,
 });
-/** Runs until it is told to end, by SIGTERM or with a status. A liveness probe is well again once it has been stopped. */
+/** Runs until a command or SIGTERM ends it. The liveness probe succeeds again after a restart. */
 const app = (key: string, fields: Partial<Container> = {}): Container =>
   shell(
     "app",

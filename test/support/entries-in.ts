@@ -1,5 +1,5 @@
-// How much an object keeps: the entries of all maps, sets and arrays that can be reached from it. For tests that say that
-// something does not grow.
+// Size of an object: the entries of all maps, sets and arrays that can be reached from it. For tests which check that
+// an object does not grow.
 
 /** `without`: names of properties that are not followed, as they lead to other objects of the kubelet or to the test. */
 export function entriesIn(root: object, without: readonly string[] = []): number {

@@ -60,13 +60,13 @@ export class FakeLogind {
     await rm(this.socketPath, { force: true });
   }
 
-  /** A shutdown is about to begin, or was called off; told to whoever listens. */
+  /** Sends PrepareForShutdown to all listeners: a shutdown is about to begin, or was cancelled. */
   prepare(preparing: boolean): void {
     this.preparing = preparing;
     this.signal(LOGIND, "PrepareForShutdown", MANAGER, "b", [preparing]);
   }
 
-  /** The same words from somebody who is not logind. */
+  /** The same signal from another sender than logind. */
   forge(preparing: boolean): void {
     this.signal(":1.66", "PrepareForShutdown", MANAGER, "b", [preparing]);
   }

@@ -13,7 +13,7 @@ export interface FakeUnit {
   properties: Map<string, string | boolean>;
 }
 
-/** What becomes of the next call of a method; without a plan it succeeds. */
+/** Behaviour of the next call of a method; without a plan it succeeds. */
 export type Plan =
   | { job: string }
   | { job: "never" }
@@ -29,7 +29,7 @@ export class FakeSystemd {
   readonly calls: string[] = [];
   readonly plans = new Map<string, Plan[]>();
   connections = 0;
-  /** What the kernel shows of a unit that was started or changed, or is gone. */
+  /** The kernel's state of a unit that was started, changed or removed. */
   onApplied: (unit: string, properties: FakeUnit["properties"]) => Promise<void> = () => Promise.resolve();
   onStopped: (unit: string) => Promise<void> = () => Promise.resolve();
   private readonly sockets = new Set<Socket>();

@@ -1,5 +1,5 @@
-// What the fault tests share: small pods whose ends the test decides, what must not change about them, and the kubelet's
-// log and metrics as data.
+// Helpers of the fault tests: small pods that terminate on command, facts about them that must not change, and the
+// kubelet's log and metrics as data.
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -70,7 +70,7 @@ export function firstStatus(pods: readonly PodView[], name: string): ApiContaine
   return podOf(pods, name)?.status?.containerStatuses?.[0];
 }
 
-/** What a fault must leave alone: per container its id and restart count. */
+/** Facts that a fault must not change: per container its id and restart count. */
 export function identities(pods: readonly PodView[], names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of names) {
@@ -93,8 +93,12 @@ export interface AgentLogLine {
   [field: string]: unknown;
 }
 
-export function isError(line: AgentLogLine): boolean {
-  return line.severity === "error" || line.severity === "fatal";
+/** containerd asks a shim that has just ended: its reply to StopPodSandbox, and to the kubelet's next try nothing is wrong. */
+const SHIM_ENDED = /Stop(?:PodSandbox|Container) .*ttrpc: closed/;
+
+/** An error of the kubelet, not one that containerd has of its own while a shim ends. */
+export function isError({ severity, msg }: AgentLogLine): boolean {
+  return (severity === "error" || severity === "fatal") && !SHIM_ENDED.test(msg);
 }
 
 /** The kubelet's whole log; lines of other writers (Node itself) with nothing but their text. */

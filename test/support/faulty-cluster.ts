@@ -22,7 +22,7 @@ export interface FaultyCluster {
 export interface FaultyClusterOptions {
   api?: FakeApiOptions;
   node?: NodeOptions;
-  /** How the kubelet gets in; a kubeconfig with a client certificate, unless it is given. */
+  /** Credentials of the kubelet; a kubeconfig with a client certificate, unless it is given. */
   join?: (fixture: FakeApi) => Promise<string[]>;
 }
 
@@ -66,7 +66,7 @@ export async function askToEnd({ api }: Pick<FaultyCluster, "api">, name: string
   await api.delete("pods", "default", name);
 }
 
-/** Waits until `holds` says "" about the server's objects; the last thing it said is told when it never does. */
+/** Waits until `holds` returns "" for the server's objects; a timeout reports its last text. */
 export async function settled(what: string, holds: () => string | Promise<string>): Promise<void> {
   let problem = "";
   await waitFor(
@@ -90,7 +90,7 @@ export function still(fixture: FakeApi, names: readonly string[]): string {
   return left === undefined ? "" : `${left} is still there: ${JSON.stringify(podIn(fixture, left)?.status)}`;
 }
 
-/** What a fault must leave alone: containers, their runs, start times. By pod. */
+/** Facts that a fault must not change: containers, their runs, start times. By pod. */
 export function livesOf(fixture: FakeApi, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.map((name) => {

@@ -52,7 +52,7 @@ export async function execTrue(node: TestNode): Promise<void> {
   await socket.until(() => socket.closed);
 }
 
-/** A command that says back what it is told. */
+/** A command that prints its argument. */
 export async function execCat(node: TestNode): Promise<void> {
   const path = `/exec/default/probed-${NODE_NAME}/c0?command=cat&input=1&output=1`;
   const headers = { "Sec-WebSocket-Protocol": "v5.channel.k8s.io" };

@@ -26,7 +26,11 @@ export class HungMounts {
     this.ends.delete(target);
   }
 
+  /** By one program: hundreds of them take longer than the tests. */
   async releaseAll(): Promise<void> {
-    for (const target of [...this.ends.keys()]) await this.release(target);
+    if (this.ends.size === 0) return;
+    execFileSync("umount", ["-l", ...this.ends.keys()], { stdio: "pipe" });
+    for (const end of this.ends.values()) await end.close();
+    this.ends.clear();
   }
 }

@@ -1,4 +1,4 @@
-// What tests of container logs share: records and files in CRI format, and what a reader collects.
+// Helpers for tests of container logs: records and files in CRI format, and a reader's output.
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -39,6 +39,8 @@ const MESSAGES_PER_TURN = 50;
 export class LyingRuntime {
   /** Answers that were a lie. */
   liesSent = 0;
+  /** Trace contexts (W3C) that came with calls, in the order of the calls. */
+  readonly traces: { method: string; traceparent: string }[] = [];
   private readonly lies = new Map<string, Lie>();
   private readonly floods = new Map<string, Flood>();
   /** Ends the streams that are under way. */
@@ -108,6 +110,9 @@ export class LyingRuntime {
     call: ServerUnaryCall<Buffer, Buffer>,
     reply: sendUnaryData<Buffer>,
   ): void {
+    for (const traceparent of call.metadata.get("traceparent")) {
+      this.traces.push({ method, traceparent: String(traceparent) });
+    }
     const asked = this.runtime.makeUnaryRequest<Buffer, Buffer>(
       path,
       same,

@@ -120,7 +120,7 @@ export class MemoryApi {
   }
 }
 
-export const away = (): Error => new ApiConnectionError("the server does not answer");
+export const away = (): Error => new ApiConnectionError("the server does not respond");
 
 function keyOf(kind: { resource: string }, ref: ObjectRef): string {
   return `${kind.resource} ${ref.namespace}/${ref.name}`;

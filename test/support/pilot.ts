@@ -1,10 +1,10 @@
 // A pod worker without a runtime: plans and does, against a model, until nothing is left to do.
 import assert from "node:assert/strict";
 import type { Pod } from "../../src/shared/api/pod.js";
-import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-results.js";
+import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-port.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
-import { type StartFailure } from "../../src/main/planner/plan-context.js";
+import type { StartFailure } from "../../src/main/planner/plan-context.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
 import { RestartMemory } from "../../src/main/planner/restart-memory.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
@@ -35,7 +35,7 @@ export class Pilot {
 
   plan(): Plan {
     const { observed, now } = this.runtime;
-    this.memory.see(observed);
+    this.memory.onObserved(observed);
     return planPod({
       pod: this.wanted,
       observed,
@@ -67,7 +67,7 @@ export class Pilot {
 
   do(step: Step): string {
     this.onStep(step);
-    this.memory.note(step);
+    this.memory.record(step);
     this.runtime.apply(step);
     if ("backoff" in step) this.backoff.next(step.backoff.key, step.backoff.finishedAt, this.runtime.now);
     return step.kind === "start-container" ? `start ${step.container.name}` : step.kind;

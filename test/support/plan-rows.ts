@@ -9,7 +9,7 @@ import {
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import type { ResizeView } from "../../src/main/resources/allocation/resizes.js";
-import type { ProbeResult } from "../../src/main/model/probe-results.js";
+import type { ProbeResult } from "../../src/main/model/probe-port.js";
 import { containerHash } from "../../src/main/model/container-hash.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
@@ -33,7 +33,7 @@ export interface Situation {
   /** Names of containers that were stopped in order to be started again. */
   restarting?: readonly string[];
   gates?: Partial<RestartGates>;
-  /** What the containers were last given, and until when a resize that failed waits. */
+  /** The containers' last set resources, and the end of a failed resize's back-off. */
   resize?: ResizeView;
 }
 
@@ -53,7 +53,7 @@ export function planOf(situation: Situation): Plan {
   const memory = new RestartMemory();
   for (const name of restarting) {
     const kill = { kind: "kill-container", containerId: idOf(name), name, reason: "" } as const;
-    memory.note({ ...kill, graceSeconds: 2, deadline: NOW + 2000, restart: true });
+    memory.record({ ...kill, graceSeconds: 2, deadline: NOW + 2000, restart: true });
   }
   const result = (probe: string) => (id: string) => probes[`${probe} ${id.slice(3)}`];
   return planPod({

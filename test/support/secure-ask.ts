@@ -9,8 +9,13 @@ export interface SecureAnswer {
   body: string;
 }
 
-export async function secureAsk(node: Pick<TestNode, "kubelet">, path: string, method = "GET"): Promise<SecureAnswer> {
-  const response = await secureOpen(node, path, method);
+export async function secureAsk(
+  node: Pick<TestNode, "kubelet">,
+  path: string,
+  method = "GET",
+  headers: Record<string, string> = {},
+): Promise<SecureAnswer> {
+  const response = await secureOpen(node, path, method, headers);
   let body = "";
   for await (const part of response.setEncoding("utf8")) body += part as string;
   return { status: response.statusCode ?? 0, body };
@@ -21,9 +26,10 @@ export async function secureOpen(
   node: Pick<TestNode, "kubelet">,
   path: string,
   method = "GET",
+  headers: Record<string, string> = {},
 ): Promise<IncomingMessage> {
   const url = `${node.kubelet.secureUrl}${path}`;
-  const sent = request(url, { method, agent: false, rejectUnauthorized: false }).end();
+  const sent = request(url, { method, headers, agent: false, rejectUnauthorized: false }).end();
   return ((await once(sent, "response")) as [IncomingMessage])[0];
 }
 

@@ -85,7 +85,7 @@ export function memoryEater(name: string, mebibytes: number, { ctl, stubborn = f
   });
 }
 
-/** Where a pod's emptyDir is, seen from the node. */
+/** Path of a pod's emptyDir on the node. */
 export function emptyDirOf(node: TestNode, uid: string, volume: string): string {
   return join(node.kubelet.rootDir, "pods", uid, "volumes", "kubernetes.io~empty-dir", volume);
 }

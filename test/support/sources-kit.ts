@@ -1,4 +1,4 @@
-// What the tests of the sources share: manifests, a log that is kept, waiting for a condition, a temporary folder.
+// Helpers for tests of the sources: manifests, a log that is kept, waiting for a condition, a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -39,7 +39,7 @@ export class SpdyPeer {
 
   constructor(private readonly out: Pick<Duplex, "write">) {}
 
-  /** What the client has sent. */
+  /** Bytes that the client has sent. */
   push(chunk: Buffer): void {
     this.pending = Buffer.concat([this.pending, chunk]);
     for (;;) {

@@ -1,5 +1,5 @@
-// What tests of static pods on a real node share: manifests in few words, one pod out of /pods, logs as `kubectl logs`
-// would print them, and the runtime's own view through a bare client.
+// Helpers for tests of static pods on a real node: short manifests, one pod out of /pods, logs as `kubectl logs` would
+// print them, and the runtime's own view through a bare client.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -117,7 +117,7 @@ export async function logLines(node: TestNode, pod: PodView, container: string, 
     });
 }
 
-/** What a {@link reporter} printed, once it is complete. */
+/** Output of a {@link reporter}, once it is complete. */
 export async function report(node: TestNode, name: string, container: string, restart = 0): Promise<string[]> {
   const pod = await waitForPod(node, name, (seen) => statusOf(seen, container)?.state.running !== undefined, "running");
   return await waitFor(

@@ -1,4 +1,4 @@
-// What the stats routes are told, for tests that are about something else.
+// Init data of the stats routes, for tests of other things.
 import type { RuntimeInit, StatsInit } from "../../src/shared/contracts/server.js";
 
 export const STATS_INIT: StatsInit = {
@@ -19,4 +19,5 @@ export const RUNTIME_INIT: RuntimeInit = {
   endpoint: "unix:///nowhere",
   imageEndpoint: "unix:///nowhere",
   requestTimeoutMs: 1000,
+  listStreaming: false,
 };

@@ -1,6 +1,8 @@
-// What the tests of the sync path share: a pod worker's surroundings without a runtime. The pleg thread is a function
-// that answers inspections from model runtimes, the doer applies steps to them and can be scripted to fail or hang.
-import { noProbeResults } from "../../src/main/model/probe-results.js";
+// Helpers for tests of the sync path: a pod worker's surroundings without a runtime. The pleg thread is a function that
+// returns inspections of model runtimes, the doer applies steps to them and can be scripted to fail or hang.
+import { defaultRestartGates } from "../../src/main/model/restart.js";
+import { resourcesOf, type PodResources } from "../../src/main/model/pod-resources.js";
+import { noProbeResults } from "../../src/main/model/probe-port.js";
 import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
 import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
@@ -15,6 +17,8 @@ import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
 import type { StepDoer } from "../../src/main/model/step-doer.js";
 
+const ignore = (): void => undefined;
+
 /** Lets everything run that needs no time: only promises and immediates are under way in these tests. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -24,7 +28,7 @@ export function emptyObservation(uid: string, generation: number): ObservedPod {
   return { uid, namespace: "", name: "", sandboxes: [], containers: [], generation, observedAt: 0 };
 }
 
-/** What the doer does with a step instead of succeeding; the model is changed by the script when it wants to. */
+/** Scripted behaviour of the doer for a step, instead of success; the script may change the model. */
 export type Script = (step: Step, signal: AbortSignal) => Promise<InspectHint[]> | undefined;
 
 export const HINTS: InspectHint[] = [{ kind: "container", id: "made" }];
@@ -51,6 +55,8 @@ export interface Synced {
 export class SyncWorld {
   readonly clock = new SteppedClock();
   readonly kept = keptLog();
+  /** The runtime has all resources that a pod asks for: these tests resize nothing. */
+  private readonly actuated = new Map<string, PodResources>();
   readonly models = new Map<string, ModelRuntime>();
   readonly asked: InspectRequest[] = [];
   /** Answers an inspection; by default with what the model has. undefined: no answer. */
@@ -61,20 +67,20 @@ export class SyncWorld {
   script: Script = () => undefined;
   /** Steps of one pod under way at once, highest seen. */
   readonly synced: Synced[] = [];
-  /** What a worker waits for before it stops anything. */
+  /** Promise that a worker awaits before it stops a container. */
   terminationKept: Promise<void> = Promise.resolve();
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
   readonly finished: string[] = [];
   readonly endings: { uid: string; end: PodEnd }[] = [];
   readonly terminated: string[] = [];
-  /** What admission says; by default that every pod is taken on. */
+  /** Result of admission; by default every pod is admitted. */
   admit: (pod: Pod, signal: AbortSignal) => Promise<AdmissionVerdict> = () => Promise.resolve({ admit: true });
   /** Events as "TYPE REASON: MESSAGE". */
   readonly recorded: string[] = [];
   startTime: string | undefined = "1970-01-01T00:00:00Z";
   runtimeState: RuntimeState | undefined;
   /** Steps that ended, as "UID kind", with "failed" when they did. */
-  /** What each pass was counted as. */
+  /** Outcome under which each pass was counted. */
   readonly passes: string[] = [];
   onTerminated: (uid: string) => void = () => undefined;
   cacheEvents: Partial<PodCacheEvents> = {};
@@ -92,6 +98,7 @@ export class SyncWorld {
     const { uid } = pod.metadata;
     const model = this.models.get(uid) ?? new ModelRuntime(pod);
     model.now = Math.max(this.models.has(uid) ? model.now : 0, this.clock.now());
+    this.actuated.set(uid, resourcesOf(pod));
     this.models.set(uid, model);
     return model;
   }
@@ -121,6 +128,18 @@ export class SyncWorld {
         node: (event) => void this.recorded.push(eventLine(event)),
       },
       admit: (pod, signal) => this.admit(pod, signal),
+      keptEnd: { endDeadline: () => undefined, keepEndDeadline: () => Promise.resolve() },
+      isCgroupLost: () => Promise.resolve(false),
+      resizes: {
+        view: () => ({ actuated: this.actuated.get(uid) }),
+        onStarted: ignore,
+        onResized: ignore,
+        onFailed: ignore,
+      },
+      backoff: {},
+      gates: defaultRestartGates,
+      deadContainersKept: 1,
+      syncFrequencyMs: 60_000,
       startTime: () => this.startTime,
       runtime: () => this.runtimeState,
       clock: this.clock,

@@ -1,4 +1,5 @@
 // CPU time of the calling thread, which other threads, processes and a busy machine do not add to.
+import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 /** The kernel brings the figure up to date at each of its ticks: it is at most a few milliseconds old. */
@@ -7,13 +8,52 @@ function threadCpuMs(): number {
   return Number(nanos) / 1e6;
 }
 
-/** CPU milliseconds of one call, the least of several: the rest is the compiler's and the collector's. */
-export function leastCpuMs(work: () => unknown, runs = 5): number {
+function cpuMs(work: () => unknown): number {
+  const before = threadCpuMs();
+  work();
+  return threadCpuMs() - before;
+}
+
+/** Milliseconds of a plain scan of a megabyte on the machine for which bounds are written. */
+const SCAN_MS = 2;
+const SCANNED = "ab".repeat(512 * 1024);
+
+/**
+ * Present slowness of this machine as a factor of that machine, at least 1. A busy machine shares its caches and its
+ * clock rate.
+ */
+function slowness(): number {
   let least = Infinity;
-  for (let run = 0; run < runs; run++) {
-    const before = threadCpuMs();
-    work();
-    least = Math.min(least, threadCpuMs() - before);
+  for (let run = 0; run < 20; run++) {
+    let sum = 0;
+    const ms = cpuMs(() => {
+      for (let at = 0; at < SCANNED.length; at++) sum = (sum * 31 + SCANNED.charCodeAt(at)) | 0;
+    });
+    assert.ok(Number.isInteger(sum));
+    least = Math.min(least, ms);
   }
+  return Math.max(1, least / SCAN_MS);
+}
+
+/** CPU milliseconds that the runs of one check may take together. Super-linear work takes as long in its first run. */
+const BUDGET_MS = 3000;
+const LEAST_RUNS = 3;
+
+/**
+ * Fails when no run of `work` takes less than `boundMs` of the thread's CPU time; returns the least. Linear work is quick at least once in
+ * many runs: the rest of a run's time is the compiler's, the collector's and the machine's. Super-linear work never is.
+ * On a machine that scans a text more slowly, the bound is as many times longer.
+ */
+export function assertCpuBelow(boundMs: number, work: () => unknown, what = "the work"): number {
+  let least = Infinity;
+  let spent = 0;
+  for (let run = 0; least >= boundMs && (run < LEAST_RUNS || spent < BUDGET_MS); run++) {
+    const ms = cpuMs(work);
+    spent += ms;
+    least = Math.min(least, ms);
+  }
+  if (least < boundMs) return least;
+  const allowed = boundMs * slowness();
+  assert.ok(least < allowed, `${what}: ${least} ms of CPU time, and ${allowed} ms are allowed`);
   return least;
 }

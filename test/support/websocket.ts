@@ -24,7 +24,7 @@ export function clientFrame(
 }
 
 export class ChannelSocket {
-  /** What came on each channel so far. */
+  /** Data received on each channel so far. */
   readonly received = new Map<number, string>();
   /** Payloads of pongs; the code of the close frame. */
   readonly pongs: string[] = [];

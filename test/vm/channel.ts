@@ -1,5 +1,5 @@
 // The test's side of guest/agent.sh: commands over a virtio port that QEMU shows as a socket.
-// Invariant: every command has an answer or an error; when the line is cut, all that wait are told.
+// Invariant: every command returns or fails; when the line is cut, all waiting commands fail.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -51,7 +51,7 @@ export class Channel {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
-        () => this.end(id, (one) => one.reject(new Error(`no answer to: ${script}`))),
+        () => this.end(id, (one) => one.reject(new Error(`no response to: ${script}`))),
         timeoutMs + GRACE_MS,
       );
       this.waiting.set(id, {

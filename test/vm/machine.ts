@@ -11,7 +11,7 @@ import type { VmImage } from "./image.js";
 const BOOT_TIMEOUT_MS = 150_000;
 const COMMAND_TIMEOUT_MS = 60_000;
 const CONSOLE_LINES = 25;
-/** What moves a terminal's cursor and colours it, and the bytes of systemd's ellipsis. */
+/** Escape sequences of a terminal (cursor, colour), and the bytes of systemd's ellipsis. */
 const ESCAPES = /\u001b(\[[0-9;?]*[A-Za-z]|c|M)|[^\x09-\x7e]/g;
 
 /** `kvm` where it works makes the suite several times faster. */
@@ -29,7 +29,7 @@ export interface MachineOptions {
   image: VmImage;
   /** Seen as /dev/vdb. */
   payload: string;
-  /** Seen as /dev/vdc; what is written to it outlives the machine. */
+  /** The guest's /dev/vdc; data written to it outlives the machine. */
   kept: string;
   /** A folder of this machine's own, for socket and console. */
   dir: string;
@@ -85,7 +85,7 @@ export class Machine {
     return this.channel.run(script, timeoutMs);
   }
 
-  /** What the script writes to stdout. Throws {@link GuestCommandFailed} for a status other than 0. */
+  /** Standard output of the script. Throws {@link GuestCommandFailed} for a status other than 0. */
   async ok(script: string, timeoutMs = COMMAND_TIMEOUT_MS): Promise<string> {
     const result = await this.run(script, timeoutMs);
     if (result.status !== 0) throw new GuestCommandFailed(script, result, await this.story());
@@ -112,7 +112,7 @@ export class Machine {
     return `\n--- console\n${relevant.slice(-CONSOLE_LINES).join("\n")}`;
   }
 
-  /** What happened lately, for failure messages: the kubelet's unit and the console. */
+  /** Latest messages, for failure reports: the kubelet's unit and the console. */
   async story(): Promise<string> {
     const ask = "systemctl status kubelet --no-pager -n 0; journalctl --unit kubelet --no-pager --lines 25";
     const journal = await this.run(`{ ${ask}; } 2>&1`, 20_000).catch(() => undefined);

@@ -171,7 +171,7 @@ ${RESERVED}END
     );
   });
 
-  test("kubeadm's drop-in starts the kubelet, which says what of the cluster is missing", async () => {
+  test("kubeadm's drop-in starts the kubelet, which names the missing parts of the cluster", async () => {
     await node.removePods();
     await node.vm.ok(`systemctl stop kubelet && make -C ${PACKAGE} install MODE=kubeadm`, 120_000);
     const refusalOf = async (what: string): Promise<string> => {
@@ -214,7 +214,7 @@ ${RESERVED}END
   });
 
   test("systemctl poweroff: pods end by priority, with their grace, before the machine goes down", async () => {
-    // What the kubelet keeps is to be read when the machine is down.
+    // The kubelet's files can be read after the machine is down.
     await node.vm.ok(
       `make -C ${PACKAGE} install && mkdir -p /var/lib/kubelet && mount /dev/vdc /var/lib/kubelet`,
       120_000,
@@ -268,7 +268,7 @@ async function storyOf(kept: string, names: readonly string[]): Promise<[said: s
     .sort((a, b) => a[1] - b[1]);
 }
 
-/** How the kubelet saw its pods end: phase, reason, exit code, by name. */
+/** Final states of pods in the kubelet: phase, reason, exit code, by name. */
 async function recordsOf(kept: string): Promise<Record<string, unknown[]>> {
   const folder = `${kept}/nodelet/pods`;
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
@@ -301,7 +301,7 @@ async function waitForOtherPid(pid: string): Promise<void> {
   });
 }
 
-/** What kubeadm join writes, in short. */
+/** The main files of kubeadm join. */
 const KUBEADM_FILES: Readonly<Record<string, string>> = {
   "/etc/kubernetes/kubelet.conf": "apiVersion: v1\nkind: Config\n",
   "/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--hostname-override=vm --node-ip=10.0.0.1 --node-labels=tier=test"\n`,

@@ -1,4 +1,4 @@
-// What the machine that runs the test needs, as Debian packages: found by their files, installed after saying so.
+// Debian packages that the machine of the test needs: found by their files, installed after a message.
 
 import { access } from "node:fs/promises";
 import { findExecutable } from "../../packaging/standalone/exec.js";

@@ -1,5 +1,5 @@
-// What the test machine is made of: Debian's release and packages, and the files we put over them. The hash of all of
-// it names the cached image, so that a change here makes a new one.
+// Content of the test machine: Debian's release and packages, and the files added to them. The hash of all of it names
+// the cached image, so that a change here makes a new one.
 
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";

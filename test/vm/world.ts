@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, 
 
 export interface World {
   vm: Machine;
-  /** What the machine wrote to its third disk, as a folder. Only when it is down. */
+  /** Content of the machine's third disk, as a folder. Only when it is down. */
   keptFiles(): Promise<string>;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();
-  /** Verdicts asked for ahead of their pods' workers. */
+  /** Admissions that were requested before their pods' workers needed them. */
   private readonly ahead = new Map<string, Promise<AdmissionVerdict>>();
   private readonly stopping = new AbortController();
 
@@ -26,7 +26,7 @@ export class AdmissionQueue {
     }
   }
 
-  /** Rejects with the signal's reason as soon as that aborts, or with what admission failed with: to be asked again. */
+  /** Rejects with the signal's reason as soon as that aborts, or with the error of admission: the caller may retry. */
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const { uid } = pod.metadata;
     const asked = this.ahead.get(uid);
@@ -48,7 +48,7 @@ export class AdmissionQueue {
     this.admission.updated?.(pod);
   }
 
-  /** The pod holds nothing any more; should it come back, it is asked for anew. */
+  /** The pod's resources are released; if it comes back, it is admitted again. */
   forget(uid: string): void {
     this.ahead.delete(uid);
     this.admission.release?.(uid);
@@ -62,7 +62,7 @@ export class AdmissionQueue {
     return this.next(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
-      // No caller receives this answer, so no caller would release the resources. After a restart the pod keeps what it
+      // No caller receives this result, so no caller would release the resources. After a restart the pod keeps what it
       // has.
       if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;

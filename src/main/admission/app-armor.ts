@@ -1,4 +1,4 @@
-// A pod that asks for an AppArmor profile runs where it is enforced, or not at all (status-rules.md 10).
+// A pod with an AppArmor profile is admitted only if the node enforces AppArmor.
 import { readFile } from "node:fs/promises";
 import { appArmorProfileOf } from "../../shared/api/app-armor.js";
 import { allContainersOf } from "../../shared/api/pod-containers.js";
@@ -6,7 +6,7 @@ import type { AppArmorProfile, Pod } from "../../shared/api/pod.js";
 import type { AdmissionHandler } from "./handler.js";
 
 export const appArmorHandler: AdmissionHandler = ({ pod, node }) => {
-  // A pod that ran before under its profile goes on.
+  // A pod that ran before with its profile keeps running.
   if (pod.status !== undefined && pod.status.phase !== "Pending") return undefined;
   const profiles = profilesOf(pod);
   if (profiles.length === 0) return undefined;

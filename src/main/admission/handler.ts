@@ -1,4 +1,4 @@
-// What an admission handler looks at, and what it answers. Handlers are pure: they are asked again for a resize.
+// Input and result of an admit handler. Handlers are pure: a resize calls them again.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { NodeResources } from "../resources/node-capacity.js";
@@ -16,7 +16,7 @@ export interface AdmissionContext {
   extendedClaim?: ExtendedClaim | undefined;
 }
 
-/** The node as admission sees it. */
+/** The node's facts for admission. */
 export interface AdmissionNode {
   name: string;
   labels: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface AdmissionNode {
   allowedUnsafeSysctls: readonly string[];
   /** Why AppArmor profiles can't be enforced here; undefined: they can. */
   appArmorProblem: string | undefined;
-  /** undefined: the runtime has not said. */
+  /** undefined: the runtime has not reported it yet. */
   supplementalGroupsPolicy: boolean | undefined;
   podLevelResources: boolean;
   /** undefined: they are not checked. */

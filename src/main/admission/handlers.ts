@@ -1,16 +1,37 @@
-// All handlers in the order in which they are asked; the first refusal wins. Between the first two and the rest a new pod asks
-// the resource managers (node-admission.ts).
+// All admit handlers in the order of their calls; the first rejection wins. For a new pod, the resource managers are
+// called between the first two handlers and the rest (node-admission.ts).
 import { appArmorHandler } from "./app-armor.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
-import { declaredFeaturesHandler, podFeaturesHandler, shutdownHandler } from "./pod-features.js";
-import { nodeAffinityHandler, nodeNameHandler } from "./predicates/node-affinity.js";
-import { nodePortsHandler } from "./predicates/node-ports.js";
-import { operatingSystemHandler, supplementalGroupsHandler } from "./predicates/operating-system.js";
-import { resourcesHandler } from "./predicates/resources.js";
-import { taintsHandler } from "./predicates/taints.js";
-import { pressureHandler } from "./pressure.js";
+import {
+  nodeAffinityHandler,
+  nodeNameHandler,
+  nodePortsHandler,
+  taintsHandler,
+  pressureHandler,
+  operatingSystemHandler,
+  supplementalGroupsHandler,
+} from "./predicates.js";
+import { resourcesHandler } from "./free-resources.js";
 import { sysctlHandler } from "./sysctls.js";
 import type { Refusal } from "../model/refusal.js";
+import { featuresMissing, featuresToRun } from "../model/declared-features.js";
+import { hasPodLevelResources } from "../resources/pod-requests.js";
+
+// Features that a pod uses although this node has turned them off.
+
+export const podFeaturesHandler: AdmissionHandler = ({ pod, node }) =>
+  !node.podLevelResources && hasPodLevelResources(pod)
+    ? { reason: "PodLevelResourcesNotSupported", message: "PodLevelResources feature gate is disabled" }
+    : undefined;
+
+export const declaredFeaturesHandler: AdmissionHandler = ({ pod, node: { declaredFeatures } }) => {
+  if (declaredFeatures === undefined) return undefined;
+  const missing = featuresToRun(pod).filter((feature) => !declaredFeatures.includes(feature));
+  return missing.length === 0 ? undefined : { reason: "PodFeatureUnsupported", message: featuresMissing(missing) };
+};
+
+export const shutdownHandler: AdmissionHandler = ({ node }) =>
+  node.shuttingDown ? { reason: "NodeShutdown", message: "Pod was rejected as the node is shutting down." } : undefined;
 
 /** Handlers whose verdict does not depend on free resources. */
 const PLACEMENT: readonly AdmissionHandler[] = [nodeAffinityHandler, nodeNameHandler, nodePortsHandler, taintsHandler];
@@ -33,7 +54,7 @@ export function firstRefusal(context: AdmissionContext): Refusal | undefined {
   return refusalBeforeResources(context) ?? refusalAfterResources(context);
 }
 
-/** Of those that are asked before anything is handed out. */
+/** Handlers that are called before any resource is granted. */
 export function refusalBeforeResources(context: AdmissionContext): Refusal | undefined {
   return refusalOf(BEFORE_RESOURCES, context);
 }

@@ -1,8 +1,8 @@
-// Admission of the running node: asks the handlers, makes room for critical pods, and keeps account of who was let in.
+// Admission of the running node: calls the admit handlers, preempts pods for critical pods, and records the admitted
+// pods.
 // Invariant: the account changes only here, so that two pods can't be promised the same room.
-import type { Pod } from "../../shared/api/pod.js";
+import { type Pod, podDescription } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import { podDescription } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -13,10 +13,9 @@ import { isCriticalPod } from "../resources/oom-score.js";
 import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
 import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
-import { findShortages } from "./predicates/resources.js";
+import { findShortages } from "./free-resources.js";
 import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
-import type { PodFailure } from "../model/pod-failure.js";
-import type { MissingResource, Refusal } from "../model/refusal.js";
+import type { PodFailure, MissingResource, Refusal } from "../model/refusal.js";
 
 const PREEMPTED: PodFailure = {
   reason: "Preempting",
@@ -34,9 +33,9 @@ export interface NodeAdmissionDeps {
   apiStatus: (uid: string) => PodStatus | undefined;
   events: EventRecorder;
   log: Logger;
-  /** Ends a pod for good; resolves when nothing of it runs. */
+  /** Fails a pod for good; resolves when no container of it runs. */
   fail: (uid: string, failure: PodFailure) => Promise<void>;
-  /** Absent: a node without CPUs, memory or devices to hand out. */
+  /** Absent: a node without resource managers. */
   managers?: Pick<ResourceManagers, "admit" | "refused" | "release">;
   counters: { rejected(reason: string): void; preempted(resource: string): void };
 }
@@ -55,7 +54,7 @@ export class NodeAdmission implements Admission {
     if (refusal === undefined) {
       let admitted = false;
       try {
-        // What the pod was given now counts as the node's, whatever has become of it since.
+        // Resources that the managers granted to the pod count as the node's, even if a device became unhealthy since.
         const node = managers === undefined ? before : await this.deps.node(pod, signal);
         refusal = await this.afterResources(pod, node, signal);
         admitted = refusal === undefined;

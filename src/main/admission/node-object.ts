@@ -1,5 +1,5 @@
-// The node for admission as the API server has it: labels, taints and allocatable are the cluster's to decide. What the
-// object does not say is as the machine says. Pure.
+// The node for admission, from its object in the API: the cluster decides about labels, taints and allocatable. The
+// machine provides fields that the object lacks. Pure.
 import type { Node } from "../../shared/api/node.js";
 import { parseQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { AdmissionNode } from "./handler.js";

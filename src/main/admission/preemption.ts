@@ -1,6 +1,6 @@
-// Which pods must go so that a critical one fits. Pure. Best-effort pods go before burstable ones, those before
-// guaranteed ones; within a class the pod that comes nearest to what is still missing. Invariant: no pod is chosen
-// that the others chosen make unnecessary, and never a pod that matters as much as the new one.
+// The pods to preempt so that a critical pod fits. Pure. BestEffort pods are chosen before Burstable ones, those before
+// Guaranteed ones; within a class the pod whose requests are closest to the missing amount. Invariant: no chosen pod is
+// made unnecessary by the other chosen pods, and no pod of equal or higher priority than the new one is chosen.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { milliValue, value } from "../../shared/api/quantity.js";
@@ -19,8 +19,6 @@ export class NoRoomError extends Error {
   }
 }
 
-export const isNoRoomError = (error: unknown): error is NoRoomError => error instanceof NoRoomError;
-
 /** @throws NoRoomError */
 export function choosePreempted(preemptor: Pod, running: readonly Pod[], missing: readonly MissingResource[]): Pod[] {
   const candidates = running.filter((pod) => mayPreempt(preemptor, pod));
@@ -34,7 +32,7 @@ export function choosePreempted(preemptor: Pod, running: readonly Pod[], missing
   return necessary([...lastChosen, ...thenChosen, ...firstChosen], missing);
 }
 
-/** Static pods never give way; critical ones only to a higher priority; others to every critical pod too. */
+/** Static pods are never preempted; critical ones only by a higher priority; others also by every critical pod. */
 function mayPreempt(preemptor: Pod, victim: Pod): boolean {
   if (isStaticPod(victim)) return false;
   if (isCriticalPod(preemptor) && !isCriticalPod(victim)) return true;
@@ -59,7 +57,7 @@ function freedBy(pod: Pod, resource: string): bigint {
   return resource === "pods" ? 1_000_000_000n : sumOf(podRequests(pod), resource).nanos;
 }
 
-/** Takes the pod nearest to the need until nothing is missing. Every need can be met by the pods given. */
+/** Chooses the pod closest to the missing amount until nothing is missing. The given pods can satisfy every need. */
 function nearest(pods: readonly Pod[], missing: MissingResource[]): Pod[] {
   const chosen: Pod[] = [];
   let left = missing;

@@ -1,5 +1,5 @@
-// Which kernel parameters a pod may set: the safe ones, those the operator allowed, and never one of a namespace that is
-// the host's. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/, status-rules.md 10.
+// The sysctls that a pod may set: safe ones and those the operator allowed, but never one of a namespace that the pod
+// shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 import type { AdmissionHandler } from "./handler.js";
 
 /** Name to the first kernel in which it belongs to a namespace; without: every kernel. */
@@ -62,7 +62,7 @@ function isAllowed(name: string, patterns: readonly string[]): boolean {
   });
 }
 
-/** The kernel namespace that a parameter lives in; undefined: none, it is the whole machine's. */
+/** The kernel namespace of a parameter; undefined: the parameter applies to the whole machine. */
 function namespaceOf(name: string): "Net" | "IPC" | undefined {
   if (name.startsWith("net.")) return "Net";
   if (/^kernel\.(shm|msg)/.test(name) || name === "kernel.sem" || name.startsWith("fs.mqueue.")) return "IPC";

@@ -10,7 +10,10 @@ export type AdmissionVerdict =
 export interface ResizeRefusal {
   reason: string;
   message: string;
-  /** It can never fit here: why, as kubelet_pod_infeasible_resizes_total tells it. Absent: it may fit later. */
+  /**
+   * The pod can never fit on this node: the reason label of kubelet_pod_infeasible_resizes_total. Absent: it may fit
+   * later.
+   */
   infeasible?: string;
 }
 
@@ -21,10 +24,13 @@ export interface Admission {
    * or after this promise rejected.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict>;
-  /** A pod that was admitted asks for other resources; undefined: it has them from now on. Absent: always granted. */
+  /** An admitted pod requests other resources; undefined: they are granted from now on. Absent: always granted. */
   resize?(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined>;
   /** The definition of a pod that was admitted changed; CPU and memory stay those that were granted. */
   updated?(pod: Pod): void;
-  /** Nothing of the pod runs any more, or it is gone: what it was given is free. Also said of pods never admitted. */
+  /**
+   * No container of the pod runs any more, or it is removed: releases its resources. Also called for pods that were
+   * never admitted.
+   */
   release?(uid: string): void;
 }

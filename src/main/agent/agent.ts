@@ -1,5 +1,5 @@
-// The whole kubelet on one page: what it is made of, and in which order the parts start. They stop in reverse.
-// Invariant: the pods go on when the kubelet stops.
+// The whole kubelet on one page: its components and the order of their start. They stop in reverse order.
+// Invariant: the pods keep running when the kubelet stops.
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -8,35 +8,33 @@ import { checkLeftStates } from "../resources/managers/left-states.js";
 import { startPodCidr } from "../runtime/pod-cidr.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { Sources } from "../sources/start-sources.js";
-import { Components, running } from "./components.js";
+import { Components, running } from "../model/components.js";
 import type { AgentContext } from "./context.js";
 import { makeFoundation } from "./foundation.js";
-import { LateEviction } from "./late-eviction.js";
-import { startLateIptables } from "./late-iptables.js";
+import { LateEviction, hookFaults, threadOwner } from "./thread-owner.js";
+import { startLateIptables, startLateWarnings, watchLoopDelay } from "./after-start.js";
 import { startLateSockets } from "./late-sockets.js";
-import { startLateWarnings } from "./late-warnings.js";
 import { Later } from "./later.js";
-import { watchLoopDelay } from "./loop-delay.js";
 import { makeManagedRuntime } from "./managed-runtime.js";
 import { joinItsCluster, startPodSources } from "./pod-sources.js";
 import { startServingCertificate } from "./serving-certificate.js";
 import { makeSyncPath } from "./sync-path.js";
-import { hookFaults, threadOwner } from "./thread-owner.js";
 
 export interface RunningAgent {
-  /** What the runtime last said of itself; undefined until it did. */
+  /** The last status of the runtime; undefined until the first. */
   runtime(): RuntimeState | undefined;
-  /** Every source has delivered once and the runtime has been seen: the pods are all there are. */
+  /** Every source has delivered once and the runtime was observed: all pods are known. */
   settled(): boolean;
   /** All pods with their statuses. */
   pods(): readonly Pod[];
-  /** Orderly stop; pods are left as they are. */
+  /** Orderly stop; pods keep running. */
   stop(): Promise<void>;
 }
 
-/** Resolves when all has started; what starts late or in the background may follow. Rejects with nothing left running. */
+/** Resolves when all has started; late and background starts may follow. Rejects with nothing left running. */
 export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
   const { settings, threads, registry, clock, log } = context;
+  const startedAt = clock.now();
   const later = new Later<NodeSync>("the sync path");
   const foundation = await makeFoundation(context);
   const managed = await makeManagedRuntime(context, foundation, later);
@@ -71,11 +69,29 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         stop: () => managers.stop(),
       },
       { name: "the sync path", stop: () => sync.stop() },
-      // Before the sync path: a pass that waits for a hung volume would hold up the stop.
+      // Stopped before the sync path: a pass that waits for a hung volume would delay the stop.
       { name: "calls on volumes", stop: () => calls.close() },
       {
         name: "the answers to threads",
-        start: () => threads.attach(threadOwner({ sync, probes, timelines, membership, collection, eviction })),
+        start: () =>
+          threads.attach(
+            threadOwner({
+              ...{
+                sync,
+                probes,
+                pressures,
+                timelines,
+                membership,
+                collection,
+                eviction,
+                calls,
+                settled,
+                clock,
+                startedAt,
+              },
+              events: events.store,
+            }),
+          ),
       },
       // A node of a cluster gets its CIDR from the Node object.
       running("the pod CIDR", () =>
@@ -113,11 +129,15 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       ),
       running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
       { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
-      { name: "the cgroups of the node", start: () => cgroupMaintenance.begin(), stop: () => cgroupMaintenance.stop() },
+      {
+        name: "the cgroups of the node",
+        start: () => cgroupMaintenance.schedule(),
+        stop: () => cgroupMaintenance.stop(),
+      },
       {
         name: "graceful shutdown of the node",
         start: () =>
-          shutdown.begin({
+          shutdown.schedule({
             groups: settings.shutdownGroups,
             withTimes: settings.shutdownTimes,
             workers: sync.workers,

@@ -8,17 +8,17 @@ import type { Logger } from "../../shared/log/logger.js";
 export interface NodeCgroupDriverOptions {
   clock: Clock;
   log: Logger;
-  /** Milliseconds for the runtime's answer; default 2000. */
+  /** Milliseconds for the runtime's response; default 2000. */
   deadlineMs?: number;
   /** The runtime is so old that it has no such call. */
   onCallMissing?: () => void;
 }
 
 const DEADLINE_MS = 2000;
-/** A runtime that is just starting is caught soon after. */
+/** Polling interval for a runtime that is just starting. */
 const PAUSE_MS = 200;
 
-/** Resolves to the driver to use, within the deadline; what decided, and a contradiction, are logged. Never rejects. */
+/** Resolves to the driver to use, within the deadline; logs its source and a contradiction. Never rejects. */
 export async function nodeCgroupDriver(
   cri: Pick<CriCalls, "runtimeConfig">,
   configured: CgroupDriverName,
@@ -26,7 +26,7 @@ export async function nodeCgroupDriver(
 ): Promise<CgroupDriverName> {
   const deadline = new AbortController();
   const timer = clock.after(deadlineMs, () => {
-    deadline.abort(new Error(`no answer within ${deadlineMs / 1000} s`));
+    deadline.abort(new Error(`no response within ${deadlineMs / 1000} s`));
   });
   try {
     const choice = await chooseCgroupDriver(cri, configured, {

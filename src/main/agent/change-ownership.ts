@@ -1,4 +1,4 @@
-// Files of a volume are given to a group in the pool: a walk over a big volume must not be main's.
+// Changes the group of a volume's files in the tasks pool: a walk over a large volume must not run on main.
 import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 

@@ -21,7 +21,7 @@ export interface AgentContext {
 }
 
 interface ClusterContext {
-  /** As the command line and the files give them. */
+  /** The settings of the command line and the files, unchanged. */
   settings: Settings;
   /** Wall time, ms. */
   startedAtMs: number;

@@ -1,6 +1,6 @@
-// What the parts of the kubelet stand on: events, metrics, the pool for short jobs, calls on volumes, and the way to the cluster.
-// None of it needs another part.
-import { moduleLogger } from "../../shared/log/logger.js";
+// The base of all parts of the kubelet: events, metrics, the pool for short jobs, calls on volumes, and the connection to the cluster.
+// None of these depends on another part.
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { Membership } from "../cluster/membership.js";
@@ -15,7 +15,12 @@ import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
 import { Timelines } from "../timeline/timelines.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import type { AgentContext } from "./context.js";
-import { persistentVolumes } from "./persistent-volumes.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ClusterAccess } from "../model/cluster-access.js";
+import type { Settings } from "../command/settings.js";
+import type { EventRecorder, ObjectEvents } from "../model/event-recorder.js";
+import { changeOwnershipIn } from "./change-ownership.js";
 
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
@@ -65,4 +70,32 @@ export async function makeFoundation({ settings, registry, clock, log, cluster }
     persistent,
     providers,
   };
+}
+
+// Volumes that outlive pods, on a node that joins a cluster. A stand-alone node loads nothing of them.
+
+interface PersistentDeps {
+  nodeName: string;
+  cluster: ClusterAccess;
+  tasks: TasksPool;
+  calls: VolumeCalls;
+  events: EventRecorder & ObjectEvents;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+async function persistentVolumes(settings: Settings, deps: PersistentDeps): Promise<PersistentVolumes> {
+  const { PersistentVolumes } = await import("../volumes/persistent/persistent-volumes.js");
+  const { rootDir } = settings;
+  return new PersistentVolumes({
+    ...deps,
+    rootDir,
+    volumePluginDir: settings.volumePluginDir,
+    changeOwnership: changeOwnershipIn(deps.tasks),
+    controllerAttaches: settings.enableControllerAttachDetach,
+    statsPeriodMs: settings.volumeStatsAggPeriodMs,
+    volumeHealth: settings.csiVolumeHealth,
+    seLinuxEveryMode: settings.seLinuxMount,
+  });
 }

@@ -12,11 +12,11 @@ import type { ClusterAccess } from "../model/cluster-access.js";
 import type { PluginHandler } from "../model/plugin-handler.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 
-/** Plugins look for the socket; the first pods come before. */
+/** Plugins watch for the socket; the first pods come before. */
 const AFTER_START_MS = 1000;
 const AGAIN_MS = 10_000;
 
-export interface LateSocketsParts {
+export interface LateSocketsDeps {
   rootDir: string;
   devices: NodeDevices;
   /** On a stand-alone node plugins register here; in a cluster CSI's part watches the directory. */
@@ -36,9 +36,9 @@ export interface LateSockets {
   stop(): Promise<void>;
 }
 
-export function startLateSockets(parts: LateSocketsParts): LateSockets {
-  const { rootDir, devices, clock } = parts;
-  const log = moduleLogger(parts.log, "late-sockets");
+export function startLateSockets(deps: LateSocketsDeps): LateSockets {
+  const { rootDir, devices, clock } = deps;
+  const log = moduleLogger(deps.log, "late-sockets");
   const ending = new AbortController();
   const { signal } = ending;
   const stops: (() => Promise<void> | void)[] = [];
@@ -67,30 +67,30 @@ export function startLateSockets(parts: LateSocketsParts): LateSockets {
           import("../node/pod-resources/server.js"),
           import("../node/pod-resources/lister.js"),
           import("../node/pod-resources/listed-devices.js"),
-          import("../node/pod-resources/listed-claims.js"),
+          import("../node/pod-resources/listed-devices.js"),
         ]);
         const ports = {
-          ...parts.ports,
-          pods: parts.pods,
+          ...deps.ports,
+          pods: deps.pods,
           devices: listedDevices(() => devices.manager),
-          claims: listedClaims(() => parts.cluster()?.claims),
+          claims: listedClaims(() => deps.cluster()?.claims),
         };
         const server = await servePodResources({
           directory: `${rootDir}/pod-resources`,
-          lister: new PodResourcesLister(ports, parts.activePodsOnly),
-          metrics: podResourcesMetrics(parts.registry),
+          lister: new PodResourcesLister(ports, deps.activePodsOnly),
+          metrics: podResourcesMetrics(deps.registry),
           clock,
         });
         return () => server.stop();
       }),
-      ...(parts.watchPlugins ? [keepTrying("plugins_registry", () => watchPlugins(devices.handler))] : []),
+      ...(deps.watchPlugins ? [keepTrying("plugins_registry", () => watchPlugins(devices.handler))] : []),
     ]);
   };
 
   const watchPlugins = async (handler: PluginHandler): Promise<() => Promise<void>> => {
     const { PluginManager } = await import("../node/plugins/plugin-manager.js");
     const plugins = new PluginManager({
-      ...{ rootDir, clock, registry: parts.registry, log: parts.log },
+      ...{ rootDir, clock, registry: deps.registry, log: deps.log },
       handlers: { DevicePlugin: handler },
     });
     await plugins.start();

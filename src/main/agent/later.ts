@@ -1,4 +1,4 @@
-// A value that a part of the kubelet needs and that is made after it: of two parts that need each other, one gets the other so.
+// A value that is created after its user: if two components need each other, one gets the other through this.
 
 export class Later<Value extends object> {
   private made: Value | undefined;
@@ -10,7 +10,9 @@ export class Later<Value extends object> {
     this.made = value;
   }
 
-  /** Bound: pass it on as a function. @throws Error before the value is made: a fault of the kubelet's construction */
+  /**
+   * Bound: pass it on as a function. @throws Error before the value is created: a fault of the kubelet's construction
+   */
   readonly get = (): Value => {
     if (this.made === undefined) throw new Error(`${this.name} is used before it is made`);
     return this.made;

@@ -1,4 +1,5 @@
-// Makes what the runtime verbs work with: the CRI connection, cgroups, images, volumes, and the facts of this node.
+// Creates the collaborators of the runtime verbs: the CRI connection, cgroups, images, volumes, and the facts of this
+// node.
 import { createCriClient } from "../../shared/cri/client.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { printQuantity, value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
@@ -10,7 +11,7 @@ import { readFileLabel } from "../../shared/os/se-linux.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { volumeMetrics } from "../volumes/metrics.js";
-import type { LateCluster } from "../cluster/late-cluster.js";
+import type { LateCluster } from "../cluster/membership.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
 import { nodeImages } from "../images/node-images.js";
@@ -22,9 +23,10 @@ import { hostHugePageSizes } from "../resources/huge-pages.js";
 import { readPageSize } from "../resources/page-size.js";
 import { LateCgroups } from "../resources/cgroups/late-cgroups.js";
 import type { NodeResources } from "../resources/node-capacity.js";
-import { nodeAllocatable } from "../runtime/node-allocatable.js";
+import { nodeAllocatable } from "../runtime/container-env.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
+import { runtimeHandler } from "../runtime/runtime-handlers.js";
 import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
@@ -40,7 +42,7 @@ import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 import { readFile, stat } from "node:fs/promises";
 import type { NodeDns } from "../network/pod-dns.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
-export interface NodeRuntimeParts {
+export interface NodeRuntimeDeps {
   clock: Clock;
   log: Logger;
   registry: ThreadRegistry;
@@ -52,7 +54,7 @@ export interface NodeRuntimeParts {
   providers: ProviderCredentials | undefined;
   /** Volumes that outlive pods; absent on a stand-alone node. */
   persistent: PersistentVolumes | undefined;
-  /** Ends a pod of which a volume can never be here. */
+  /** Fails a pod with a volume that can never be set up. */
   refuse: (uid: string, failure: { reason: string; message: string }) => void;
   managers: ResourceManagers;
   hostIPs: HostIPs;
@@ -62,15 +64,15 @@ export interface NodeRuntimeParts {
   cluster: LateCluster | undefined;
 }
 
-/** The runtime with what it is made on. */
+/** The runtime with its collaborators. */
 export interface MadeRuntime extends NodeRuntime {
   mounts: CgroupMounts;
 }
 
-export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimeParts): Promise<MadeRuntime> {
-  const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = parts;
-  // The first caller may await this long after it rejects.
-  parts.allocatable.catch(() => undefined);
+export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps): Promise<MadeRuntime> {
+  const { clock, log, registry, metrics, events, trace, tasks, providers, managers, cluster } = deps;
+  // The first await may come long after the rejection.
+  deps.allocatable.catch(() => undefined);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
     endpoint: settings.containerRuntimeEndpoint,
@@ -79,6 +81,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     onCall: ({ operation, durationMs, error }) =>
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
+    listStreaming: settings.criListStreaming,
   });
   const driver = nodeCgroupDriver(cri, settings.cgroupDriver, {
     clock,
@@ -93,7 +96,7 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   ]);
   const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings;
   const podPidsLimit = BigInt(settings.podPidsLimit);
-  const allocatableBytes = parts.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
+  const allocatableBytes = deps.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
   const cpuPeriodUs = BigInt(Math.round(settings.cpuCFSQuotaPeriodMs * 1000));
   const common = {
     ...{
@@ -125,12 +128,12 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     readTotalSwap(),
     thermal,
     readFileLabel(),
-    parts.allocatable,
+    deps.allocatable,
   ]);
   const node: NodeFacts = {
     nodeName: settings.nodeName,
     get nodeIPs() {
-      return parts.hostIPs.current;
+      return deps.hostIPs.current;
     },
     memoryBytes: settings.memoryBytes,
     cpuCount: settings.cpuCount,
@@ -152,6 +155,8 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
   const volumes = createVolumeManager(
     {
       rootDir: settings.rootDir,
+      nodeName: settings.nodeName,
+      volumePluginDir: settings.volumePluginDir,
       nodeMemoryBytes: settings.memoryBytes,
       nodeAllocatable: () => nodeAllocatable(node, cluster?.access),
       syncFrequencyMs: settings.syncFrequencyMs,
@@ -160,22 +165,33 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
       events,
       metrics: volumeMetrics(registry),
       changeOwnership: changeOwnershipIn(tasks),
-      calls: parts.calls,
-      ...(parts.persistent !== undefined && { persistent: parts.persistent }),
-      refuse: parts.refuse,
+      calls: deps.calls,
+      ...(deps.persistent !== undefined && { persistent: deps.persistent }),
+      refuse: deps.refuse,
     },
     cluster?.access,
   );
   cluster?.onJoined((objects) => objects.onChange((uid) => volumes.refreshPod(uid)));
+  const access = cluster === undefined ? {} : { cluster: cluster.access };
   return {
-    ...(cluster !== undefined && { cluster: cluster.access }),
+    ...access,
     mounts,
     cri,
     clock,
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: nodeImages(settings, { cri, clock, log, events, trace, registry, providers, cluster: cluster?.access }),
+    images: nodeImages(settings, {
+      cri,
+      clock,
+      log,
+      events,
+      trace,
+      registry,
+      providers,
+      cluster: cluster?.access,
+      runtimeHandler: (pod, signal) => runtimeHandler(access, pod, signal),
+    }),
     cgroups,
     managers,
     userNamespaces: new UserNamespaces(settings, {
@@ -186,12 +202,14 @@ export async function makeRuntime(settings: NodeSettings, parts: NodeRuntimePart
     sandboxesAhead: new SandboxesAhead(),
     node,
     settings,
-    dns: nodeDns(settings, parts.hostIPs),
+    dns: nodeDns(settings, deps.hostIPs),
     metrics: countingMetrics(metrics, registry),
   };
 }
 
-/** Calls of a verb under way at once: a burst must not become a storm in the runtime. RunPodSandbox: more than SANDBOXES_AHEAD. */
+/**
+ * Limits of concurrent calls per verb: a burst must not overload the runtime. RunPodSandbox: more than SANDBOXES_AHEAD.
+ */
 const CRI_CONCURRENCY = {
   RunPodSandbox: 16,
   CreateContainer: 16,

@@ -2,7 +2,7 @@
 // exited containers and orphaned pods.
 import type { NodeSync } from "../sync/node-sync.js";
 import { recordNode } from "../node/metrics.js";
-import type { NodeDevices } from "../resources/devices/node-devices.js";
+import { NodeDevices } from "../resources/devices/node-devices.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
@@ -12,7 +12,15 @@ import { Later } from "./later.js";
 import { makeRuntime, type MadeRuntime } from "./make-runtime.js";
 import { admissionFacts, type StandingFacts } from "./node-admission.js";
 import { joinCollection, type NodeCollection } from "./node-collection.js";
-import { nodeManagers } from "./node-managers.js";
+import type { CriClient } from "../../shared/cri/client.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { EventRecorder } from "../model/event-recorder.js";
+import { readySandboxes, runningPods } from "../model/observed-containers.js";
+import { createManagers } from "../resources/managers/create-managers.js";
+import { machineReading } from "../resources/topology/machine-topology.js";
+import type { NodeSettings } from "./node-settings.js";
 
 export interface ManagedRuntime {
   runtime: NodeRuntime;
@@ -67,4 +75,41 @@ export async function makeManagedRuntime(
   const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   return { runtime, mounts: bare.mounts, devices, managers, resources: holder, collection, facts };
+}
+
+// The managers of the node's resources (CPUs, memory and devices), joined to the sync path.
+
+interface NodeManagersDeps {
+  /** Called after all components exist. */
+  sync: () => NodeSync;
+  cri: () => CriClient;
+  resources: () => NodeResourcesHolder;
+  /** The reason why device plugins cannot register; "": they can. */
+  onDeviceRegistration: (problem: string) => void;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+function nodeManagers(
+  settings: NodeSettings,
+  deps: NodeManagersDeps,
+): { devices: NodeDevices; managers: ResourceManagers } {
+  const { sync, cri, resources, events, registry, clock, log } = deps;
+  const machine = machineReading();
+  const devices = new NodeDevices({
+    machine,
+    rootDir: settings.rootDir,
+    podRuns: (uid) => readySandboxes(sync().cache.get(uid).sandboxes).length > 0,
+    runningPods: () => runningPods(sync().cache.all()),
+    resources,
+    load: () => managers.loadAll(),
+    onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),
+    onRegistration: deps.onDeviceRegistration,
+    ...{ registry, clock, log },
+  });
+  const observed = () => sync().cache.all();
+  const managers = createManagers(settings, { devices, machine, cri, observed, ...{ events, registry, clock, log } });
+  return { devices, managers };
 }

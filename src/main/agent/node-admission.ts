@@ -1,4 +1,4 @@
-// Admission as this node runs it: what the machine, the settings and the runtime say of the node, for the handlers.
+// Admission of this node: the facts of machine, settings and runtime for the admit handlers.
 import { statfs } from "node:fs/promises";
 import { release } from "node:os";
 import type { Node } from "../../shared/api/node.js";
@@ -29,9 +29,9 @@ import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeSettings } from "./node-settings.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 
-export interface NodeAdmissionParts {
+export interface AdmissionDeps {
   cri: Pick<CriClient, "status">;
   events: EventRecorder;
   registry: ThreadRegistry;
@@ -40,22 +40,22 @@ export interface NodeAdmissionParts {
   managers: ResourceManagers;
   devices: Pick<NodeDevices, "allocatable">;
   resources: Pick<NodeResourcesHolder, "allocatable">;
-  /** What the node is short of now. */
+  /** The current pressure conditions of the node. */
   pressures: () => readonly string[];
-  /** This node as the API server has it; undefined stand-alone, and before it was seen. */
+  /** This node's object in the API; undefined stand-alone, and before the first read. */
   object?: () => Node | undefined;
-  /** The same, asked for now; undefined when it can't be had. */
+  /** The same, read now; undefined if it can't be read. */
   freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
   /** The pod's status in the API. */
   apiStatus: (uid: string) => PodStatus | undefined;
-  /** The machine is about to go down. */
+  /** The machine is shutting down. */
   shuttingDown?: () => boolean;
 }
 
 /** Facts that do not change while the kubelet runs. */
 export type StandingFacts = Omit<AdmissionNode, "supplementalGroupsPolicy" | "pressures"> & { capacity: NodeResources };
 
-/** Looks at the machine; independent of everything else at the start. @throws NodeReservationError */
+/** Reads the machine; independent of everything else at the start. @throws NodeReservationError */
 export async function admissionFacts(settings: NodeSettings): Promise<StandingFacts> {
   const [{ capacity, allocatable }, armorProblem] = await Promise.all([resourcesOf(settings), appArmorProblem()]);
   const [major = 0, minor = 0] = release().split(".").map(Number);
@@ -80,35 +80,35 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
   };
 }
 
-export function nodeAdmission(standing: StandingFacts, parts: NodeAdmissionParts): NodeAdmission {
-  const { cri, events, registry, fail, managers, devices, resources, freshObject } = parts;
+export function nodeAdmission(standing: StandingFacts, deps: AdmissionDeps): NodeAdmission {
+  const { cri, events, registry, fail, managers, devices, resources, freshObject } = deps;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => {
     const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
     return {
       ...known,
-      pressures: parts.pressures(),
-      shuttingDown: parts.shuttingDown?.() ?? false,
+      pressures: deps.pressures(),
+      shuttingDown: deps.shuttingDown?.() ?? false,
       allocatable: devices.allocatable(pod, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
       declaredFeatures: await featuresFor(pod, known.declaredFeatures, cri, signal),
     };
   };
   return new NodeAdmission({
-    node: (pod, signal) => node(parts.object?.(), pod, signal),
+    node: (pod, signal) => node(deps.object?.(), pod, signal),
     ...(freshObject !== undefined && {
       freshNode: async (pod: Pod, signal: AbortSignal) =>
-        await node((await freshObject(signal)) ?? parts.object?.(), pod, signal),
+        await node((await freshObject(signal)) ?? deps.object?.(), pod, signal),
     }),
-    apiStatus: parts.apiStatus,
+    apiStatus: deps.apiStatus,
     events,
-    log: moduleLogger(parts.log, "admission"),
+    log: moduleLogger(deps.log, "admission"),
     fail,
     managers,
     counters: admissionMetrics(registry),
   });
 }
 
-/** Can the runtime keep to the groups that the pod names? Asked for only by pods that need to know. */
+/** True if the runtime supports the groups that the pod names. Called only for pods that need it. */
 async function strictGroups(
   cri: Pick<CriClient, "status">,
   pod: Pod,
@@ -119,7 +119,7 @@ async function strictGroups(
   return features?.supplementalGroupsPolicy ?? false;
 }
 
-/** Only a pod that needs a feature of the runtime makes the kubelet ask for it. */
+/** Only a pod that needs a feature of the runtime causes the query. */
 async function featuresFor(
   pod: Pod,
   declared: AdmissionNode["declaredFeatures"],

@@ -1,5 +1,5 @@
-// What keeps the node's cgroups as they should be while the kubelet runs: limits of node allocatable, QoS tiers, the kubelet's and
-// the system's own processes, kernel flags. Loaded by late-cgroup-maintenance once the tree is there: no pod waits for it.
+// Maintains the node's cgroups while the kubelet runs: limits of node allocatable, QoS tiers, placement of the kubelet's and the
+// system's processes, kernel flags. Loaded by late-cgroup-maintenance once the tree exists: no pod waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
@@ -9,9 +9,8 @@ import { errorText } from "../../shared/log/error-text.js";
 import { Loop } from "../../shared/turns/loop.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
-import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
+import { enforcementOf, pidCapacity } from "../resources/node-allocatable/enforcement.js";
 import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
-import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
 import { reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
@@ -22,11 +21,11 @@ import type { NodeSettings } from "./node-settings.js";
 /** Upstream's period for both. */
 const ENSURE_MS = 60_000;
 
-export interface CgroupMaintenanceParts {
+export interface CgroupMaintenanceDeps {
   cgroups: CgroupManager;
   mounts: CgroupMounts;
   capacity: NodeResources;
-  /** Pods that were admitted and are not over. */
+  /** Admitted pods that are not terminated. */
   pods: () => readonly Pod[];
   events: EventRecorder;
   clock: Clock;
@@ -34,7 +33,7 @@ export interface CgroupMaintenanceParts {
 }
 
 export interface CgroupMaintenance {
-  /** Which pods there are, or what they were granted, has changed. */
+  /** The set of pods, or their granted resources, has changed. */
   podsChanged(): void;
   stop(): Promise<void>;
 }
@@ -42,10 +41,10 @@ export interface CgroupMaintenance {
 /** @throws ReservedCgroupError, SystemCgroupsRootError */
 export async function startCgroupMaintenance(
   settings: NodeSettings,
-  parts: CgroupMaintenanceParts,
+  deps: CgroupMaintenanceDeps,
 ): Promise<CgroupMaintenance> {
-  const { cgroups, mounts, capacity, pods, events, clock } = parts;
-  const log = moduleLogger(parts.log, "cgroups");
+  const { cgroups, mounts, capacity, pods, events, clock } = deps;
+  const log = moduleLogger(deps.log, "cgroups");
   if (mounts.version === 1) warnAboutCgroupV1(events);
   const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS } = settings;
   const root = parseCgroupRoot(cgroupRoot, cgroupDriver);

@@ -11,7 +11,7 @@ import type { NodeSync } from "../sync/node-sync.js";
 import type { ImageGcOwner } from "../threads/thread-owner.js";
 
 export interface NodeCollection {
-  /** The runtime for the sync path: its images are made ready under leases. */
+  /** The runtime for the sync path: its images are prepared under leases. */
   runtime: NodeRuntime;
   owner: ImageGcOwner;
   removeDeadContainers(): Promise<void>;
@@ -19,7 +19,7 @@ export interface NodeCollection {
   stop(): Promise<void>;
 }
 
-/** `sync` is asked for once all is joined. */
+/** `sync` is called after all components exist. */
 export function joinCollection(
   runtime: NodeRuntime,
   policy: DeadContainerPolicy,
@@ -41,7 +41,7 @@ export function joinCollection(
     cri: runtime.cri,
     policy,
     changed: (uid, hints) => {
-      // Of a pod that went meanwhile nothing is kept.
+      // No state of a pod that was removed meanwhile is kept.
       if (sync().workers.has(uid)) sync().cache.bump(uid, hints);
     },
     sweepLeftovers: () => sync().loop.sweepLeftovers(),

@@ -1,4 +1,5 @@
-// Joins eviction, and what pods have on disk, to the sync path. Loaded by the eviction thread's first start: no pod waits for it.
+// Connects eviction and the disk usage of pods to the sync path. Loaded by the eviction thread's first start: no pod
+// waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
@@ -15,7 +16,7 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 
-export interface NodeEvictionParts {
+export interface NodeEvictionDeps {
   rootDir: string;
   podLogsDir: string;
   sync: NodeSync;
@@ -41,16 +42,16 @@ export interface NodeEviction {
 const WALK_JOB_MS = 30_000;
 const IMAGE_FS_DEADLINE_MS = 5000;
 
-export function joinEviction(parts: NodeEvictionParts): NodeEviction {
-  const { rootDir, podLogsDir, sync, thread, pressures, tasks, events, registry, clock } = parts;
-  const log = moduleLogger(parts.log, "eviction");
+export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
+  const { rootDir, podLogsDir, sync, thread, pressures, tasks, events, registry, clock } = deps;
+  const log = moduleLogger(deps.log, "eviction");
   const diskUsage = new DiskUsage({
     places: { rootDir, podLogsDir },
     pod: (uid) => sync.workers.get(uid)?.desired,
     walk: (job: DirectoryUsageJob, turnOf, signal) =>
       tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, turnOf, signal }),
     clock,
-    log: moduleLogger(parts.log, "disk-usage"),
+    log: moduleLogger(deps.log, "disk-usage"),
   });
   const eviction = new Eviction({
     rootDir,
@@ -62,16 +63,16 @@ export function joinEviction(parts: NodeEvictionParts): NodeEviction {
     fail: (uid, failure, grace) => sync.workers.fail(uid, failure, grace),
     observed: (uid) => (sync.workers.has(uid) ? sync.cache.get(uid) : undefined),
     upcalls: {
-      removeDeadContainers: parts.removeDeadContainers,
-      removeUnusedImages: parts.removeUnusedImages,
+      removeDeadContainers: deps.removeDeadContainers,
+      removeUnusedImages: deps.removeUnusedImages,
       podDisks: (uids, maxAgeMs, withinMs) => diskUsage.of(uids, maxAgeMs, withinMs),
-      imageFileSystems: () => imageFileSystems(parts.cri),
+      imageFileSystems: () => imageFileSystems(deps.cri),
       runningContainers: (uid) => Promise.resolve(runningContainers(sync, uid)),
     },
   });
   const uses = ({ pod }: { pod: Pod }): void => eviction.runs(pod);
   const left = ({ uid }: { uid: string }): void => {
-    eviction.over(uid);
+    eviction.podTerminated(uid);
     diskUsage.podGone(uid);
   };
   sync.subscribe("eviction", { admitted: uses, updated: uses, resized: uses, cleanedUp: left, removed: left });

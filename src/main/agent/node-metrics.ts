@@ -61,7 +61,7 @@ function setWorkingPods({ workingPods }: PodMetrics, workers: readonly Pick<PodW
 
 function configOf(state: PodWorker["state"], desired: Pod | undefined): string {
   if (desired === undefined) return "runtime_only";
-  // What the API server is deleting is still in its source.
+  // A pod that the API server is deleting is still in its source.
   return state === "terminating" && desired.metadata.deletionTimestamp === undefined ? "orphan" : "desired";
 }
 

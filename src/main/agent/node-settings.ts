@@ -1,4 +1,4 @@
-// The settings a node runs with: the flags and the configuration, completed by what the machine has.
+// The settings of a running node: flags and configuration, completed by facts of the machine.
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { Settings } from "../command/settings.js";
@@ -23,7 +23,7 @@ export async function nodeSettingsOf(
   return {
     ...settings,
     nodeName: name,
-    // The Node's addresses replace these once the kubelet has seen the Node (HostIPs).
+    // The Node's addresses replace these once the kubelet has read the Node (HostIPs).
     nodeIPs: nodeIPs(settings.nodeIPs, networkInterfaces(), defaultRouteInterface(routes)),
     containerLogsDir,
     memoryBytes: BigInt(machine.memoryBytes),

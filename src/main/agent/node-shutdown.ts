@@ -1,17 +1,20 @@
-// Graceful shutdown as the running node has it: begun when the first pods are on their way, and not at all without a period.
-// Invariant: nothing is loaded for it before; a stop is answered at any moment.
+// Graceful shutdown of the running node: started after the first pods, and only with a configured period. Invariant:
+// nothing is loaded for it before; a stop works at any moment.
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ShutdownParts } from "../node/shutdown/start-shutdown.js";
+import type { ShutdownDeps } from "../node/shutdown/start-shutdown.js";
 
-/** The first pods are not to wait for a library. */
+/** The first pods must not wait for a library. */
 const START_AFTER_MS = 1000;
-/** A node whose API server is away knows no pods for longer than that: what it knows then has to do. */
+/**
+ * Without an API server the sources stay unsettled for longer than this: shutdown handling then starts with the known
+ * pods.
+ */
 const SETTLE_TRIES = 100;
 const SETTLE_PAUSE_MS = 100;
 
-export interface NodeShutdownParts extends ShutdownParts {
+export interface NodeShutdownDeps extends ShutdownDeps {
   /** All pod sources have delivered, and the runtime was observed. */
   settled: () => boolean;
 }
@@ -22,10 +25,10 @@ export class NodeShutdown {
   private readonly stopping = new AbortController();
   private started: Promise<{ stop(): Promise<void> } | undefined> = Promise.resolve(undefined);
 
-  begin(parts: NodeShutdownParts): void {
-    if (parts.groups.length === 0) return;
-    const log = moduleLogger(parts.log, "shutdown");
-    this.started = this.start(parts, log).catch((error: unknown) => {
+  schedule(deps: NodeShutdownDeps): void {
+    if (deps.groups.length === 0) return;
+    const log = moduleLogger(deps.log, "shutdown");
+    this.started = this.start(deps, log).catch((error: unknown) => {
       if (!this.stopping.signal.aborted) {
         log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
       }
@@ -38,15 +41,15 @@ export class NodeShutdown {
     await (await this.started)?.stop();
   }
 
-  private async start(parts: NodeShutdownParts, log: Logger): Promise<{ stop(): Promise<void> }> {
-    await this.untilSettled(parts.settled, parts.clock);
+  private async start(deps: NodeShutdownDeps, log: Logger): Promise<{ stop(): Promise<void> }> {
+    await this.untilSettled(deps.settled, deps.clock);
     const { startShutdown } = await import("../node/shutdown/start-shutdown.js");
     return startShutdown({
-      ...parts,
+      ...deps,
       log,
       onShuttingDown: (shuttingDown) => {
         this.shuttingDown = shuttingDown;
-        parts.onShuttingDown(shuttingDown);
+        deps.onShuttingDown(shuttingDown);
       },
     });
   }

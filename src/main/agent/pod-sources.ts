@@ -1,4 +1,4 @@
-// Where pods come from: manifests in files and at a URL, and the API server once the node has joined its cluster.
+// The pod sources: manifests in files and at a URL, and the API server once the node has joined its cluster.
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { NodeSync } from "../sync/node-sync.js";

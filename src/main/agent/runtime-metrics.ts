@@ -1,4 +1,4 @@
-// What the runtime verbs count, under upstream's names.
+// The metrics of the runtime verbs, under upstream's names.
 import type { PodMetrics } from "../sync/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { RuntimeMetrics } from "../runtime/node-runtime.js";
@@ -35,7 +35,7 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
   };
 }
 
-/** The next kubelet asks the runtime for its cgroup driver and takes no other answer. */
+/** Future kubelets read the cgroup driver only from the runtime: a runtime that does not report it loses support. */
 export function recordLosingSupport(registry: ThreadRegistry): void {
   registry
     .gauge(

@@ -1,4 +1,4 @@
-// The serving certificate that the kubelet makes itself, once its threads run: no pod waits for the key of a port.
+// The self-signed serving certificate, created after the threads run: no pod waits for the key of a port.
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -7,7 +7,7 @@ import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { AgentContext } from "./context.js";
 
-export interface ServingParts {
+export interface ServingDeps {
   files: ServingFiles;
   nodeName: string;
   nodeIPs: readonly string[];
@@ -19,11 +19,11 @@ export interface ServingParts {
   signal: AbortSignal;
 }
 
-/** Never rejects: what can't be made is logged, and the port stays closed. */
-export async function provideServingCertificate(parts: ServingParts): Promise<void> {
-  const { files, nodeName, nodeIPs, running, tasks, clock, signal } = parts;
+/** Never rejects: a failure is logged, and the port stays closed. */
+export async function provideServingCertificate(deps: ServingDeps): Promise<void> {
+  const { files, nodeName, nodeIPs, running, tasks, clock, signal } = deps;
   if (files.from !== "self-signed") return;
-  const log = moduleLogger(parts.log, "certificates");
+  const log = moduleLogger(deps.log, "certificates");
   try {
     await running;
     const { selfSignedCertificate } = await import("../node/certificates/self-signed.js");
@@ -35,7 +35,9 @@ export async function provideServingCertificate(parts: ServingParts): Promise<vo
   }
 }
 
-/** Made in the background: the key takes a second, and no pod waits for it. Nothing is made while the port is off. */
+/**
+ * Created in the background: the key takes a second, and no pod waits for it. Nothing is created while the port is off.
+ */
 export function startServingCertificate(
   { settings, serving, threads, clock, log }: AgentContext,
   tasks: TasksPool,

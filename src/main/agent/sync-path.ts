@@ -3,19 +3,21 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import { NodePressures } from "../eviction/pressures.js";
 import type { PodClaims } from "../model/pod-claims.js";
-import { createProbes } from "../probes/create-probes.js";
+import { createProbes } from "../probes/probe-manager.js";
 import { resizeMetrics } from "../resources/allocation/metrics.js";
 import { emitHostIPs } from "../status/host-ips.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
-import { LateCgroupMaintenance } from "./late-cgroup-maintenance.js";
 import type { Later } from "./later.js";
 import type { ManagedRuntime } from "./managed-runtime.js";
 import { nodeAdmission } from "./node-admission.js";
 import { watchNode } from "./node-metrics.js";
 import { NodeShutdown } from "./node-shutdown.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { CgroupMaintenance, CgroupMaintenanceDeps } from "./node-cgroups.js";
+import type { NodeSettings } from "./node-settings.js";
 
 export interface SyncPath {
   sync: NodeSync;
@@ -25,7 +27,7 @@ export interface SyncPath {
   cgroupMaintenance: LateCgroupMaintenance;
 }
 
-/** Sets `later`, for the parts that were made before. */
+/** Sets `later`, for the components that were created before. */
 export function makeSyncPath(
   context: AgentContext,
   foundation: Foundation,
@@ -35,10 +37,11 @@ export function makeSyncPath(
   const { settings, threads, registry, clock, log } = context;
   const { events, membership, hostIPs, timelines, metrics } = foundation;
   const { runtime, mounts, facts, devices, managers, resources } = managed;
-  const pressures = new NodePressures();
+  const pressures = new NodePressures(clock);
   const shutdown = new NodeShutdown();
   const probes = createProbes({
     rootDir: settings.rootDir,
+    forgetsResults: settings.changeContainerStatusOnKubeletRestart,
     nodeIPs: () => hostIPs.current,
     prober: threads.of.prober,
     events: runtime.events,
@@ -74,6 +77,7 @@ export function makeSyncPath(
       ],
     }),
     backoff: settings.crashLoopBackOff,
+    syncFrequencyMs: settings.syncFrequencyMs,
     resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
     publish: (delta) => threads.of.server.publish(delta),
     subscribers: {
@@ -89,8 +93,58 @@ export function makeSyncPath(
   return { sync, probes, pressures, shutdown, cgroupMaintenance };
 }
 
-/** Of devices of the container's ResourceClaims. */
+/** Health of the devices of the container's ResourceClaims. */
 function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): ResourceStatus[] {
   const container = pod.spec.containers.find((one) => one.name === name);
   return claims === undefined || container === undefined ? [] : claims.health(pod, container);
+}
+
+// Start of the maintenance of the node's cgroups: at once if the start of the kubelet depends on it (a missing reserved
+// cgroup is fatal), else a second later, when the first pods are starting. Loaded only then.
+
+const LATER_MS = 1000;
+
+export class LateCgroupMaintenance {
+  private readonly ending = new AbortController();
+  private begun: Promise<void> = Promise.resolve();
+  private maintenance: CgroupMaintenance | undefined;
+
+  constructor(
+    private readonly settings: NodeSettings,
+    private readonly deps: CgroupMaintenanceDeps,
+  ) {}
+
+  /** @throws what startCgroupCare throws, where the start depends on it */
+  async schedule(): Promise<void> {
+    const { clock, log } = this.deps;
+    const { enforceNodeAllocatable, systemCgroups } = this.settings;
+    if (systemCgroups !== "" || enforceNodeAllocatable.some((entry) => entry.includes("reserved"))) {
+      await this.start();
+      return;
+    }
+    this.begun = clock
+      .sleep(LATER_MS, this.ending.signal)
+      .then(() => this.start())
+      .catch((error: unknown) => {
+        if (this.ending.signal.aborted) return;
+        log.error({ err: error }, `cannot maintain the node's cgroups: ${errorText(error)}`);
+      });
+  }
+
+  podsChanged(): void {
+    this.maintenance?.podsChanged();
+  }
+
+  async stop(): Promise<void> {
+    this.ending.abort(new Error("the kubelet is stopping"));
+    await this.begun;
+    const { maintenance } = this;
+    this.maintenance = undefined;
+    await maintenance?.stop();
+  }
+
+  private async start(): Promise<void> {
+    const { startCgroupMaintenance } = await import("./node-cgroups.js");
+    this.maintenance = await startCgroupMaintenance(this.settings, this.deps);
+  }
 }

@@ -1,19 +1,17 @@
-// What pods of this node get from the cluster, put together: objects that they refer to, tokens, services, classes.
+// Builds the access of pods to objects of the cluster: objects that they refer to, tokens, services, classes.
 import { RUNTIME_CLASSES, CONFIG_MAPS, SECRETS } from "../../shared/api/client/kinds.js";
 import { isNotFound } from "../../shared/api/client/errors.js";
-import type { ApiClient } from "../../shared/api/client/port.js";
+import type { ApiClient, ResourceKind } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
-import type { ResourceKind } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { Collection } from "./collections/collection.js";
 import { ServicesNotReadError, servicesCollection } from "./collections/services.js";
 import { TrustBundles } from "./collections/trust-bundles.js";
 import { CachedObjects } from "./objects/cached-objects.js";
-import { DirectObjects } from "./objects/direct-objects.js";
-import type { KeptObject, ObjectManager } from "./objects/object-manager.js";
+import { DirectObjects, type KeptObject, type ObjectManager } from "./objects/object-manager.js";
 import { referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
 import { LazyPodCertificates } from "./pod-certificates/lazy-pod-certificates.js";
@@ -111,8 +109,8 @@ export class NodeClusterObjects implements ClusterObjects {
   podWanted(pod: Pod): void {
     const { uid, namespace } = pod.metadata;
     const { configMaps, secrets, trustBundles, certificates } = referencesOf(pod);
-    this.configMaps.wanted(uid, namespace, configMaps);
-    this.secrets.wanted(uid, namespace, secrets);
+    this.configMaps.setReferences(uid, namespace, configMaps);
+    this.secrets.setReferences(uid, namespace, secrets);
     if (trustBundles) this.trusting.add(uid);
     if (certificates) this.podCertificates.wanted(pod);
     // Begun now, there by the time that the first container needs them.
@@ -121,11 +119,11 @@ export class NodeClusterObjects implements ClusterObjects {
   }
 
   podGone(uid: string): void {
-    this.configMaps.gone(uid);
-    this.secrets.gone(uid);
+    this.configMaps.podRemoved(uid);
+    this.secrets.podRemoved(uid);
     this.tokens.podGone(uid);
     this.trusting.delete(uid);
-    this.podCertificates.gone(uid);
+    this.podCertificates.podRemoved(uid);
   }
 
   onChange(listener: (uid: string) => void): () => void {

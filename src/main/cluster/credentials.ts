@@ -1,5 +1,5 @@
-// What the node proves itself with in its cluster: the kubeconfig (asked for by bootstrap where there is none), the client
-// certificate that is renewed in time, and the serving certificate that the cluster signs.
+// The credentials of the node in its cluster: the kubeconfig (made by TLS bootstrap if there is none), the client certificate with its
+// rotation, and the serving certificate that the cluster signs.
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
@@ -20,7 +20,7 @@ import { clientCertificate, servingCertificate, type RotationDeps } from "../nod
 import type { NodeStatusLink } from "../node/start-node-status.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 
-export interface CredentialsParts {
+export interface CredentialsDeps {
   settings: Settings;
   nodeName: string;
   tasks: TasksPool;
@@ -35,7 +35,7 @@ export interface CredentialsParts {
 
 export interface NodeCertificates {
   client: ConnectedClient;
-  /** What the client was made with: other threads make theirs with it. */
+  /** The configuration of the client; other threads make their clients from it. */
   config: ClientConfig;
   /** Renewed certificates concern the thread; the node's addresses concern the serving certificate. */
   useNode(link: NodeStatusLink): void;
@@ -43,10 +43,10 @@ export interface NodeCertificates {
 }
 
 /** Rejects with KubeconfigError or the signal's reason. */
-export async function startCredentials(parts: CredentialsParts): Promise<NodeCertificates> {
-  const { settings, nodeName, clock, signal, connect } = parts;
-  const log = moduleLogger(parts.log, "certificates");
-  const tasks = certificateTasks(parts.tasks);
+export async function startCredentials(deps: CredentialsDeps): Promise<NodeCertificates> {
+  const { settings, nodeName, clock, signal, connect } = deps;
+  const log = moduleLogger(deps.log, "certificates");
+  const tasks = certificateTasks(deps.tasks);
   const directory = settings.certDir;
   const store = new CertificateStore({ directory, prefix: CLIENT_PREFIX, tasks, clock });
   const { kubeconfig, bootstrapKubeconfig, certDir } = settings;
@@ -72,7 +72,7 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
     nodeName,
     client,
     tasks,
-    metrics: certificateMetrics(parts.registry, clock),
+    metrics: certificateMetrics(deps.registry, clock),
     clock,
     log,
   };
@@ -81,10 +81,10 @@ export async function startCredentials(parts: CredentialsParts): Promise<NodeCer
       reload.catch((error: unknown) => log.warn({ err: error }, "the renewed client certificate is not in use yet"));
     }
   };
-  // What the kubeconfig began with counts until there is one of the kubelet's own.
+  // The kubeconfig's own certificate counts until the kubelet has a rotated one.
   const first = rotates && (await store.read()) === undefined ? await firstOf(found, tasks, log) : undefined;
   const endExpiry = rotates
-    ? rotateClient({ ...common, store }, managers, onRotated, parts, first?.notAfter)
+    ? rotateClient({ ...common, store }, managers, onRotated, deps, first?.notAfter)
     : undefined;
   return {
     client,
@@ -129,7 +129,7 @@ function rotateClient(
   deps: RotationDeps,
   managers: CertificateManager[],
   onRotated: () => void,
-  { clock, giveUp }: CredentialsParts,
+  { clock, giveUp }: CredentialsDeps,
   firstNotAfter: number | undefined,
 ): () => void {
   const manager = clientCertificate(deps, onRotated);

@@ -17,6 +17,7 @@ import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { goPlatform } from "../node/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
+import { Components } from "../model/components.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
@@ -31,8 +32,7 @@ import type { TasksPool } from "../threads/tasks-pool.js";
 import { NodeClusterObjects } from "./cluster-objects.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { startCredentials, type NodeCertificates } from "./credentials.js";
-import type { LateCluster } from "./late-cluster.js";
-import type { JoinedCluster } from "./membership.js";
+import type { LateCluster, JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
 import { startDra } from "./dra/start-dra.js";
 import { startPodSync, type PodSync } from "./start-pod-sync.js";
@@ -40,7 +40,7 @@ import { startPodSync, type PodSync } from "./start-pod-sync.js";
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
 
-export interface JoinParts {
+export interface JoinDeps {
   settings: Settings;
   nodeName: string;
   /** Wall time at which the process started, ms. */
@@ -65,8 +65,8 @@ export interface JoinParts {
   giveUp: (reason: string) => void;
 }
 
-export function joinCluster(parts: JoinParts): JoinedCluster {
-  return new Joining(parts);
+export function joinCluster(deps: JoinDeps): JoinedCluster {
+  return new Joining(deps);
 }
 
 class Joining implements JoinedCluster {
@@ -75,13 +75,14 @@ class Joining implements JoinedCluster {
   private nodeStatus: NodeStatusLink | undefined;
   private pods: PodSync | undefined;
   private shuttingDown = false;
-  private readonly stops: (() => Promise<void> | void)[] = [];
+  private readonly components: Components;
 
-  constructor(private readonly parts: JoinParts) {
+  constructor(private readonly deps: JoinDeps) {
+    this.components = new Components([], deps.log);
     this.done = this.join().catch((error: unknown) => {
       if (this.abort.signal.aborted) return;
-      parts.log.debug({ err: error }, "joining the cluster failed");
-      parts.giveUp(`cannot join the cluster: ${errorText(error)}`);
+      deps.log.debug({ err: error }, "joining the cluster failed");
+      deps.giveUp(`cannot join the cluster: ${errorText(error)}`);
     });
   }
 
@@ -103,104 +104,115 @@ class Joining implements JoinedCluster {
   async stop(): Promise<void> {
     this.abort.abort(new Error("the kubelet is stopping"));
     await this.done;
-    for (const stop of this.stops.reverse()) await stop();
+    await this.components.stop();
   }
 
   private async join(): Promise<void> {
-    const { parts } = this;
-    const { settings, clock, log } = parts;
+    const { deps, components } = this;
+    const { settings, clock, log } = deps;
     const { signal } = this.abort;
-    const credentials = await startCredentials({ ...parts, signal, connect: (config) => this.connect(config) });
-    this.stops.push(() => credentials.stop());
+    const connect = (config: ClientConfig): ConnectedClient => this.connect(config);
+    const credentials = await components.add("credentials", () => startCredentials({ ...deps, signal, connect }));
     const { client } = credentials;
-    this.stops.push(() => client.close());
+    await components.add("API client", () => () => client.close());
     signal.throwIfAborted();
-    const nodeStatus = this.startNodeStatus(credentials);
-    const dra = startDra({
-      ...parts,
-      rootDir: settings.rootDir,
-      client,
-      apiStatus: (uid) => parts.sync.cluster?.statusOf(uid),
-      activePods: () => (parts.sync.loop.settled ? activeUids(parts.sync) : undefined),
-      gates: settings,
-      onHealth: (uids) => uids.forEach((uid) => parts.sync.statuses.refresh(uid)),
-    });
-    this.stops.push(() => dra.stop());
-    const objects = new NodeClusterObjects({
-      client,
-      claims: dra.claims,
-      follow: followBy({ client, presence: client.presence, clock, log }),
-      clock,
-      log,
-      strategy: strategyOf(settings.configMapAndSecretChangeDetectionStrategy),
-      syncFrequencyMs: settings.syncFrequencyMs,
-      clusterTrustBundleProjection: settings.clusterTrustBundleProjection,
-      ...(settings.podCertificateRequest && {
-        podCertificates: {
-          nodeName: parts.nodeName,
-          makeKey: (keyType) => parts.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
-          events: parts.recorder,
-          registry: parts.registry,
-        },
+    const nodeStatus = await this.startNodeStatus(credentials);
+    const dra = await components.add("dynamic resources", () =>
+      startDra({
+        ...deps,
+        rootDir: settings.rootDir,
+        client,
+        apiStatus: (uid) => deps.sync.cluster?.statusOf(uid),
+        activePods: () => (deps.sync.loop.settled ? activeUids(deps.sync) : undefined),
+        gates: settings,
+        onHealth: (uids) => uids.forEach((uid) => deps.sync.statuses.refresh(uid)),
       }),
-    });
-    this.stops.push(() => objects.stop());
-    this.stops.push(nodeStatus.onNode((node) => node && objects.setNode(node)));
-    this.stops.push(nodeStatus.onNode((node) => node && parts.hostIPs.saw(node)));
-    parts.late.join(objects);
+    );
+    const objects = await components.add(
+      "objects of pods",
+      () =>
+        new NodeClusterObjects({
+          client,
+          claims: dra.claims,
+          follow: followBy({ client, presence: client.presence, clock, log }),
+          clock,
+          log,
+          strategy: strategyOf(settings.configMapAndSecretChangeDetectionStrategy),
+          syncFrequencyMs: settings.syncFrequencyMs,
+          clusterTrustBundleProjection: settings.clusterTrustBundleProjection,
+          ...(settings.podCertificateRequest && {
+            podCertificates: {
+              nodeName: deps.nodeName,
+              makeKey: (keyType) => deps.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
+              events: deps.recorder,
+              registry: deps.registry,
+            },
+          }),
+        }),
+    );
+    await components.add("the Node for objects of pods", () =>
+      nodeStatus.onNode((node) => node && objects.setNode(node)),
+    );
+    await components.add("the Node for host IPs", () =>
+      nodeStatus.onNode((node) => node && deps.hostIPs.setNode(node)),
+    );
+    deps.late.join(objects);
     const events = client.sharing({ qps: orNone(settings.eventRecordQPS), burst: settings.eventBurst });
     const ready = firstNode(nodeStatus);
-    const plugins = { ...parts.plugins, DRAPlugin: dra.handler };
-    const csi = startCsi({ ...parts, plugins, rootDir: settings.rootDir, client, nodeStatus, ready });
-    this.stops.push(() => csi.stop());
-    const pods = startPodSync({
-      ...parts,
-      client,
-      eventsClient: events,
-      presence: client.presence,
-      reflect: (feed) =>
-        new Reflector({
-          client,
-          presence: client.presence,
-          kind: PODS,
-          fieldSelector: `spec.nodeName=${parts.nodeName}`,
-          clock,
-          log: moduleLogger(log, "pods-watch"),
-          onReplace: (pods) => feed.onReplace(pods),
-          onEvent: (event) => feed.onEvent(event),
-          isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
-        }),
-      node: () => nodeStatus.node(),
-      ready,
-    });
-    this.pods = pods;
-    this.stops.push(() => pods.stop());
+    const plugins = { ...deps.plugins, DRAPlugin: dra.handler };
+    const { rootDir } = settings;
+    await components.add("plugins", () => startCsi({ ...deps, plugins, rootDir, client, nodeStatus, ready }));
+    this.pods = await components.add("pods of the API server", () =>
+      startPodSync({
+        ...deps,
+        client,
+        eventsClient: events,
+        presence: client.presence,
+        reflect: (feed) =>
+          new Reflector({
+            client,
+            presence: client.presence,
+            kind: PODS,
+            fieldSelector: `spec.nodeName=${deps.nodeName}`,
+            clock,
+            log: moduleLogger(log, "pods-watch"),
+            onReplace: (pods) => feed.onReplace(pods),
+            onEvent: (event) => feed.onEvent(event),
+            isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
+          }),
+        node: () => nodeStatus.node(),
+        ready,
+      }),
+    );
   }
 
-  private startNodeStatus(credentials: NodeCertificates): NodeStatusLink {
-    const { parts } = this;
-    const { sync } = parts;
-    const link = startNodeStatus(parts.settings, {
-      ...parts,
-      capacity: parts.resources.capacity,
-      allocatable: parts.resources.allocatable,
-      clientConfig: credentials.config,
-      events: parts.recorder,
-      runtime: sync.cache.runtime,
-      relisted: sync.cache.complete,
-      serverReturned: () => credentials.client.presence.seenElsewhere(),
-    });
+  private async startNodeStatus(credentials: NodeCertificates): Promise<NodeStatusLink> {
+    const { deps, components } = this;
+    const { sync, resources, pressures } = deps;
+    const link = await components.add("node status", () =>
+      startNodeStatus(deps.settings, {
+        ...deps,
+        capacity: deps.resources.capacity,
+        allocatable: deps.resources.allocatable,
+        clientConfig: credentials.config,
+        events: deps.recorder,
+        runtime: sync.cache.runtime,
+        relisted: sync.cache.complete,
+        serverReturned: () => credentials.client.presence.seenElsewhere(),
+      }),
+    );
     this.nodeStatus = link;
-    this.stops.push(parts.resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)));
     link.setShuttingDown(this.shuttingDown);
-    this.stops.push(() => link.stop());
-    this.stops.push(parts.pressures.follow((pressures) => link.setPressures(pressures)));
+    await components.add("resources for the node status", () =>
+      resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)),
+    );
+    await components.add("pressures for the node status", () => pressures.follow((now) => link.setPressures(now)));
     credentials.useNode(link);
     return link;
   }
 
   private connect(config: ClientConfig): ConnectedClient {
-    const { settings, registry, clock, log } = this.parts;
+    const { settings, registry, clock, log } = this.deps;
     const { kubernetesVersion } = settings;
     return createApiClient({
       config,
@@ -231,7 +243,7 @@ function followBy(common: { client: ApiClient; presence: Returns; clock: Clock; 
 
 type Strategy = ConstructorParameters<typeof NodeClusterObjects>[0]["strategy"];
 
-/** The rules have refused what is none of them. */
+/** The rules reject any other text before. */
 function strategyOf(text: string | undefined): Strategy {
   return text === "Cache" || text === "Get" ? text : "Watch";
 }

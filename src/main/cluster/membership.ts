@@ -1,11 +1,12 @@
-// The node's membership of a cluster, from the side of a node that starts before it has joined: what it may ask, and what
-// it tells. The cluster's own parts are loaded behind it, when static pods are on their way.
+// The node's membership of a cluster, for components that start before the node has joined: the calls that they may
+// make to the cluster, and the facts that they report. The cluster's own components are loaded later, while static pods
+// already start.
 import { NODES } from "../../shared/api/client/kinds.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { LateCluster } from "./late-cluster.js";
+import type { ClusterAccess, ClusterObjects } from "../model/cluster-access.js";
 
 const FRESH_MS = 2000;
 
@@ -49,12 +50,12 @@ export class Membership {
     this.joined?.onRecord(record);
   }
 
-  /** This node as the API server has it; undefined before it was seen. */
+  /** This node's object in the API; undefined before the first read. */
   node(): Node | undefined {
     return this.joined?.node();
   }
 
-  /** The machine is about to go down, or is not any more: the Node's status says so. */
+  /** The machine is shutting down, or not any more: the Node's status shows it. */
   setShuttingDown(shuttingDown: boolean): void {
     this.shuttingDown = shuttingDown;
     this.joined?.setShuttingDown(shuttingDown);
@@ -65,7 +66,7 @@ export class Membership {
     return this.joined?.mirrorUid(namespace, name);
   }
 
-  /** This node's object, asked for now: admission waits for it. Undefined when the server does not say so soon. */
+  /** This node's object, read now: admission waits for it. Undefined if the server does not respond soon. */
   async freshNode(name: string, signal: AbortSignal): Promise<Node | undefined> {
     try {
       return await this.late.access()?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });
@@ -80,5 +81,28 @@ export class Membership {
     this.stopped = true;
     await this.joined?.stop();
     await this.joining;
+  }
+}
+
+/**
+ * Holds the cluster connection of a node that starts before it has joined: static pods do not wait for the
+ * join. Components receive `access`; the join fills it once.
+ */
+export class LateCluster {
+  private objects: ClusterObjects | undefined;
+  private readonly listeners: ((objects: ClusterObjects) => void)[] = [];
+
+  readonly access: ClusterAccess = () => this.objects;
+
+  /** Called at once when the kubelet has joined already. */
+  onJoined(listener: (objects: ClusterObjects) => void): void {
+    if (this.objects !== undefined) listener(this.objects);
+    else this.listeners.push(listener);
+  }
+
+  join(objects: ClusterObjects): void {
+    if (this.objects !== undefined) throw new Error("the kubelet is already connected to its cluster");
+    this.objects = objects;
+    for (const listener of this.listeners.splice(0)) listener(objects);
   }
 }

@@ -20,22 +20,22 @@ import { foreignConditions } from "../status/manager/shown-status.js";
 import { StatusManager } from "../status/manager/status-manager.js";
 import { MirrorManager } from "../status/mirror/mirror-manager.js";
 import { isFinalPhase } from "../model/phase.js";
-import type { ClusterPods } from "../sync/cluster-pods.js";
+import type { ClusterPods } from "../sync/sync-components.js";
 import type { NodeSync } from "../sync/node-sync.js";
 
-export interface PodSyncParts {
+export interface PodSyncDeps {
   nodeName: string;
   /** For pods and their statuses. */
   client: ApiClient;
-  /** For events: with rate limits of their own (eventRecordQPS, eventBurst). */
+  /** For events: with separate rate limits (eventRecordQPS, eventBurst). */
   eventsClient: ApiClient;
   /** Reports when the API server returns; absent: each caller waits out its back-off. */
   presence?: Returns;
   /** Lists and watches the pods of this node: field selector "spec.nodeName=<name>". */
   reflect(feed: PodFeed): Reflecting;
-  /** This node's object as last seen; undefined before. */
+  /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
-  /** The node is registered and its object has been seen. */
+  /** The node is registered and its object was read. */
   ready: Promise<void>;
   sync: Pick<NodeSync, "join" | "onApiStatus">;
   sources: Pick<Sources, "api">;
@@ -60,8 +60,8 @@ export interface PodSync {
   stop(): Promise<void>;
 }
 
-export function startPodSync(parts: PodSyncParts): PodSync {
-  const { client, clock, registry, sync } = parts;
+export function startPodSync(deps: PodSyncDeps): PodSync {
+  const { client, clock, registry, sync } = deps;
   const metrics = podStatusMetrics(registry);
   const view = new ApiView((object, before) => {
     const { status } = object;
@@ -72,45 +72,45 @@ export function startPodSync(parts: PodSyncParts): PodSync {
     client,
     view,
     clock,
-    log: moduleLogger(parts.log, "status-manager"),
+    log: moduleLogger(deps.log, "status-manager"),
     synced: (seconds) => metrics.synced(seconds),
   });
   const mirrors = new MirrorManager({
     client,
     view,
-    node: () => mirrorNode(parts.node()),
+    node: () => mirrorNode(deps.node()),
     clock,
-    log: moduleLogger(parts.log, "mirror-pods"),
-    created: (mirror) => statuses.seen(mirror),
-    deleted: (mirror) => statuses.dropped(mirror),
+    log: moduleLogger(deps.log, "mirror-pods"),
+    created: (mirror) => statuses.onObject(mirror),
+    deleted: (mirror) => statuses.onObjectDeleted(mirror),
   });
   const sink = new EventSink({
-    client: parts.eventsClient,
+    client: deps.eventsClient,
     clock,
-    log: moduleLogger(parts.log, "event-sink"),
+    log: moduleLogger(deps.log, "event-sink"),
     counters: eventSinkMetrics(registry),
   });
   const watcher: ApiPodsWatcher = {
     seen(object) {
-      statuses.seen(object);
+      statuses.onObject(object);
       metrics.mirrorPods(view.mirrorCount);
       if (isMirrorPod(object)) mirrors.onChange(object);
     },
     dropped(object) {
-      statuses.dropped(object);
+      statuses.onObjectDeleted(object);
       metrics.mirrorPods(view.mirrorCount);
       if (isMirrorPod(object)) mirrors.onChange(object);
     },
     synced: () => mirrors.onSynced(),
   };
-  const source = new ApiSource(parts.sources.api, view, watcher, moduleLogger(parts.log, "api-source"));
-  const reflector = parts.reflect(source);
-  sync.join(clusterPods(parts, view, statuses, mirrors));
-  parts.recorder.sendTo(sink);
+  const source = new ApiSource(deps.sources.api, view, watcher, moduleLogger(deps.log, "api-source"));
+  const reflector = deps.reflect(source);
+  sync.join(clusterPods(deps, view, statuses, mirrors));
+  deps.recorder.sendTo(sink);
   reflector.start();
-  const endPresence = parts.presence?.onReturn(() => statuses.serverReturned());
+  const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
   let stopped = false;
-  void parts.ready.then(() => {
+  void deps.ready.then(() => {
     if (!stopped) source.start();
   });
   return {
@@ -125,7 +125,7 @@ export function startPodSync(parts: PodSyncParts): PodSync {
 }
 
 function clusterPods(
-  parts: Pick<PodSyncParts, "onDesired" | "onGone">,
+  deps: Pick<PodSyncDeps, "onDesired" | "onGone">,
   view: ApiView,
   statuses: StatusManager,
   mirrors: MirrorManager,
@@ -135,14 +135,14 @@ function clusterPods(
     statusOf: (uid) => view.get(uid)?.status,
     subscriber: {
       accepted({ pod }) {
-        parts.onDesired?.(pod);
+        deps.onDesired?.(pod);
         if (!isStaticPod(pod)) return;
         statics.set(pod.metadata.uid, pod);
         mirrors.want(pod);
       },
       statusComputed: ({ pod, status }) => statuses.set(pod, status),
       removed({ uid }) {
-        parts.onGone?.(uid);
+        deps.onGone?.(uid);
         statuses.gone(uid);
         const pod = statics.get(uid);
         if (pod === undefined) return;

@@ -1,4 +1,5 @@
-// Main's side of tidying up: what the image-gc thread asks main for, and the rounds for containers and leftovers.
+// Main's side of garbage collection: the upcalls of the image-gc thread, and the periodic removal of containers and
+// leftovers.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ImageGcUpcalls, ImageNames } from "../../shared/contracts/image-gc.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
@@ -8,7 +9,7 @@ import { ContainerCollector, type ContainerCollectorDeps } from "./container-col
 import type { ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 
-/** The sync path as tidying up sees it. */
+/** The part of the sync path that collection uses. */
 export interface CollectionSource {
   /** The pod has come to its end, though its source still wants it. */
   isOver(uid: string): boolean;
@@ -45,7 +46,7 @@ export class Collection implements ImageGcUpcalls {
     return this.containers.stop();
   }
 
-  /** The disk is short: ended containers go, all of pods that are over. */
+  /** The disk is short: removes exited containers, and all containers of terminated pods. */
   removeDeadContainers(): Promise<void> {
     return this.containers.removeDead();
   }

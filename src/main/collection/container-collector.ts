@@ -12,8 +12,9 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
+import { traced } from "../../shared/tracing/tracing.js";
 
-/** Container garbage collection, section 14 of upstream's rules. */
+/** Container garbage collection. Source: https://kubernetes.io/docs/concepts/architecture/garbage-collection/ */
 const PERIOD_MS = 60_000;
 /** The pod sources deliver soon after the start, or much later. */
 const NOT_YET_MS = 1000;
@@ -22,7 +23,7 @@ const AT_ONCE = 2;
 export interface ContainerCollectorDeps {
   cri: Pick<CriClient, "removeContainer" | "removePodSandbox">;
   policy: DeadContainerPolicy;
-  /** What the runtime has of the pods that run or ran here and are still wanted; undefined while that is not known. */
+  /** Observed pods that the sources still have, running or terminated; undefined while that is not known. */
   livingPods(): ObservedPod[] | undefined;
   /** Of those, pods that have come to their end. */
   isOver: (uid: string) => boolean;
@@ -99,7 +100,11 @@ export class ContainerCollector {
   /** Rejects with the first failure, once all else has been tried. */
   private collect(pods: readonly ObservedPod[]): Promise<void> {
     const { policy, clock } = this.deps;
-    return this.remove(chooseDead(pods, policy, clock.now()));
+    return traced(
+      "Containers/GarbageCollect",
+      () => ({ parent: "none" }),
+      () => this.remove(chooseDead(pods, policy, clock.now())),
+    );
   }
 
   private async remove({ containers, sandboxes }: Chosen): Promise<void> {

@@ -3,7 +3,7 @@
 // release; a grant ends with its thread. A pull can end in an image under another name: the result is checked again
 // before the image counts as ready.
 import type { Clock } from "../../shared/clock/clock.js";
-import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
+import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";
 
 /** A removal went on for too long for a start to wait for it. */
@@ -37,8 +37,8 @@ interface Held {
 
 export interface ImageLease {
   /**
-   * The image that the name stands for, once it is there. False: it has been removed in the meantime, or is just being;
-   * then the removal is over and the image has to be made ready anew.
+   * Resolves the name to the present image. False: the image was removed in the meantime, or is being removed; after
+   * that removal the image must be prepared again.
    */
   holds(image: string, signal: AbortSignal): Promise<boolean>;
   end(): void;

@@ -1,13 +1,13 @@
-// Who uses images: every container the runtime has, and every pod that is to run here, by the names in its definition and
-// by what those turned out to be.
+// The users of images: every container in the runtime, and every pod that is to run here, by the image names in its definition and by
+// the ids to which they were resolved.
 // Invariant: once an image was made ready for a container, it counts as used for as long as its pod is wanted: a
 // name may be given to another image meanwhile.
-import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-keys.js";
+import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-name.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 
 export interface ImageUsersSource {
-  /** What the runtime has. */
+  /** All pods as last observed in the runtime. */
   observed(): Iterable<ObservedPod>;
   /** Pods that run or will. */
   wanted(): Iterable<Pod>;
@@ -26,7 +26,7 @@ export class ImageUsers {
     this.ready.set(uid, ofPod);
   }
 
-  /** Keys (shared/api/image-keys.ts) of all that is used now. */
+  /** Keys (shared/api/image-name.ts) of all that is used now. */
   keys(): Set<string> {
     const references = new Set<string>();
     for (const { containers } of this.source.observed()) {

@@ -1,10 +1,11 @@
-// Images made ready under a lease: nothing is removed between the look at an image and what is made of it.
+// Images prepared under a lease: the image GC removes none of them between the check of an image and the creation of
+// its container.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import type { ImageProvider } from "../runtime/node-runtime.js";
-import { StartContainerError } from "../model/start-container-error.js";
+import { StartContainerError } from "../model/step-errors.js";
 import { isImageBeingRemoved, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
 
@@ -45,7 +46,7 @@ export class LeasedImages implements ImageProvider {
       for (let tries = 1; tries <= MAX_TRIES; tries++) {
         const ready = await makeReady();
         if (!(await lease.holds(ready.imageRef, signal))) continue;
-        // No await between the answer and this: from here on the pod's being wanted protects the image.
+        // No await between the result and this: from here on the wanted pod protects the image.
         this.users.madeReady(pod.metadata.uid, user, ready.imageRef);
         return ready;
       }

@@ -1,6 +1,6 @@
-// Pods whose logs lie on this machine: the directories' names end in the pod's UID. Other names are not ours.
+// Pods with logs on this machine: the directories' names end in the pod's UID. Other names are ignored.
 // Invariant: a pass takes a bounded number of them, whatever was planted beside; the next pass finds the rest.
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 import { entriesOf, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 
 const POD_LOGS = /^[a-z0-9-]+_[a-z0-9.-]+_([A-Za-z0-9][A-Za-z0-9.-]{0,127})$/;

@@ -1,17 +1,17 @@
 // The flags that mirror no field of the configuration, with their defaults. Source of names and defaults: flags/table.ts.
-import type { FlagValue } from "./config/flag-fields.js";
+import type { FlagValue } from "./config/resolve-config.js";
 
-/** Answers that are asked for in place of a run. */
+/** Flags that print a result instead of running the kubelet. */
 export interface Questions {
   readonly checkConfig: boolean;
-  /** "": not asked for. */
+  /** "": not given. */
   readonly printConfig: "" | "yaml" | "json";
 }
 
 export interface AgentFlags {
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
-  /** Where client and serving certificates are kept. */
+  /** Directory of client and serving certificates. */
   readonly certDir: string;
   readonly rootDir: string;
   readonly hostnameOverride: string;
@@ -29,10 +29,14 @@ export interface AgentFlags {
   /** Negative: no limit, as below. */
   readonly maximumDeadContainersPerContainer: number;
   readonly maximumDeadContainers: number;
-  /** Hard eviction thresholds are no part of what is set aside from the node's allocatable. */
+  /** Hard eviction thresholds are not subtracted from the node's allocatable. */
   readonly allocatableIgnoresEviction: boolean;
   /** "": dynamic configuration is off. */
   readonly dynamicConfigDir: string;
+  /** "none": off; "": the default of the root directory. */
+  readonly adminSocket: string;
+  /** Name or number; "": none. */
+  readonly adminSocketGroup: string;
 }
 
 export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
@@ -65,6 +69,8 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     maximumDeadContainers: flag("maximum-dead-containers", -1),
     allocatableIgnoresEviction: flag("experimental-allocatable-ignore-eviction", false),
     dynamicConfigDir: text("dynamic-config-dir"),
+    adminSocket: text("admin-socket"),
+    adminSocketGroup: text("admin-socket-group"),
   };
 }
 

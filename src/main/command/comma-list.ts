@@ -24,7 +24,7 @@ export function readCommaList(text: string): string[] | undefined {
   }
 }
 
-/** Where the quote opened at `open` ends; a doubled quote is part of the text. */
+/** The index of the quote that closes the one at `open`; a doubled quote is part of the text. */
 function closingQuote(text: string, open: number): number | undefined {
   for (let at = open + 1; ; at += 2) {
     at = text.indexOf('"', at);

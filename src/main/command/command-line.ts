@@ -16,7 +16,7 @@ interface GivenFlag {
 }
 
 export interface CommandLine {
-  /** --help wins over everything else, then --version: "true" or "raw", undefined when it is not asked for. */
+  /** --help wins over everything else, then --version: "true" or "raw", undefined if it is not given. */
   help: boolean;
   version: string | undefined;
   /** The version to report in place of our own (--version=v1.36.0-name). */
@@ -31,13 +31,13 @@ export interface CommandLine {
 export interface FlagValue {
   /** Without dashes. */
   readonly name: string;
-  /** As upstream's log shows it: lists stand in brackets. */
+  /** In the form of upstream's log: lists are in brackets. */
   readonly value: string;
 }
 
 const MASK = "<masked>";
 
-/** `argv` without the program's own words. Flags of other platforms than `platform` are unknown. */
+/** `argv` without the program's own name. Flags of other platforms than `platform` are unknown. */
 export function readCommandLine(argv: readonly string[], platform: NodeJS.Platform = process.platform): CommandLine {
   const line: CommandLine = {
     help: false,
@@ -81,7 +81,7 @@ function asked(line: CommandLine, name: string): string | undefined {
   return name === "version" ? (line.version ?? line.reportedVersion) : undefined;
 }
 
-/** How far argv is read. */
+/** The position of the parser in argv. */
 interface Reading {
   readonly argv: readonly string[];
   /** Index of the next argument. */

@@ -1,4 +1,4 @@
-// What the command line needs to be answered, and what the answer is.
+// The input that a command line needs, and the result of it.
 import type { ConfigIo } from "./config/resolve-config.js";
 import type { HostFacts } from "./rules/rule.js";
 import type { Settings } from "./settings-of.js";

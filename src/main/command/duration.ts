@@ -1,5 +1,5 @@
 // Go's duration text, as flags and config fields carry it: "1m30s", "1.5h", "-100ms", "0". Exact to the nanosecond and
-// within Go's range (±2^63 ns, about 292 years): what Go refuses is refused, and what is printed is printed as Go does.
+// within Go's range (±2^63 ns, about 292 years). Parsing accepts and printing yields the same texts as Go.
 import { withoutTrailing } from "../../shared/text/trim.js";
 
 const UNIT_NS: Readonly<Record<string, bigint>> = {
@@ -12,7 +12,7 @@ const UNIT_NS: Readonly<Record<string, bigint>> = {
   μs: 1000n, // U+03BC
   ns: 1n,
 };
-const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
+const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00B5s|\u03BCs|ms|s|m|h)/y;
 const LIMIT = 1n << 63n;
 const NS_PER_MS = 1_000_000n;
 

@@ -4,7 +4,7 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly code = "SETTINGS";
 
-  /** One line per problem: where it stands, what it is, what is accepted. */
+  /** One line per problem: its place, the problem, and the accepted values. */
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));
   }

@@ -28,7 +28,7 @@ const OF_TYPE: Partial<Record<ValueType, string>> = {
   vmodule: "pattern=N,…",
 };
 
-/** Zero values say nothing. */
+/** Zero values are not shown. */
 const NO_DEFAULT = ["", "false", "0", "0s"];
 const INDENT = 6;
 const FALLBACK_COLUMNS = 100;
@@ -48,7 +48,7 @@ export function helpText(
       helpWidth: columns,
       minWidthToWrap: 20,
       padWidth: () => 0,
-      // The flag on a line of its own: names are too long for two columns.
+      // The flag is on a separate line: names are too long for two columns.
       formatItem: (term, _width, text, helper) => {
         const lines = helper.boxWrap(text, Math.max(columns - INDENT, 20)).split("\n");
         return [`  ${term}`, ...lines.map((line) => `${" ".repeat(INDENT)}${line}`)].join("\n");

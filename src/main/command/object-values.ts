@@ -102,7 +102,7 @@ export function moduleVerbosityFromJson(item: unknown): ModuleVerbosity | undefi
   return Object.keys(other).length > 0 ? undefined : { filePattern, verbosity };
 }
 
-/** An object's members; what is no object has a member that no type knows. */
+/** The members of an object. A value that is not an object yields one member that no type accepts. */
 function members(item: unknown): Record<string, unknown> {
   const isObject = typeof item === "object" && item !== null && !Array.isArray(item);
   return isObject ? { ...item } : { "not an object": true };

@@ -1,5 +1,5 @@
-// A command line that asks for a run, or for what a run would be configured with: reads the configuration, checks
-// everything, and says what is wrong in one report.
+// A command line that starts a kubelet or only checks or prints its configuration: reads the configuration, applies all
+// rules, and reports all problems together.
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
 import type { CommandIo, CommandRequest } from "./command-request.js";
@@ -11,7 +11,7 @@ import type { Violation } from "./rules/rule.js";
 import { settingsOf } from "./settings-of.js";
 
 /**
- * Throws SettingsError. --check-config and --print-config answer for any machine: rules that need to know this one are
+ * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are
  * left out.
  */
 export async function runSettings(line: CommandLine, io: CommandIo): Promise<CommandRequest> {

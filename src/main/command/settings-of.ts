@@ -1,4 +1,4 @@
-// What the kubelet runs with: the flags and the configuration as plain values, joined from one view per subject (views/).
+// The settings of the kubelet: the flags and the configuration as plain values, joined from one view per subject (views/).
 // Names are KubeletConfiguration's; durations are milliseconds and their names end in Ms.
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
@@ -7,18 +7,27 @@ import type { ResolvedConfig } from "./config/resolve-config.js";
 import { withoutEffect } from "./config/without-effect.js";
 import { splitNodeIPs } from "./rules/flags.js";
 import { KUBERNETES_VERSION } from "./version.js";
-import { cgroupSettings, type CgroupSettings } from "./views/cgroups.js";
-import { containerLogSettings, type ContainerLogSettings } from "./views/container-logs.js";
+import { cgroupSettings, type CgroupSettings, resourceSettings, type ResourceSettings } from "./views/resources.js";
+import {
+  containerLogSettings,
+  type ContainerLogSettings,
+  loggingSettings,
+  type LoggingSettings,
+} from "./views/logging.js";
 import { evictionSettings, type EvictionSettings } from "./views/eviction.js";
 import { imageSettings, type ImageSettings } from "./views/images.js";
-import { loggingSettings, type LoggingSettings } from "./views/logging.js";
-import { networkSettings, type NetworkSettings } from "./views/network.js";
-import { nodeObjectSettings, type NodeObjectSettings } from "./views/node.js";
+import {
+  networkSettings,
+  type NetworkSettings,
+  nodeObjectSettings,
+  type NodeObjectSettings,
+  sourceSettings,
+  type SourceSettings,
+} from "./views/node.js";
 import { ConfigReader } from "./views/reader.js";
-import { resourceSettings, type ResourceSettings } from "./views/resources.js";
 import { runtimeSettings, type RuntimeSettings } from "./views/runtime.js";
 import { serverSettings, type ServerSettings } from "./views/server.js";
-import { sourceSettings, type SourceSettings } from "./views/sources.js";
+import { tracingSettings, type TracingSettings } from "./views/tracing.js";
 
 /** One view per subject; each is a pure function of the configuration. */
 export interface ConfigViews
@@ -33,7 +42,8 @@ export interface ConfigViews
     NetworkSettings,
     ImageSettings,
     NodeObjectSettings,
-    LoggingSettings {}
+    LoggingSettings,
+    TracingSettings {}
 
 export interface Settings extends AgentFlags, ConfigViews {
   /** The whole configuration, every value with its origin. */
@@ -44,7 +54,7 @@ export interface Settings extends AgentFlags, ConfigViews {
   readonly flags: readonly { readonly name: string; readonly value: string }[];
   /** Reported to clients and the API server; --version=v… replaces it. */
   readonly kubernetesVersion: string;
-  /** Lines for the start-up log: deprecated flags and fields, and what is set without effect. */
+  /** Lines for the start-up log: deprecated flags and fields, and settings without an effect. */
   readonly notices: readonly string[];
   readonly nodeIPs: string[];
 }
@@ -76,5 +86,6 @@ function viewsOf(config: EffectiveConfig): ConfigViews {
     ...imageSettings(read),
     ...nodeObjectSettings(read),
     ...loggingSettings(read),
+    ...tracingSettings(read),
   };
 }

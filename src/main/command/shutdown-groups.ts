@@ -1,5 +1,5 @@
-// How long pods get when the node shuts down, out of the configuration: by priority, as a list or as two periods.
-// Pure. Facts: status-rules.md 9, graceful node shutdown.
+// The grace periods of pods when the node shuts down, from the configuration: by priority, as a list or as two periods.
+// Pure. https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/
 import { CRITICAL_PRIORITY } from "../../shared/api/pod.js";
 import type { ShutdownPriority } from "./value-types.js";
 
@@ -23,7 +23,7 @@ export function shutdownGroups(periods: ShutdownPeriods): ShutdownGroup[] {
   return totalSeconds(groups) > 0 ? groups : [];
 }
 
-/** What the shutdown may be held back for in all. */
+/** The total time for which the shutdown may be delayed, seconds. */
 export function totalSeconds(groups: readonly ShutdownGroup[]): number {
   return groups.reduce((sum, { seconds }) => sum + seconds, 0);
 }

@@ -1,6 +1,6 @@
-// The value types of flags and config fields: how each is written on a command line, how it looks once decoded from YAML
-// or JSON, and how an error names what is accepted. Both ways yield the same decoded value (see value-types.ts), and what
-// toText writes, fromText reads back.
+// The value types of flags and config fields: each type's text on a command line, its decoded form in YAML or JSON, and
+// the accepted values for error messages. Both ways yield the same decoded value (see value-types.ts), and fromText
+// reads the output of toText.
 import { readCommaList, writeCommaList } from "./comma-list.js";
 import { formatDuration, parseDuration } from "./duration.js";
 import {
@@ -64,10 +64,10 @@ const RANGES = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   uint32: [0n, 2n ** 32n - 1n],
 } as const;
-/** Go's literals without a base of their own: 10, 0x1f, 0o17, 017, 0b1, 1_000. */
+/** Go's literals with automatic base: 10, 0x1f, 0o17, 017, 0b1, 1_000. */
 const INTEGER = /^([+-]?)(0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?\d)*)$/;
 const DECIMAL = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
-// The words of Go's ParseBool.
+// The texts that Go's ParseBool accepts.
 const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
 const FALSE = ["0", "f", "F", "false", "FALSE", "False"];
 
@@ -235,7 +235,7 @@ export function pairs(
 }
 
 function integer(type: keyof typeof RANGES, text: string): number | undefined {
-  // Longer than any number of 64 bits in any base: BigInt need not look at it.
+  // Longer than any number of 64 bits in any base: BigInt need not parse it.
   const [, sign = "", body] = text.length > 140 ? [] : (INTEGER.exec(text) ?? []);
   if (body === undefined || (type === "uint32" && sign !== "")) return undefined;
   const plain = body.replaceAll("_", "").toLowerCase();

@@ -14,7 +14,7 @@ export function versionText(asked: string, reported: string = KUBERNETES_VERSION
   return asked === "raw" ? rawVersion(reported) : `Kubernetes ${reported}`;
 }
 
-/** Upstream's struct in its own form and order, so that what parses it goes on working; the toolchain is ours. */
+/** Upstream's struct in its own form and order, so that existing parsers work; the toolchain is this program's. */
 function rawVersion(gitVersion: string): string {
   const [, major = "", minor = ""] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
   const arch = process.arch === "x64" ? "amd64" : process.arch;

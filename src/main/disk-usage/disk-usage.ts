@@ -1,5 +1,5 @@
 // Disk usage of pods for the eviction thread and the stats pages. Each figure carries its time; a walk starts only when
-// a caller asks for newer figures.
+// a caller requests newer figures.
 // Invariant: one job at a time, however many callers ask. Pods take turns by jobs, so that a pod with a million files
 // delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
 // longer than its own limit; the walk continues for the next caller.
@@ -10,7 +10,7 @@ import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { PodWalk, WorkBudget, type WalkDeps } from "./measure-pod.js";
 
-/** How long an asker waits for walks, unless he says otherwise. */
+/** Time for which a caller waits for walks, unless it sets its own. */
 const PATIENCE_MS = 2000;
 
 export interface DiskUsageDeps extends WalkDeps {
@@ -104,7 +104,7 @@ export class DiskUsage {
     for (let next = this.next(); next !== undefined; next = this.next()) {
       const [uid, waiting] = next;
       const over = await this.step(uid, waiting);
-      // Gone meanwhile, and perhaps asked for anew.
+      // Removed meanwhile, and perhaps requested again.
       if (this.queue.get(uid) !== waiting) continue;
       this.queue.delete(uid);
       if (over) waiting.finish();

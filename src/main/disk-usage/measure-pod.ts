@@ -4,7 +4,8 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
-import { podTrees, type DiskPlaces, type PodTree } from "./pod-trees.js";
+import { etcHostsPath, volumePath } from "../../shared/fs/pod-paths.js";
+import { allContainersOf } from "../../shared/api/pod-containers.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;
@@ -22,7 +23,7 @@ const SHARE = 0.1;
 /** Work before a rest: small pods follow each other without one. */
 const STINT_MS = 5;
 
-/** How much was worked since the last rest. */
+/** The working time since the last pause. */
 export class WorkBudget {
   private spentMs = 0;
 
@@ -103,4 +104,38 @@ export class PodWalk {
       .filter(({ tree }) => tree.kind === kind)
       .map(({ tree: { name }, bytes, inodes }) => ({ name, bytes: Math.round(bytes), inodes: Math.round(inodes) }));
   }
+}
+
+// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI
+// volumes are not among them: their plugins report usage, and a server that does not respond must not block a pool
+// thread.
+
+interface PodTree {
+  kind: "volume" | "log" | "other";
+  /** Of the volume or the container. */
+  name: string;
+  path: string;
+  /** Does the root itself count? */
+  itself: boolean;
+}
+
+interface DiskPlaces {
+  rootDir: string;
+  podLogsDir: string;
+}
+
+export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskPlaces): PodTree[] {
+  const { namespace, name: podName, uid } = metadata;
+  const logs = `${podLogsDir}/${namespace}_${podName}_${uid}`;
+  const trees: PodTree[] = [];
+  for (const volume of spec.volumes ?? []) {
+    const { name, nfs, csi } = volume;
+    const path = nfs === undefined && csi === undefined ? volumePath(rootDir, uid, volume) : undefined;
+    if (path !== undefined) trees.push({ kind: "volume", name, path, itself: true });
+  }
+  for (const { name } of allContainersOf(spec)) {
+    trees.push({ kind: "log", name, path: `${logs}/${name}`, itself: false });
+  }
+  trees.push({ kind: "other", name: "", path: etcHostsPath(rootDir, uid), itself: true });
+  return trees;
 }

@@ -1,6 +1,6 @@
-// What becomes of an event when many like it came before: the same event is counted, not repeated; many similar ones are
-// combined into one; a source that shouts about one object is cut off. Pure over the times that come in (milliseconds
-// since the epoch). Numbers are those of client-go's default correlator (constants.tsv, "event …" rows).
+// Correlation of repeated events: the same event is counted, not repeated; many similar ones are combined into one; a
+// source with too many events about one object is limited. Pure over the given times (milliseconds since the epoch).
+// Numbers are those of client-go's default correlator.
 //
 //   event ─► aggregate (10 different texts in 10 min: "(combined from similar events): …")
 //         ─► spam filter (25 at once per source and object, then one in 5 min)
@@ -119,7 +119,7 @@ export class EventCorrelator {
     return passes;
   }
 
-  /** Forgets the removed object with this UID: no more events about it follow. */
+  /** Forgets the removed object with this UID: no more events about it will come. */
   forget(uid: string): void {
     for (const [name, about] of this.objects) if (about.uid === uid) this.objects.delete(name);
   }

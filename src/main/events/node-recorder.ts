@@ -4,9 +4,9 @@ import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
 import { EventCorrelator } from "./correlator.js";
-import { EventStore } from "./event-store.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../model/event-recorder.js";
 import { apiTime } from "../../shared/api/time.js";
+
 /** About as many as 250 failing pods emit in one hour; a few hundred bytes each. */
 const KEPT_EVENTS = 2000;
 
@@ -98,7 +98,7 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
     this.sink = sink;
   }
 
-  /** Unique within the node's life: the time, as upstream's names have it, and a serial within the millisecond. */
+  /** Unique on this node: the time, as in upstream's names, and a serial within the millisecond. */
   private nextName(now: number): string {
     this.serial = (this.serial + 1) % 1_000_000;
     return (BigInt(now) * 1_000_000n + BigInt(this.serial)).toString(16);
@@ -119,7 +119,7 @@ function podReference(pod: Pod, container?: string): ObjectReference {
   };
 }
 
-/** Events about nodes carry the node's name as UID: a kubelet need not have read its Node object to tell them. */
+/** Events about nodes carry the node's name as UID: a kubelet need not have read its Node object to record them. */
 function nodeReference(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }
@@ -129,4 +129,38 @@ function containerFieldPath({ spec }: Pod, name: string): string {
   if (has(spec.initContainers)) return `spec.initContainers{${name}}`;
   if (has(spec.ephemeralContainers)) return `spec.ephemeralContainers{${name}}`;
   return `spec.containers{${name}}`;
+}
+
+/**
+ * The newest events of the node, in memory: for the pod timelines, and for operators of a kubelet without an
+ * API server. Invariant: never more than `limit` events; a repeated event replaces its predecessor and moves
+ * to the end.
+ */
+export class EventStore {
+  /** By name of the event, least recently recorded first. */
+  private readonly events = new Map<string, Event>();
+
+  constructor(private readonly limit: number) {}
+
+  put(event: Event): void {
+    this.events.delete(event.metadata.name);
+    this.events.set(event.metadata.name, event);
+    if (this.events.size <= this.limit) return;
+    const oldest = this.events.keys().next();
+    if (oldest.done !== true) this.events.delete(oldest.value);
+  }
+
+  /** Events about the object with this UID, least recently recorded first. */
+  about(uid: string): Event[] {
+    return [...this.events.values()].filter((event) => event.involvedObject.uid === uid);
+  }
+
+  /** All events, least recently recorded first. */
+  all(): Event[] {
+    return [...this.events.values()];
+  }
+
+  get size(): number {
+    return this.events.size;
+  }
 }

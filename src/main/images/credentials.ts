@@ -22,9 +22,3 @@ export interface ImageCredentials {
   /** The pod's own credentials of that kind that match the image. Runs no credential provider. */
   ofPod(pod: Pod, image: string, kind: OwnKind, signal: AbortSignal): Promise<PullCredentials[]>;
 }
-
-/** For parts that run without a node around them. */
-export const noCredentials: ImageCredentials = {
-  forImage: () => Promise.resolve([]),
-  ofPod: () => Promise.resolve([]),
-};

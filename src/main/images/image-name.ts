@@ -1,6 +1,7 @@
 // Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
 // before a call to the runtime.
 import { parseImageName } from "../../shared/api/image-name.js";
+import type { PullPolicy } from "../../shared/api/pod.js";
 
 /** The text is no image reference. The message is the end of the InvalidImageName message. */
 export class InvalidImageNameError extends Error {
@@ -14,12 +15,12 @@ export function isInvalidImageNameError(error: unknown): error is InvalidImageNa
   return error instanceof InvalidImageNameError;
 }
 
-/** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is left as it was given. */
+/** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is unchanged. */
 export function withDefaultTag(image: string): string {
   return hasTagOrDigest(image) ? image : `${image}:latest`;
 }
 
-/** The reference that the runtime is asked for. Throws InvalidImageNameError. */
+/** The reference for the runtime. Throws InvalidImageNameError. */
 export function requestedImage(image: string): string {
   if (parseImageName(image) === undefined) throw new InvalidImageNameError(image);
   return withDefaultTag(image);
@@ -41,4 +42,11 @@ export function fullRepository(image: string): string {
 
 function hasTagOrDigest(image: string): boolean {
   return withoutTagAndDigest(image) !== image;
+}
+
+// Decides by imagePullPolicy whether an image is pulled.
+
+/** The API's default: Always for latest or no tag, else IfNotPresent. */
+export function defaultPullPolicy(image: string): PullPolicy {
+  return withDefaultTag(image).endsWith(":latest") ? "Always" : "IfNotPresent";
 }

@@ -12,20 +12,18 @@ import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import type { ImageUser } from "../model/run-as-user.js";
 import { PULL_STAGE } from "../model/start-sli.js";
 import { traced, type PodTrace } from "../model/pod-trace.js";
-import { StartContainerError } from "../model/start-container-error.js";
+import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ImageCredentials, OwnKind } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
-import { isInvalidImageNameError, requestedImage } from "./image-name.js";
+import { isInvalidImageNameError, requestedImage, defaultPullPolicy } from "./image-name.js";
 import { PullBackoff } from "./pull-backoff.js";
-import { isPullFailure, pullFailureMessage } from "./pull-failure.js";
-import { defaultPullPolicy } from "./pull-policy.js";
-import type { Pulls } from "./pulls.js";
+import { isPullFailure, pullFailureMessage, type Pulls } from "./pulls.js";
 
 const RETRY_INSPECT_MS = 10_000;
 
 export interface ReadyImage {
-  /** What the runtime resolved the reference to. */
+  /** The image id to which the runtime resolved the reference. */
   imageRef: string;
   user: ImageUser;
 }
@@ -39,6 +37,8 @@ export interface ImagePullerDeps {
   access: ImageAccess;
   credentials: ImageCredentials;
   metrics: ImageMetrics;
+  /** The runtime handler for which a pod's images are made ready; "" stands for all handlers (gate RuntimeClassInImageCriApi). */
+  handlerOf: (pod: Pod, signal: AbortSignal) => Promise<string>;
 }
 
 /** The user of an image: a container, or a volume of type image. */
@@ -50,6 +50,7 @@ interface ImageNeed {
   spec: string;
   policy: PullPolicy;
   sandboxConfig: PodSandboxConfig;
+  runtimeHandler: string;
 }
 
 export class ImagePuller {
@@ -67,7 +68,9 @@ export class ImagePuller {
     signal: AbortSignal,
   ): Promise<ReadyImage> {
     const { name, image: spec = "", imagePullPolicy: policy = defaultPullPolicy(spec) } = container;
-    return readyImage(await this.ensureImage({ pod, container: name, spec, policy, sandboxConfig }, signal));
+    const runtimeHandler = await this.deps.handlerOf(pod, signal);
+    const need = { pod, container: name, spec, policy, sandboxConfig, runtimeHandler };
+    return readyImage(await this.ensureImage(need, signal));
   }
 
   /** The image of a volume of type image. Rejects as `ensure` does. */
@@ -78,7 +81,8 @@ export class ImagePuller {
     signal: AbortSignal,
   ): Promise<{ imageRef: string }> {
     const { reference: spec = "", pullPolicy: policy = defaultPullPolicy(spec) } = volume.image ?? {};
-    const image = await this.ensureImage({ pod, spec, policy, sandboxConfig }, signal);
+    const runtimeHandler = await this.deps.handlerOf(pod, signal);
+    const image = await this.ensureImage({ pod, spec, policy, sandboxConfig, runtimeHandler }, signal);
     return { imageRef: image.id };
   }
 
@@ -101,7 +105,7 @@ export class ImagePuller {
     }
   }
 
-  /** The image, when it is there and the pod may use it as it is. */
+  /** The image, if it is present and the pod may use it without a pull. */
   private async usable(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
     const { metrics } = this.deps;
     if (need.policy === "Always") {
@@ -136,7 +140,8 @@ export class ImagePuller {
 
   private async status(need: ImageNeed, image: string, signal: AbortSignal): Promise<Image | undefined> {
     try {
-      const spec = { image, annotations: need.pod.metadata.annotations ?? {} };
+      const { pod, runtimeHandler } = need;
+      const spec = { image, annotations: pod.metadata.annotations ?? {}, runtimeHandler };
       return (await this.deps.cri.imageStatus({ image: spec }, { signal })).image;
     } catch (error) {
       if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
@@ -165,6 +170,7 @@ export class ImagePuller {
             pod,
             image,
             sandboxConfig: need.sandboxConfig,
+            runtimeHandler: need.runtimeHandler,
             onStart: () => this.emit(need, "Normal", "Pulling", `Pulling image "${spec}"`),
             stillNeeded: async () => {
               meanwhile = await this.broughtByOthers(need, image, signal);

@@ -1,4 +1,5 @@
 // The puller of a node, put together from its settings.
+import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -19,8 +20,7 @@ import { NodeCredentialFiles } from "./keyring/node-files.js";
 import { standalonePullSecrets } from "./keyring/pull-secrets.js";
 import { RecordedAccess } from "./pull-records/recorded-access.js";
 import { verificationPolicy } from "./pull-records/verification-policy.js";
-import { PullRate } from "./pull-rate.js";
-import { PullTurns } from "./pull-turns.js";
+import { PullRate, PullTurns } from "./pull-limits.js";
 import { Pulls } from "./pulls.js";
 
 export type NodeImageSettings = Pick<
@@ -32,6 +32,7 @@ export type NodeImageSettings = Pick<
   | "kubeletEnsureSecretPulledImages"
   | "imagePullCredentialsVerificationPolicy"
   | "preloadedImagesVerificationAllowlist"
+  | "runtimeClassInImageCriApi"
 > &
   Pick<AgentFlags, "rootDir"> &
   Pick<ResourceSettings, "maxPods">;
@@ -47,9 +48,11 @@ export interface NodeImagesDeps {
   providers?: ProviderCredentials | undefined;
   /** Absent on a stand-alone node. */
   cluster?: ClusterAccess | undefined;
+  /** Asked with the gate RuntimeClassInImageCriApi. */
+  runtimeHandler: (pod: Pod, signal: AbortSignal) => Promise<string>;
 }
 
-/** Facts/constants.tsv. */
+/** Upstream's value. */
 const RECORDS_PER_POD = 5;
 
 export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): ImagePuller {
@@ -63,7 +66,9 @@ export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): I
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls);
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
-  return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics: imageMetrics(registry) });
+  const handlerOf = settings.runtimeClassInImageCriApi ? deps.runtimeHandler : () => Promise.resolve("");
+  const metrics = imageMetrics(registry);
+  return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics, handlerOf });
 }
 
 function accessOf(settings: NodeImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {

@@ -4,7 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { CrashBackoff } from "../planner/crash-backoff.js";
 
-/** Facts/constants.tsv. */
+/** Upstream's values. */
 const PULL_BACKOFF = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
 /** Pods that left for good leave their entries behind; they are dropped when this many have come together. */
 const COLLECT_ABOVE = 64;

@@ -1,7 +1,7 @@
 // Rotated logs are compressed after the rotation, one file at a time in the tasks pool, so that neither a rotation nor
 // the pool's other thread (manifests) waits for it.
-// Invariant: a log is queued once, however often it is rotated; what was given up is found again at the log's next
-// rotation, since the files themselves say what is to be done.
+// Invariant: a log is queued once, however often it is rotated; after a failure the next rotation of the log finds the
+// uncompressed files again, since the file names show which are left.
 import { basename, dirname, join } from "node:path";
 import type { CompressLogJob, CompressLogResult } from "../../shared/contracts/tasks.js";
 import { NotRegularFileError, statUntrusted } from "../../shared/fs/untrusted-file.js";
@@ -10,7 +10,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { filesToCompress } from "./plan-rotation.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-/** The tasks pool as far as it is needed here. */
+/** The part of the tasks pool that is needed here. */
 export type RunCompress = (
   job: CompressLogJob,
   options: { deadlineMs: number; signal: AbortSignal },
@@ -18,7 +18,10 @@ export type RunCompress = (
 
 export interface CompressQueueDeps {
   run: RunCompress;
-  /** Bytes; a larger file stays as it is. A pod may plant a sparse file of terabytes, which would occupy the pool for days. */
+  /**
+   * Bytes; a larger file stays uncompressed. A pod may plant a sparse file of terabytes, which would occupy the pool
+   * for days.
+   */
   largest: number;
   log: Logger;
   onDone(outcome: CompressLogResult["outcome"], logPath: string): void;
@@ -60,7 +63,7 @@ export class CompressQueue {
     this.complaints.delete(logPath);
   }
 
-  /** Names, in this folder, of what is being compressed. */
+  /** Names, in this folder, of files that are being compressed. */
   inWork(directory: string): ReadonlySet<string> {
     const { file } = this;
     return new Set(file !== undefined && dirname(file) === directory ? [basename(file)] : []);

@@ -1,4 +1,4 @@
-// Keeps the logs of running containers within their limits: looks at their sizes as often as their growth asks for,
+// Keeps the logs of running containers within their limits: checks their sizes as often as their growth requires,
 // rotates those that are full, and leaves compression to the tasks pool.
 // Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
 // longer than one call to the runtime may take; nothing runs after stop().
@@ -9,12 +9,11 @@ import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
-import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
+import { nextLook, SOONEST_MS, type Growth } from "./plan-rotation.js";
 import { rotateLog } from "./rotate.js";
 import type { RunningLog } from "./running-logs.js";
 import { WriteWatch } from "./write-watch.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
 export interface LogRotationSettings {
   /** Bytes. */
@@ -59,7 +58,7 @@ const SCAN_MS = 1000;
 /** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
 const LARGEST_COMPRESSED = 1024 ** 3;
 const LARGEST_COMPRESSED_SIZES = 4;
-/** A runtime that does not answer keeps a worker for so long. */
+/** A runtime that does not respond occupies a worker for this time. */
 const REOPEN_DEADLINE_MS = 10_000;
 
 export class LogRotation {
@@ -81,7 +80,7 @@ export class LogRotation {
     this.schedule();
   }
 
-  /** What the logs of running containers take up, as it was last seen. */
+  /** Disk usage of the logs of running containers, as measured last. */
   *usage(): Generator<LogUsage> {
     for (const { log, last, others } of this.entries.values()) {
       if (last !== undefined) yield { log, bytes: last.size + others };
@@ -115,12 +114,12 @@ export class LogRotation {
     for (const entry of this.entries.values()) {
       if (entry.busy || entry.dueAt > now) continue;
       entry.busy = true;
-      const look = this.look(entry).finally(() => {
+      const inspect = this.look(entry).finally(() => {
         entry.busy = false;
-        this.looks.delete(look);
+        this.looks.delete(inspect);
         this.schedule();
       });
-      this.looks.add(look);
+      this.looks.add(inspect);
     }
     this.schedule();
   }

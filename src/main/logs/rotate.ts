@@ -6,10 +6,9 @@ import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { planRotation } from "./plan-rotation.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
-/** The runtime did not open a new file; `restored` tells whether the old name was given back. */
+/** The runtime did not open a new file; `restored`: the file has its old name again. */
 class ReopenLogError extends Error {
   override readonly name = "ReopenLogError";
   constructor(

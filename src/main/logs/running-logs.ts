@@ -18,7 +18,7 @@ export function* runningLogs(pods: Iterable<ObservedPod>, podLogsDir: string): G
   for (const { uid, namespace, name, containers } of pods) {
     for (const { id, state, logPath, metadata } of containers) {
       if (state !== ContainerState.CONTAINER_RUNNING || logPath === "") continue;
-      // Runtimes give it whole, as they were given directory and path.
+      // Runtimes report the whole path, from the given directory and path.
       const path = logPath.startsWith("/")
         ? logPath
         : join(podLogDirectory(podLogsDir, { metadata: { uid, namespace, name } }), logPath);

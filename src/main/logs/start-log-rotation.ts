@@ -3,11 +3,11 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import { containerLogMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
 import { runningLogs } from "./running-logs.js";
+import type { Counter, Gauge } from "../../shared/metrics/prom.js";
 
 export interface StartLogRotationOptions {
   settings: LogRotationSettings & { podLogsDir: string };
@@ -43,4 +43,33 @@ export function startLogRotation(options: StartLogRotationOptions): LogRotation 
     }
   });
   return rotation;
+}
+
+// Container logs on the main thread: what they take up, and what rotation did.
+
+interface ContainerLogMetrics {
+  /** Upstream's name and labels. */
+  usedBytes: Gauge<"uid" | "namespace" | "pod" | "container">;
+  rotations: Counter<"result">;
+  compressions: Counter<"outcome">;
+}
+
+function containerLogMetrics(registry: ThreadRegistry): ContainerLogMetrics {
+  return {
+    usedBytes: registry.gauge(
+      "kubelet_container_log_filesystem_used_bytes",
+      "Bytes used by the container's logs on the filesystem, as of the last check by log rotation",
+      ["uid", "namespace", "pod", "container"],
+    ),
+    rotations: registry.counter(
+      "nodelet_log_rotations_total",
+      "Number of rotations of container logs, by result: ok, failed",
+      ["result"],
+    ),
+    compressions: registry.counter(
+      "nodelet_log_compressions_total",
+      "Number of compressions of rotated logs, by result: compressed, gone, failed",
+      ["outcome"],
+    ),
+  };
 }

@@ -1,4 +1,4 @@
-// The cluster's data for pods of this node, as the sync path sees it. Stand-alone there is none.
+// The cluster's data for pods of this node, as the sync path uses it. Absent on a stand-alone node.
 // Invariant: every wait for the API server has a signal. An object is read only for a pod that refers to it
 // (NodeRestriction), and released when the pod is removed.
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -33,7 +33,7 @@ export interface TokenRequest {
   audience?: string;
   /** Absent: the API server's own default, an hour. */
   expirationSeconds?: number;
-  /** Of the account that is meant: one made anew under its name since gets no token out. Absent: any. */
+  /** UID of the account: a new account with the same name gets no token. Absent: any. */
   serviceAccountUid?: string;
 }
 export interface IssuedToken {
@@ -74,9 +74,9 @@ export interface ClusterObjects {
   claims: PodClaims;
   /** The class, or undefined when there is none of that name. */
   runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
-  /** This node's object as last seen; undefined before. */
+  /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
-  /** What the pod refers to is wanted from now on; idempotent, called again when the pod's definition changes. */
+  /** Watches the objects that the pod refers to; idempotent, called again when the pod's definition changes. */
   podWanted(pod: Pod): void;
   podGone(uid: string): void;
   /** Something that the pod's volumes are made of may have changed. @returns removes the listener */

@@ -5,7 +5,7 @@ import { goJson } from "./go-json.js";
 
 /**
  * Hash of name and image, lower-case hex without padding. Upstream hashes Go's debug print of the JSON bytes, hence the
- * decimal list. Source: status rules, section 21.
+ * decimal list.
  */
 export function containerHash(container: { name: string; image?: string }): string {
   const json = Buffer.from(goJson({ image: container.image ?? "", name: container.name }), "utf8");

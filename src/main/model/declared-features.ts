@@ -28,7 +28,7 @@ export function featuresToRun({ spec }: Pod): DeclarableFeature[] {
   return features;
 }
 
-/** What the change of a pod needs, beyond what the pod needs to run. Sorted. */
+/** The features that the update of a pod needs, beyond those that the pod needs to run. Sorted. */
 export function featuresToUpdate(before: Pod, after: Pod): DeclarableFeature[] {
   const features: DeclarableFeature[] = [];
   if (changedResources(before.spec.resources, after.spec.resources).length > 0) {

@@ -1,9 +1,9 @@
-// Downward API values for environment variables and volumes: fields of the pod and resources of its containers (section 19).
+// Downward API values for environment variables and volumes: fields of the pod and resources of its containers.
 import type { Quantity } from "../../shared/api/meta.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
 import { quote } from "../../shared/log/quote.js";
-import { CreateContainerConfigError } from "./config-error.js";
+import { CreateContainerConfigError } from "./step-errors.js";
 
 export interface DownwardInput {
   pod: Pod;
@@ -106,7 +106,7 @@ export function resourceFieldValue(
   ).toString();
 }
 
-/** For an unset limit of these resources, node allocatable stands in. */
+/** For an unset limit of these resources, the value is node allocatable. */
 const DEFAULTED = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 function limitOf(

@@ -5,7 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 
 export interface EventInput {
   type: EventType;
-  /** Upstream's word (facts/events.tsv): "Pulled", "FailedMount". */
+  /** Upstream's reason: "Pulled", "FailedMount". */
   reason: string;
   message: string;
   /** The container that the event is about: its field path becomes part of the involved object. */
@@ -17,14 +17,11 @@ export interface EventRecorder {
   /** Never throws and never waits: an event that can't be kept is counted. */
   pod(pod: Pod, event: EventInput): void;
   node(event: Omit<EventInput, "container">): void;
-  /** The pod with this UID is gone: what is remembered of its events for their repeats goes too. */
+  /** The pod with this UID is removed: drops the data for counting repeated events of the pod. */
   forget?(uid: string): void;
 }
 
-/** Of what is neither a pod nor the node: claims. */
+/** Events of other objects than pods and the node: claims. */
 export interface ObjectEvents {
   object(about: ObjectReference, event: Omit<EventInput, "container">): void;
 }
-
-/** For parts that run without a node around them: tests, and verbs used alone. */
-export const noEvents: EventRecorder = { pod: () => undefined, node: () => undefined };

@@ -1,7 +1,7 @@
 // $(NAME) references in environment values, commands and arguments.
 // Invariant: the work is linear in the text, whatever a pod's author wrote; what references add to a text has an end.
 // Values may refer to values that were expanded before, so that forty lines of environment could mean terabytes.
-import { CreateContainerConfigError } from "./config-error.js";
+import { CreateContainerConfigError } from "./step-errors.js";
 
 const DOLLAR = "$".charCodeAt(0);
 const OPEN = "(".charCodeAt(0);
@@ -23,9 +23,9 @@ export class ExpansionBudget {
 }
 
 /**
- * Expands references in one pass. "$(NAME)" becomes the value, or stays as written when `lookup` knows no such name; "$$"
- * becomes "$" and takes no part in a reference, so "$$(NAME)" gives "$(NAME)"; every other "$" stays. Values are not
- * expanded again. Throws CreateContainerConfigError when the budget is spent.
+ * Expands references in one pass. "$(NAME)" becomes the value, or stays if `lookup` has no such name; "$$" becomes "$"
+ * and is no part of a reference, so "$$(NAME)" becomes "$(NAME)"; every other "$" stays. Values are not expanded again.
+ * Throws CreateContainerConfigError when the budget is spent.
  */
 export function expand(
   input: string,

@@ -1,5 +1,5 @@
-// Labels and annotations of CRI objects (section 21). They are how a restarted kubelet, crictl and monitoring find a pod's
-// sandboxes and containers again, so keys and values are upstream's, byte for byte.
+// Labels and annotations of CRI objects. By them a restarted kubelet, crictl and monitoring find a pod's sandboxes and
+// containers again, so keys and values are upstream's, byte for byte.
 import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
 import { containerHash } from "./container-hash.js";
 import { goJson } from "./go-json.js";
@@ -100,3 +100,6 @@ function handlerJson(handler: LifecycleHandler): Record<string, unknown> {
     sleep: sleep && { seconds: sleep.seconds },
   };
 }
+
+/** Annotations that the kubelet sets on the pods of its sources. */
+export const CONFIG_SEEN = "kubernetes.io/config.seen";

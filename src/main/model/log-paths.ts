@@ -1,4 +1,4 @@
-// Where container logs lie. `kubectl logs` and log collectors find them by these names alone, so they never change.
+// Paths of container logs. `kubectl logs` and log collectors find them by these names alone, so they never change.
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/api/meta.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";

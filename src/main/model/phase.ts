@@ -1,4 +1,4 @@
-// The pod phase (section 1): counters over the containers' API statuses, then the first row that fits.
+// The pod phase: counters over the containers' API statuses, then the first rule that matches.
 import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase } from "../../shared/api/pod-status.js";
 import type { RestartGates } from "./restart.js";
@@ -12,7 +12,7 @@ export interface PhaseInput {
   statuses: readonly ApiContainerStatus[];
   /** A regular container has started in the live sandbox. */
   startedInSandbox: boolean;
-  /** The pod worker will start nothing more: the pod is over, or being ended for good. */
+  /** The pod worker starts no more containers: the pod is terminated, or terminating for good. */
   podFinal: boolean;
   isStatic: boolean;
   gates?: RestartGates;

@@ -12,7 +12,7 @@ export interface PluginInfo {
 }
 
 export interface PluginHandler {
-  /** @throws an error whose message tells the plugin why it is refused */
+  /** @throws an error whose message gives the plugin the reason of the rejection */
   validate(plugin: PluginInfo): void;
   /** Resolves when the plugin is in use. A failure is reported to the plugin and retried. */
   register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
@@ -23,7 +23,7 @@ export interface PluginHandler {
 /** By type of plugin. */
 export type PluginHandlers = Readonly<Partial<Record<PluginType, PluginHandler>>>;
 
-/** How a registration socket is asked and answered. */
+/** Calls of a plugin's registration socket. */
 export interface RegistrationClient {
   /** @throws PluginCallError */
   getInfo(signal: AbortSignal): Promise<PluginInfo>;
@@ -34,3 +34,10 @@ export interface RegistrationClient {
 
 /** Makes a client of the socket at `path`. */
 export type DialRegistration = (path: string) => Promise<RegistrationClient>;
+
+// The reason why a plugin is not registered. The message goes to the plugin and to the log.
+
+/** The plugin reported data about itself that is invalid. */
+export class PluginRefusedError extends Error {
+  override readonly name = "PluginRefusedError";
+}

@@ -1,15 +1,12 @@
-// How the parts of the sync path say what they are doing for a pod, and for how long.
+// Stages of the sync path report their start, end and error for a pod through this interface.
 
-/** Ends a stage: without an error it went well. A second call changes nothing. */
+/** Ends a stage: without an error the stage succeeded. A second call changes nothing. */
 export type EndStage = (error?: unknown) => void;
 
 export interface PodTrace {
   /** `stage` is a planner's step, or a part of one: "pull", "volumes". Never throws. */
-  begin(uid: string, stage: string, container?: string): EndStage;
+  startStage(uid: string, stage: string, container?: string): EndStage;
 }
-
-/** For parts that run without a node around them. */
-export const noTrace: PodTrace = { begin: () => () => undefined };
 
 /** Times `work` as a stage of the pod. */
 export async function traced<Result>(
@@ -17,7 +14,7 @@ export async function traced<Result>(
   subject: { uid: string; stage: string; container?: string },
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const end = trace.begin(subject.uid, subject.stage, subject.container);
+  const end = trace.startStage(subject.uid, subject.stage, subject.container);
   try {
     const result = await work();
     end();

@@ -1,5 +1,5 @@
 // Decides whether a container may (re)start. Planner and status computation share these pure rules. With different
-// answers, the status would show a waiting container that the planner never starts.
+// results, the status would show a waiting container that the planner never starts.
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
@@ -14,7 +14,7 @@ export interface RestartGates {
 
 export const defaultRestartGates: RestartGates = { containerRestartRules: true, restartAllContainers: true };
 
-/** The first restart rule that matches the exit code, if the container has any (it needs a restartPolicy of its own). */
+/** The first restart rule that matches the exit code, if the container has rules (they need its own restartPolicy). */
 function matchingRestartRule(container: Container, exitCode: number): ContainerRestartRule | undefined {
   if (container.restartPolicy === undefined) return undefined;
   return container.restartPolicyRules?.find((rule) => {
@@ -30,7 +30,7 @@ export function asksRestartAll(container: Container, exitCode: number, gates: Re
   return matchingRestartRule(container, exitCode)?.action === "RestartAllContainers";
 }
 
-/** Would a container that exited with this code be started again, were the pod not being deleted? Section 8.1, last rows. */
+/** True if a container that exited with this code would be started again, were the pod not being deleted. */
 export function restartsAfterExit(
   spec: Pick<PodSpec, "restartPolicy">,
   container: Container,
@@ -53,7 +53,7 @@ export function restartsAfterExit(
 }
 
 /**
- * Section 8.1: may this container be started now?
+ * True if this container may be started now.
  * @param observed the newest container of that name in the runtime, undefined when it never ran
  */
 export function mayStart(

@@ -1,8 +1,7 @@
-// Who a container's process runs as, and the promise of runAsNonRoot: it is verified before the container is created, since
-// nothing below the kubelet would.
-import type { Container, Pod } from "../../shared/api/pod.js";
-import { podDescription } from "../../shared/api/pod.js";
-import { CreateContainerConfigError } from "./config-error.js";
+// The user of a container's process, and runAsNonRoot: the kubelet verifies it before it creates the container, because the runtime
+// does not.
+import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
+import { CreateContainerConfigError } from "./step-errors.js";
 
 /** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */
 export interface ImageUser {
@@ -28,7 +27,7 @@ export function runAs(pod: Pod, container: Container, image: ImageUser): RunAs {
   return image.username ? { username: image.username, ...group } : { uid: 0n, ...group };
 }
 
-/** Throws CreateContainerConfigError when runAsNonRoot is asked for and would be, or might be, broken. */
+/** Throws CreateContainerConfigError if runAsNonRoot is set and would be, or might be, violated. */
 export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): void {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

@@ -1,4 +1,4 @@
-// Does the pod need a new sandbox? Section 8.2. The pod condition PodReadyToStartContainers is the same question.
+// Decides whether the pod needs a new sandbox. The pod condition PodReadyToStartContainers is the opposite of that.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { NamespaceMode, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
@@ -16,7 +16,7 @@ export interface SandboxNeed {
   reason: SandboxNeedReason;
 }
 
-/** @param cgroupLost what runs is not in the pod's cgroup: a new sandbox has one (section 15) */
+/** @param cgroupLost containers run outside the pod's cgroup: a new sandbox is created inside it */
 export function needsNewSandbox(pod: Pod, observed: Pick<ObservedPod, "sandboxes">, cgroupLost = false): SandboxNeed {
   const newest = observed.sandboxes[0];
   if (newest === undefined) return { create: true, attempt: 0, reason: "NoSandbox" };

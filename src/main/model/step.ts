@@ -10,7 +10,7 @@ export type ContainerKind = "init" | "app" | "ephemeral";
 export interface BackoffStep {
   /** Of CrashBackoff. */
   key: string;
-  /** When the container before it finished, milliseconds since the epoch as the runtime tells it. */
+  /** Finish time of the previous container, milliseconds since the epoch, as reported by the runtime. */
   finishedAt: number;
 }
 
@@ -35,7 +35,7 @@ export interface StartContainerStep {
   sandboxId: string;
   sandboxAttempt: number;
   podIPs: string[];
-  /** undefined: the doer looks at the log files, as no status of the container is left. */
+  /** undefined: the doer derives it from the log files, because no status of the container is left. */
   restartCount: number | undefined;
   /** Of an ephemeral container: id of the running container whose processes it joins. */
   targetContainerId?: string;
@@ -49,11 +49,11 @@ export interface KillContainerStep {
   name: string;
   /** Seconds the container gets between its stop signal and SIGKILL. */
   graceSeconds: number;
-  /** When the grace ends, by the steady clock: the one end of the preStop hook and the stop after it. */
+  /** The end of the grace period, by the steady clock: the preStop hook and the stop after it share it. */
   deadline: number;
-  /** Stopped in order to be started again, whatever its restart policy says of its exit code. */
+  /** Stopped for a restart, whatever its restart policy says about its exit code. */
   restart?: true;
-  /** A restart of all containers is meant to be quick: preStop hooks do not run. */
+  /** A restart of all containers must be quick: preStop hooks do not run. */
   withoutPreStop?: true;
   reason: string;
 }
@@ -71,7 +71,7 @@ export interface ResizeContainersStep {
   kind: "resize-containers";
   sandboxId: string;
   containers: readonly ResizedContainer[];
-  /** What the pod's containers were last given; undefined: not known. */
+  /** The resources last applied to the pod's containers; undefined: not known. */
   actuated: PodResources | undefined;
   reason: string;
 }
@@ -83,11 +83,11 @@ export interface RemoveContainerStep {
   kind: "remove-container";
   containerId: string;
   name: string;
-  /** Removed by the rule RestartAllContainers, to begin anew. */
+  /** Removed by the rule RestartAllContainers, to start again. */
   restartAll?: true;
   backoff?: BackoffStep;
 }
-/** A pod is over but stays to be seen: its volumes and its cgroup go, directories and logs stay. */
+/** A terminated pod that is still shown: its volumes and its cgroup are removed, directories and logs stay. */
 interface ReleaseStep {
   kind: "release";
 }
@@ -123,11 +123,11 @@ export interface RestartingAll {
 
 export interface Plan {
   steps: Step[];
-  /** When time alone will change the plan (back-off over, deadline reached): by the steady clock. */
+  /** The time at which the plan changes without an event (back-off expires, deadline reached): by the steady clock. */
   wakeAt?: number;
-  /** Containers that wait, and for what: shown in the pod's status. */
+  /** Waiting containers with the reason that the pod's status shows. */
   waiting: Map<string, ContainerStateWaiting>;
-  /** The pod ran to its end and nothing of it will start again. */
+  /** The pod completed and none of its containers will start again. */
   finished: boolean;
   /** The deadline for stopping the remaining containers of a completed pod, by the steady clock. */
   endDeadline?: number;
@@ -139,7 +139,7 @@ export interface Plan {
   events?: PlannedEvent[];
 }
 
-/** One line that says what a step does and why, for the decision log. */
+/** One line with the step and its reason, for the decision log. */
 export function describeStep(step: Step): string {
   switch (step.kind) {
     case "create-sandbox":

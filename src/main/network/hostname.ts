@@ -1,4 +1,4 @@
-// The host name and domain of a pod (section 17).
+// The host name and domain of a pod.
 import type { Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/trim.js";
@@ -25,10 +25,6 @@ export class PodFqdnTooLongError extends Error {
   }
 }
 
-export function isPodFqdnTooLongError(error: unknown): error is PodFqdnTooLongError {
-  return error instanceof PodFqdnTooLongError;
-}
-
 /** Host name and domain as the hosts file shows them. */
 export function podHostname(pod: Pod, clusterDomain: string): PodHostname {
   const { hostnameOverride, hostname, subdomain } = pod.spec;
@@ -37,7 +33,7 @@ export function podHostname(pod: Pod, clusterDomain: string): PodHostname {
   return { hostname: cut(hostname || pod.metadata.name), domain };
 }
 
-/** The name the sandbox gets: the FQDN when the pod asks for it. Throws PodFqdnTooLongError. */
+/** The sandbox's hostname: the FQDN if the pod sets setHostnameAsFQDN. Throws PodFqdnTooLongError. */
 export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podHostname(pod, clusterDomain);
   if (pod.spec.setHostnameAsFQDN !== true || domain === "") return hostname;

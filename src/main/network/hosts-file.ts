@@ -1,4 +1,4 @@
-// Text of a pod's /etc/hosts (section 17). Written anew at each container start, so that it follows the pod's addresses.
+// Text of a pod's /etc/hosts. Written again at each container start, so that it follows the pod's addresses.
 
 export interface HostAlias {
   ip: string;
@@ -23,7 +23,7 @@ const LOCAL_LINES = [
   "fe00::2\tip6-allrouters",
 ];
 
-/** Hosts file of a pod with a network of its own. */
+/** Hosts file of a pod with its own network namespace. */
 export function podHostsFile(input: PodHostsInput): string {
   const { hostname, domain } = input;
   const names = domain === "" ? hostname : `${hostname}.${domain}\t${hostname}`;

@@ -3,8 +3,7 @@
 // KUBE-KUBELET-CANARY shows that another program flushed the rules, which are then restored.
 // Invariant: no pod waits for a chain, and no failure of iptables ends more than one round; one cause is logged once.
 import type { Clock } from "../../shared/clock/clock.js";
-import { isProgramFailedError } from "../../shared/exec/errors.js";
-import { runProgram } from "../../shared/exec/run-program.js";
+import { isProgramFailedError, runProgram } from "../../shared/exec/run-program.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 
@@ -19,7 +18,7 @@ type Table = (typeof CANARY_TABLES)[number];
 /** Seconds to wait for the lock that all iptables programs share. */
 const LOCK_WAIT = "5";
 export const CHECK_EVERY_MS = 60_000;
-/** A flush goes from table to table: the chains come back when it is over, or after this time. */
+/** A flush takes table after table: the chains are restored when it has finished, or after this time. */
 const FLUSH_POLL_MS = 500;
 const FLUSH_POLLS = 10;
 
@@ -77,7 +76,7 @@ async function ensureChains(options: IptablesOptions, signal: AbortSignal): Prom
   for (const table of CANARY_TABLES) await ensureChain(options, table, CANARY, signal);
 }
 
-/** Returns when the canaries are gone. A check that fails says nothing. */
+/** Returns when the canaries have disappeared. A failed check proves nothing. */
 async function flushed(
   options: IptablesOptions,
   signal: AbortSignal,
@@ -124,7 +123,7 @@ async function ensureRule(
   await iptables(options, "filter", [add, chain, ...rule], signal);
 }
 
-/** iptables answers a question with its exit status; others than 0 and 1 are failures. */
+/** iptables reports the result of a check by its exit status; others than 0 and 1 are failures. */
 async function holds(run: Promise<unknown>): Promise<boolean> {
   try {
     await run;

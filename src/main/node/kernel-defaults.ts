@@ -23,8 +23,6 @@ export class KernelDefaultsError extends Error {
     super(`${problems.join("; ")}: set them (sysctl -w), or let the kubelet do so with protectKernelDefaults: false`);
   }
 }
-export const isKernelDefaultsError = (error: unknown): error is KernelDefaultsError =>
-  error instanceof KernelDefaultsError;
 
 /** @throws KernelDefaultsError */
 export async function checkKernelDefaults(directory = "/proc/sys"): Promise<void> {

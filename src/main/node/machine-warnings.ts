@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { parseResolvConf } from "../network/resolv-conf.js";
-import { resolvConfProblem } from "../network/resolv-conf-limits.js";
+import { parseResolvConf, resolvConfProblem } from "../network/resolv-conf.js";
 import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {
@@ -59,7 +58,7 @@ async function maySwapTmpfs({ rootDir }: MachineSettings, machine: MachineSource
   return !(await machine.mountsNoSwap(rootDir));
 }
 
-/** Since 6.4; distributions have brought it to older ones, which a try tells. */
+/** Since Linux 6.4; distributions have backported it, which a test call shows. */
 function knowsNoSwap(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split(/[^\d]/, 2).map(Number);
   return major > 6 || (major === 6 && minor >= 4);

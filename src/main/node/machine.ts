@@ -1,4 +1,4 @@
-// What the machine has, as far as pods are measured against it: CPUs for shares and quotas, memory for OOM scores.
+// Facts of the machine that limit pods: CPUs for shares and quotas, memory for OOM scores.
 import { access, readdir, readFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // Collects main's facts about the node for the node-status thread.
-// Invariant: the thread gets all of it whenever a part changes, a burst of changes once; what the runtime said last is
-// kept while it is silent.
+// Invariant: the thread gets all facts whenever one changes, and a burst of changes as one message; the runtime's last
+// state is kept while the runtime does not respond.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { NodeFacts } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
@@ -36,12 +36,12 @@ export class GatheredFacts {
     };
   }
 
-  /** All there is to tell a thread that has just started. */
+  /** All facts, for a thread that has just started. */
   get all(): NodeFacts {
     return this.facts;
   }
 
-  /** Every record of the pleg thread; most say nothing of the node. */
+  /** Every record of the pleg thread; most do not concern the node. */
   onRecord(record: PlegRecord): void {
     if (record.kind === "runtime") this.onRuntime(record.state);
     else if (record.kind === "relisted" && !this.facts.relisted) this.change({ relisted: true });

@@ -1,4 +1,4 @@
-// What the node-status thread is started with, out of the settings.
+// Makes the init data of the node-status thread from the settings.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
 import { goPlatform } from "./metrics.js";
@@ -15,6 +15,7 @@ export type NodeStatusSettings = Pick<
   | "nodeLabels"
   | "cloudProvider"
   | "registerNode"
+  | "kubeletRegistrationGetOnExistsOnly"
   | "registerWithTaints"
   | "providerID"
   | "nodeStatusUpdateFrequencyMs"
@@ -28,7 +29,7 @@ export type NodeStatusSettings = Pick<
   | "rootDir"
 >;
 
-/** `settings`: as the command line and the files give them, not as the machine completes them. */
+/** `settings`: from command line and files, before the machine's facts complete them. */
 export function nodeStatusInit(
   settings: NodeStatusSettings,
   { nodeName, startedAtMs, clientConfig }: { nodeName: string; startedAtMs: number; clientConfig: ClientConfig },
@@ -43,6 +44,7 @@ export function nodeStatusInit(
     nodeStatusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
     nodeStatusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
     registerNode: settings.registerNode,
+    getOnExistsOnly: settings.kubeletRegistrationGetOnExistsOnly,
     registerWithTaints: settings.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
     nodeLabels: { ...settings.nodeLabels },
     providerID: settings.providerID,

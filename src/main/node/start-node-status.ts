@@ -1,5 +1,5 @@
-// The node in its cluster: starts the node-status thread, tells it what main knows, and offers main what the API server
-// says of the node. Loaded only when there is a kubeconfig.
+// The node in its cluster: starts the node-status thread, sends it main's facts, and gives main the Node object of the
+// API server. Loaded only when there is a kubeconfig.
 // Invariant: nothing here is waited for by the sync path.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -12,11 +12,13 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { GatheredFacts } from "./node-facts.js";
-import { watchNodeImages } from "./node-images.js";
 import { nodeStatusInit, type NodeStatusSettings } from "./node-status-init.js";
 import { NodeStatusThread } from "../threads/node-status-thread.js";
+import type { ContainerImage } from "../../shared/api/node.js";
+import { errorText } from "../../shared/log/error-text.js";
+import { Loop } from "../../shared/turns/loop.js";
 
-export interface NodeStatusParts {
+export interface NodeStatusLinkDeps {
   nodeName: string;
   /** Wall time at which the process started, ms. */
   startedAtMs: number;
@@ -27,7 +29,7 @@ export interface NodeStatusParts {
   /** The latest state of the runtime; later records arrive by onRecord. */
   runtime: RuntimeState | undefined;
   relisted: boolean;
-  /** The API server answers the heartbeat again after it was away. */
+  /** The API server accepts the heartbeat again after it was unreachable. */
   serverReturned: () => void;
   threads: Pick<NodeThreads, "context" | "of" | "add">;
   cri: Pick<CriClient, "updateRuntimeConfig">;
@@ -45,36 +47,36 @@ export interface NodeStatusLink {
   /** Why volumes can't be had: "" when they can. */
   setStorageProblem(problem: string): void;
   setResources(capacity: NodeResources, allocatable: NodeResources): void;
-  /** The Node as last seen; undefined: not yet, or it is gone. */
+  /** The latest known Node; undefined: not read yet, or deleted. */
   node(): SeenNode | undefined;
   /** Calls the listener at each change from now on. Returns a function that stops it. */
   onNode(listener: (node: SeenNode | undefined) => void): () => void;
-  /** As the server has it now. Rejects when it can't be asked. */
+  /** The server's present Node. Rejects if it can't be read. */
   readNode(): Promise<SeenNode>;
   /** The client certificate was renewed. */
   reloadCredentials(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusParts): NodeStatusLink {
-  const { threads, events, clock } = parts;
-  const log = moduleLogger(parts.log, "node-status");
+export function startNodeStatus(settings: NodeStatusSettings, deps: NodeStatusLinkDeps): NodeStatusLink {
+  const { threads, events, clock } = deps;
+  const log = moduleLogger(deps.log, "node-status");
   const listeners = new Set<(node: SeenNode | undefined) => void>();
   let seen: SeenNode | undefined;
-  const facts = new GatheredFacts(resourcesOf(parts), clock, (all) => thread.setFacts(all));
-  if (parts.runtime !== undefined) facts.onRecord({ kind: "runtime", state: parts.runtime });
-  if (parts.relisted) facts.onRecord({ kind: "relisted", uids: [], durationMs: 0 });
+  const facts = new GatheredFacts(resourcesOf(deps), clock, (all) => thread.setFacts(all));
+  if (deps.runtime !== undefined) facts.onRecord({ kind: "runtime", state: deps.runtime });
+  if (deps.relisted) facts.onRecord({ kind: "relisted", uids: [], durationMs: 0 });
   const upcalls: NodeStatusUpcalls = {
     onNode(node) {
       seen = node;
       for (const listener of listeners) listener(node);
     },
     async onPodCIDR(podCidr) {
-      await parts.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
+      await deps.cri.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } });
       log.info(`updated the runtime's pod CIDR to ${podCidr}`);
     },
     serverReturned() {
-      parts.serverReturned();
+      deps.serverReturned();
     },
     event(type, reason, message) {
       events.node({ type, reason, message });
@@ -82,14 +84,14 @@ export function startNodeStatus(settings: NodeStatusSettings, parts: NodeStatusP
   };
   const thread: NodeStatusThread = new NodeStatusThread({
     context: threads.context,
-    init: nodeStatusInit(settings, parts),
+    init: nodeStatusInit(settings, deps),
     upcalls,
     facts: () => facts.all,
     log,
   });
   events.node({ type: "Normal", reason: "Starting", message: "Starting kubelet." });
   threads.add("node-status", thread);
-  thread.thread.begin();
+  thread.thread.startInBackground();
   const max = settings.nodeStatusMaxImages;
   const endImages = watchNodeImages({
     list: () => threads.of["image-gc"].thread.call.biggestImages(max),
@@ -123,4 +125,38 @@ function resourcesOf({ capacity, allocatable }: { capacity: NodeResources; alloc
   const print = (resources: NodeResources): NodeFacts["capacity"] =>
     Object.fromEntries([...resources].map(([name, amount]) => [name, printQuantity(amount)]));
   return { capacity: print(capacity), allocatable: print(allocatable) };
+}
+
+// The images in the Node object: requested from the image-gc thread periodically. A failure keeps the list.
+
+/** Upstream's age limit of its list. */
+export const IMAGES_PERIOD_MS = 30_000;
+/** The thread that lists them is not there yet, or away. */
+const RETRY_MS = 1000;
+
+interface NodeImagesOptions {
+  list: () => Promise<ContainerImage[]>;
+  found: (images: ContainerImage[]) => void;
+  clock: Clock;
+  log: Pick<Logger, "debug">;
+}
+
+/** The first list is requested at once. Returns a function that ends it. */
+export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions): () => void {
+  const loop = new Loop({
+    clock,
+    periodMs: IMAGES_PERIOD_MS,
+    round: async (signal) => {
+      const images = await list();
+      if (!signal.aborted) found(images);
+      return IMAGES_PERIOD_MS;
+    },
+    failed: (error) => {
+      log.debug(`cannot list the images for the node status; trying again later: ${errorText(error)}`);
+      return RETRY_MS;
+    },
+  });
+  loop.start();
+  // A list under way reports nothing after this call.
+  return () => void loop.stop();
 }

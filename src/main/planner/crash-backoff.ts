@@ -1,6 +1,6 @@
 // Back-off between restarts of a crashing container: at once, then 10 s doubling to 5 min, forgotten after a healthy run.
 // Time comes in with every call, so the rule runs under virtual time. Entries live in memory only: after a restart of the
-// agent a crashing container is started once more at once, as upstream does.
+// kubelet a crashing container is started once more at once, as upstream does.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
@@ -10,7 +10,7 @@ import { goJson } from "../model/go-json.js";
 export interface BackoffOptions {
   baseMs: number;
   maxMs: number;
-  /** An entry counts no more when the container finished this long after the entry's last step. */
+  /** An entry no longer counts if the container finished this long after the entry's last step. */
   resetMs: number;
 }
 
@@ -19,14 +19,14 @@ const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, r
 interface Entry {
   delayMs: number;
   lastStep: number;
-  /** When the container finished: as the runtime tells it, and by the clock of the back-off. */
+  /** The container's finish time: as reported by the runtime, and by the clock of the back-off. */
   finish?: { reported: number; at: number };
 }
 
 export interface InBackoff {
-  /** When the next start is allowed. */
+  /** The earliest time of the next start. */
   until: number;
-  /** The whole delay of this step (not what is left of it). */
+  /** The full delay of this step, not the rest of it. */
   delayMs: number;
 }
 
@@ -34,7 +34,7 @@ export class CrashBackoff {
   private readonly entries = new Map<string, Entry>();
   private readonly options: BackoffOptions;
 
-  /** `steadyOf`: by the clock of `now`, of a moment that the runtime tells, as both clocks are now. */
+  /** `steadyOf` converts a time of the runtime to the clock of `now`, with the present offset of both clocks. */
   constructor(
     options: Partial<BackoffOptions> = {},
     private readonly steadyOf: (finishedAtMs: number) => number = (finishedAtMs) => finishedAtMs,
@@ -58,7 +58,10 @@ export class CrashBackoff {
     return entry === undefined ? undefined : this.waitSince(entry, entry.lastStep, now);
   }
 
-  /** One step on: the container is being started after having finished at `finishedAt`. Returns the delay of the next restart. */
+  /**
+   * Advances the entry: the container starts after it had finished at `finishedAt`. Returns the delay of the next
+   * restart.
+   */
   next(key: string, finishedAt: number, now: number): number {
     const entry = this.entries.get(key);
     const { baseMs, maxMs } = this.options;
@@ -68,7 +71,7 @@ export class CrashBackoff {
     return delayMs;
   }
 
-  /** Drops one entry (image pulled, container gone). */
+  /** Drops one entry (image pulled, container removed). */
   forget(key: string): void {
     this.entries.delete(key);
   }
@@ -77,7 +80,7 @@ export class CrashBackoff {
   collect(now: number): void {
     const { resetMs, maxMs } = this.options;
     for (const [key, entry] of this.entries) {
-      // A container may have finished just before the reset and still be serving its delay.
+      // A container may have finished just before the reset, with its delay still running.
       if (now - entry.lastStep > resetMs + maxMs) this.entries.delete(key);
     }
   }
@@ -95,7 +98,7 @@ export class CrashBackoff {
     return this.expired(entry, since) || until <= now ? undefined : { until, delayMs: entry.delayMs };
   }
 
-  /** Kept from the first look on, or a clock that is set back would hold the container back as long as it was set. */
+  /** Kept from the first call on: otherwise a clock that is set back would delay the container by the same amount. */
   private finished(entry: Entry, reported: number, now: number): number {
     if (entry.finish?.reported !== reported) entry.finish = { reported, at: Math.min(this.steadyOf(reported), now) };
     return entry.finish.at;

@@ -1,8 +1,8 @@
-// Why a container that runs must be stopped: its definition changed, a probe gave it up, or it gets other
-// resources that it takes only at a start (sections 8.3 and 8.4).
+// The reason why a running container must be stopped: its definition changed, a probe failed, or it gets other
+// resources that apply only at a start.
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbeResults } from "../model/probe-port.js";
 import { definitionChanged, type PlanInput } from "./plan-context.js";
 import { resizeNeedsRestart } from "./resize-changes.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
@@ -11,7 +11,7 @@ import { graceSeconds } from "../model/grace.js";
 export interface KillReason {
   /** The text after the container's name: "failed liveness probe". */
   why: string;
-  /** Of a regular container: it is started again once it has ended. */
+  /** For a regular container: it is started again after its exit. */
   restart: boolean;
   graceSeconds: number;
 }

@@ -24,7 +24,7 @@ const PULL_FAILURES: ReadonlySet<string> = new Set([
   "RegistryUnavailable",
   "SignatureValidationFailed",
 ]);
-/** How long a pull's error is shown before the back-off is. */
+/** The status shows a pull's error for this time before it shows ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 1000;
 
 /** A container start: the container, its sandbox, and the previous run that it replaces. */
@@ -32,9 +32,9 @@ export interface Start {
   container: Container;
   containerKind: ContainerKind;
   sandbox: PodSandboxStatus;
-  /** The newest container of that name: the new one counts on from it. */
+  /** The newest container of that name: the new one continues its restart count. */
   previous?: ContainerStatus | undefined;
-  /** The one whose end may hold the start back; undefined: none does. */
+  /** The container whose exit may delay the start; undefined: none does. */
   crashed?: ContainerStatus | undefined;
   targetContainerId?: string | undefined;
   reason: string;
@@ -54,7 +54,7 @@ export class PlanBuilder {
     this.plan.wakeAt = Math.min(this.plan.wakeAt ?? at, at);
   }
 
-  /** Section 8.1, and what was stopped in order to be started again. */
+  /** True by the restart rules, and for a container that was stopped for a restart. */
   mayStart(container: Container, status: ContainerStatus | undefined): boolean {
     const { pod, gates, memory } = this.input;
     if (mayStart(pod, container, status, gates)) return true;
@@ -98,7 +98,7 @@ export class PlanBuilder {
     this.plan.steps.push(step);
   }
 
-  /** Nothing of what was planned so far is wanted. */
+  /** Discards the steps planned so far. */
   drop(): void {
     this.plan.steps = [];
     this.plan.waiting.clear();
@@ -106,7 +106,7 @@ export class PlanBuilder {
     delete this.plan.wakeAt;
   }
 
-  /** Is a restart still held back by crashes before it? Then the plan says so, in the status and as an event. */
+  /** True if the crash loop back-off delays the restart. The plan then shows it in the status and as an event. */
   backsOff(container: Container, crashed: ContainerStatus | undefined): boolean {
     const { pod, now, backoff } = this.input;
     const step = this.backoffStep(container, crashed);
@@ -157,7 +157,7 @@ export class PlanBuilder {
   }
 }
 
-/** A pull that failed is shown as the error first, then as the back-off it is in. */
+/** A failed pull is shown as the error first, then as its back-off. */
 function waitingAfter(container: Container, failure: StartFailure, now: number): ContainerStateWaiting {
   const { reason, message } = failure;
   if (PULL_FAILURES.has(reason) && now - failure.failedAt >= PULL_ERROR_SHOWN_MS) {

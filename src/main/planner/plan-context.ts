@@ -1,10 +1,10 @@
-// What the planner looks at, and small views on it that its parts share.
+// The input of the planner, and small queries on it that several plan functions use.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ResizeView } from "../resources/allocation/resizes.js";
 import { annotationKeys } from "../model/labels.js";
-import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbeResults } from "../model/probe-port.js";
 import { containerHash } from "../model/container-hash.js";
 import type { CrashBackoff } from "./crash-backoff.js";
 import type { RestartGates } from "../model/restart.js";
@@ -34,9 +34,9 @@ export interface PlanInput {
   cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
   resize?: ResizeView;
-  /** Of the plan before: when the grace ends of a pod that ran to its end, by the steady clock. */
+  /** From the previous plan: the end of the grace period of a completed pod, by the steady clock. */
   endDeadline?: number | undefined;
-  /** Ended containers of a name that stay; negative: all. Default 1. */
+  /** Number of exited containers of a name that stay; negative: all. Default 1. */
   deadContainersKept?: number;
 }
 

@@ -1,4 +1,4 @@
-// Init containers and sidecars: which one runs next. Pure rules of status-rules.md, section 8.4.
+// Init containers and sidecars: the one that runs next. Pure.
 import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { killReason } from "./kill-reason.js";
@@ -7,7 +7,7 @@ import { startReason } from "./plan-context.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
 import { newestIn, newestOf } from "../model/observed-containers.js";
 
-/** done: app containers may start; waiting: not yet; failed: the pod is over. */
+/** done: app containers may start; waiting: not yet; failed: the pod has failed. */
 export type InitProgress = "done" | "waiting" | "failed";
 
 export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitProgress {
@@ -17,7 +17,7 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   const statusOf = (container: Container): ContainerStatus | undefined => newestIn(sandbox, observed, container.name);
   const start = (container: Container): void => {
     const previous = newestOf(observed, container.name);
-    // An exit in an earlier sandbox is no crash of the container.
+    // An exit in an earlier sandbox does not count as a crash of the container.
     const crashed = statusOf(container);
     builder.start({ container, containerKind: "init", sandbox, previous, crashed, reason: startReason(crashed) });
   };
@@ -50,7 +50,7 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   return "waiting";
 }
 
-/** A sidecar always runs; answers done while it does and has started up. */
+/** A sidecar runs until the pod terminates; returns done while it runs and has started. */
 function keepSidecar(
   builder: PlanBuilder,
   container: Container,

@@ -1,5 +1,6 @@
-// Which running containers have other CPU and memory values than those allocated to them, and how they get them: in place,
-// or by a restart where their policy asks for one (sections 8.3 and 11).
+// Running containers whose CPU and memory differ from their allocation, and the way they get it: in place, or by a
+// restart if their resizePolicy requires one
+// (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 import { isSidecar, type Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { changedResources } from "../model/pod-resources.js";
@@ -41,7 +42,7 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
   plan.steps.push({ kind: "resize-containers", sandboxId: sandbox.id, containers, actuated: resize.actuated, reason });
 }
 
-/** Was a container stopped in order to get its new values? */
+/** True if a container was stopped to get its new values. */
 function awaitsRestart(input: PlanInput): boolean {
   const { pod, observed, memory } = input;
   return containersOf(pod.spec).some((container) => {
@@ -54,7 +55,7 @@ function awaitsRestart(input: PlanInput): boolean {
 interface Running {
   container: Container;
   status: ContainerStatus;
-  /** An ordinary init container never is, whatever its policy for resizes. */
+  /** An ordinary init container is never resized, whatever its resizePolicy. */
   restarts: boolean;
 }
 

@@ -1,6 +1,6 @@
-// The restart rule RestartAllContainers: every container of the pod is stopped and removed, the sandbox stays, and the pod
-// begins anew with its first init container. Invariant: the container whose exit fired the rule is removed last, so
-// that another kubelet goes on with it; until then nothing starts.
+// The restart rule RestartAllContainers: every container of the pod is stopped and removed, the sandbox stays, and the
+// pod starts again with its first init container. Invariant: the container whose exit fired the rule is removed last,
+// so that another kubelet can continue; until then no container starts.
 import type { Container } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";
@@ -15,13 +15,13 @@ export interface RestartAllTrigger {
   status: ContainerStatus;
 }
 
-/** The container whose exit asks for a restart of all. */
+/** The container whose exit triggers a restart of all containers. */
 export function restartAllTrigger(builder: PlanBuilder, sandbox: PodSandboxStatus): RestartAllTrigger | undefined {
   const { pod, observed, gates, memory } = builder.input;
   if (pod.metadata.deletionTimestamp !== undefined) return undefined;
   for (const container of containersOf(pod.spec)) {
     const status = newestIn(sandbox, observed, container.name);
-    // Rules are about exits of the container's own: what was stopped to be restarted is just restarted.
+    // The rules apply to a container's own exit: a container stopped for a restart is just restarted.
     if (status?.state !== ContainerState.CONTAINER_EXITED || memory.restarts(status.id)) continue;
     if (asksRestartAll(container, status.exitCode, gates)) return { container, status };
   }
@@ -34,7 +34,7 @@ export function planRestartAll(builder: PlanBuilder, { container, status: fired 
   const reason = `container ${container.name} exited with ${fired.exitCode}, all containers are restarted`;
   for (const status of nextToStop(pod, running)) builder.kill(status, reason, { withoutPreStop: true });
   if (running.length > 0) return;
-  // An ephemeral container is started once: its remains say that it was.
+  // An ephemeral container starts only once: its exited container proves that it did.
   const once = new Set((pod.spec.ephemeralContainers ?? []).map(({ name }) => name));
   const others = observed.containers.filter(({ id, metadata }) => id !== fired.id && !once.has(metadata?.name ?? ""));
   builder.plan.steps.push(...others.map(removal));

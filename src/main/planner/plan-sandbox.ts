@@ -1,5 +1,5 @@
-// A pod whose sandbox can't be used any more (section 8.2): whatever is left of it stops; then a new sandbox is made, when
-// something will run in it.
+// A pod whose sandbox can't be used any more: remaining containers stop; then a new sandbox is created, if a container
+// will run in it.
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { restartPossible } from "../model/restart.js";
@@ -44,7 +44,7 @@ export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {
   }
 }
 
-/** Nothing of the pod would run in another sandbox. */
+/** No container of the pod would run in another sandbox. */
 function isOver(builder: PlanBuilder, attempt: number): boolean {
   const { pod, observed, gates } = builder.input;
   const ran = observed.containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);

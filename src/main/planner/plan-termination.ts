@@ -1,51 +1,50 @@
-// The planner for a pod that is ended: containers first, sandboxes after them. A pod that stays to be seen is released
-// then (volumes, cgroup); of one that must go everything goes. Pure; converges to nothing.
+// The planner for a pod that terminates: containers first, sandboxes after them. A pod that is still shown is then
+// released (volumes, cgroup); a removed pod is removed completely. Pure; converges to an empty plan.
 import type { Pod } from "../../shared/api/pod.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { preStopsAhead } from "./pre-stops-ahead.js";
+import { preStopsAhead, nextToStop } from "./stop-order.js";
 import type { Plan, Step } from "../model/step.js";
-import { nextToStop } from "./stop-order.js";
 import { isAlive, readySandboxes } from "../model/observed-containers.js";
 import { MIN_STOP_SECONDS } from "../model/grace.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
 
 interface StopInput {
-  /** undefined for a pod that only the runtime still knows. */
+  /** undefined for a pod that only the runtime still lists. */
   pod: Pod | undefined;
   observed: ObservedPod;
   /** By the steady clock. */
   now: number;
-  /** When the grace ends, by the steady clock. */
+  /** The end of the grace period, by the steady clock. */
   deadline: number;
   reason: string;
 }
 
 export interface EndInput extends StopInput {
-  /** Volumes and cgroup are down. */
+  /** Volumes are unmounted and the cgroup is removed. */
   released: boolean;
 }
 
 export interface TerminationInput extends StopInput {
-  /** Everything but the runtime's objects has been cleaned up. */
+  /** Everything except the runtime's objects has been cleaned up. */
   cleaned: boolean;
 }
 
-/** Section 9: the smallest of what the API and the caller ask for, else the definition's; never below a second. */
+/** The grace period: the smaller of the API's and the caller's request, else the definition's; never below a second. */
 export function effectiveGraceSeconds(pod: Pod | undefined, override?: number): number {
   const asked = [pod?.metadata.deletionGracePeriodSeconds, override].filter((grace) => grace !== undefined);
   const grace = asked.length > 0 ? Math.min(...asked) : pod?.spec.terminationGracePeriodSeconds;
   return boundedSeconds(grace ?? DEFAULT_GRACE_SECONDS, { least: 1, fallback: DEFAULT_GRACE_SECONDS });
 }
 
-/** Something of the pod runs, or can't be ruled out to. */
+/** True if a container of the pod runs, or may run. */
 export function isUp(observed: ObservedPod): boolean {
   return observed.containers.some(isAlive) || readySandboxes(observed.sandboxes).length > 0;
 }
 
-/** A pod that is over but stays: its containers' records and logs tell how it ended. */
+/** A terminated pod that is still shown: its containers' records and logs are the evidence of its exit. */
 export function planEnd(input: EndInput): Plan {
   const stops = stopSteps(input);
   if (stops.length > 0) return planOf(stops);
@@ -64,7 +63,7 @@ function terminationSteps(input: TerminationInput): Step[] {
   const { observed } = input;
   const stops = stopSteps(input);
   if (stops.length > 0) return stops;
-  // A sandbox takes its containers along; only what has lost its sandbox goes by itself.
+  // The removal of a sandbox includes its containers; only a container without its sandbox is removed by itself.
   if (observed.sandboxes.length > 0) {
     return observed.sandboxes.map((sandbox) => ({ kind: "remove-sandbox", sandboxId: sandbox.id }));
   }

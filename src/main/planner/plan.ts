@@ -1,22 +1,29 @@
-// The planner: what must be done next for a pod that should run, from its definition and what the runtime has.
-// Pure. It converges: after its steps succeeded, planning again yields fewer, and none once the pod is as wanted.
+// The planner: the next steps for a pod that should run, from its definition and the runtime's state.
+// Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
+// definition.
 import type { Container } from "../../shared/api/pod.js";
-import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type PodSandboxStatus,
+  PodSandboxState,
+  type ContainerStatus,
+} from "../../shared/cri/gen/runtime.v1.js";
 import { killReason } from "./kill-reason.js";
 import { PlanBuilder } from "./plan-builder.js";
 import { startReason, type PlanInput } from "./plan-context.js";
 import { planInit } from "./plan-init.js";
-import { pruneSteps } from "./plan-prune.js";
 import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planResize } from "./plan-resize.js";
 import { planNewSandbox } from "./plan-sandbox.js";
 import { needsNewSandbox } from "../model/sandbox-need.js";
-import { preStopsAhead } from "./pre-stops-ahead.js";
-import { nextToStop } from "./stop-order.js";
-import type { Plan } from "../model/step.js";
+import { preStopsAhead, nextToStop } from "./stop-order.js";
+import type { Plan, Step } from "../model/step.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
 import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
 import { graceSeconds, MIN_STOP_SECONDS } from "../model/grace.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { failedStartsBesideRuns } from "../model/failed-starts.js";
+
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
   const need = needsNewSandbox(input.pod, input.observed, input.cgroupLost);
@@ -48,7 +55,7 @@ function planContainers(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
   if (kept.length === 0) endPod(builder, sandbox, "all containers have exited and none will start again");
 }
 
-/** Section 8.3. Answers whether the container keeps the pod going. */
+/** Plans one regular container. Returns true if the container keeps the pod running. */
 function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container: Container): boolean {
   const { name } = container;
   const status = newestOf(builder.input.observed, name);
@@ -88,12 +95,12 @@ function killStrays(builder: PlanBuilder): void {
   }
 }
 
-/** Nothing kept and nothing to start: sidecars and the sandbox go too. */
+/** No container is kept and none is to start: sidecars and the sandbox stop too. */
 function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string): void {
   const { pod, observed, now } = builder.input;
   builder.drop();
   const running = observed.containers.filter(isAlive);
-  // All containers share one grace, which began with the first plan that ended the pod.
+  // All containers share one grace period, which began with the first plan that terminated the pod.
   const deadline = builder.input.endDeadline ?? now + graceSeconds(pod) * 1000;
   const left = Math.max(Math.ceil((deadline - now) / 1000), MIN_STOP_SECONDS);
   const stopping = nextToStop(pod, running, now >= deadline);
@@ -105,7 +112,7 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
   builder.plan.steps.push({ kind: "stop-sandbox", sandboxId: sandbox.id, reason });
 }
 
-/** What the status must know of restarts under way: exit codes alone would call such containers done. */
+/** Reports restarts in progress to the status: by exit codes alone such containers would count as completed. */
 function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void {
   const { pod, observed, memory } = input;
   const there = new Set(observed.containers.map(({ metadata }) => metadata?.name ?? ""));
@@ -126,4 +133,41 @@ function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     const targetContainerId = target?.state === ContainerState.CONTAINER_RUNNING ? target.id : undefined;
     builder.start({ container, containerKind: "ephemeral", sandbox, targetContainerId, reason: startReason(status) });
   }
+}
+
+// Removals while a pod runs: exited containers except the newest few of a name, containers that never started, and old
+// sandboxes without containers. The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
+
+/** `deadKept` exited containers of a name stay, one at least; negative: all. */
+export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
+  const steps: Step[] = [];
+  const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);
+  const dead = new Map<string, number>();
+  const kept: ContainerStatus[] = [];
+  const failedStarts = failedStartsBesideRuns(observed.containers);
+  const seen = new Set<string>();
+  for (const status of observed.containers) {
+    const name = status.metadata?.name ?? "";
+    const isNewest = !seen.has(name);
+    seen.add(name);
+    const count = dead.get(name) ?? 0;
+    const isDead = status.state === ContainerState.CONTAINER_EXITED;
+    const leftover = status.state === ContainerState.CONTAINER_CREATED || (failedStarts.has(status) && !isNewest);
+    // One exited container of a name provides lastState; more are history, kept as the operator configures.
+    if (leftover || (isDead && count >= most)) {
+      steps.push({ kind: "remove-container", containerId: status.id, name });
+    } else kept.push(status);
+    if (isDead && !failedStarts.has(status)) dead.set(name, count + 1);
+  }
+  const homes = new Set(kept.map((status) => homeOf(observed, status)));
+  for (const { id, state } of observed.sandboxes.slice(1)) {
+    if (state !== PodSandboxState.SANDBOX_READY && !homes.has(id))
+      steps.push({ kind: "remove-sandbox", sandboxId: id });
+  }
+  return steps;
+}
+
+/** CRI does not report the sandbox of a container: it is the newest one that existed when the container was created. */
+function homeOf({ sandboxes }: ObservedPod, status: ContainerStatus): string | undefined {
+  return sandboxes.find(({ createdAt }) => createdAt <= status.createdAt)?.id;
 }

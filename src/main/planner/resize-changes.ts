@@ -3,7 +3,7 @@ import type { Container } from "../../shared/api/pod.js";
 import { changedResources, type Resizable } from "../model/pod-resources.js";
 import type { PlanInput } from "./plan-context.js";
 
-/** Must the container be restarted to get its new values? */
+/** True if the container must be restarted to get its new values. */
 export function resizeNeedsRestart(input: PlanInput, container: Container): boolean {
   const changes = resizeChanges(input, container) ?? [];
   const { resizePolicy = [] } = container;
@@ -13,7 +13,7 @@ export function resizeNeedsRestart(input: PlanInput, container: Container): bool
   );
 }
 
-/** undefined: what the container was given is not known. */
+/** undefined: the container's values are unknown. */
 export function resizeChanges({ resize }: PlanInput, { name, resources }: Container): Resizable[] | undefined {
   if (resize === undefined) return [];
   const own = resize.actuated?.containers[name];

@@ -1,4 +1,4 @@
-// The line in the log for each step: which pod and container, what is done and why, and what it makes of what.
+// The log line of each step: the pod and container, the action, its reason, and the states that led to it.
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Step } from "../model/step.js";
@@ -7,7 +7,7 @@ export interface StepDecision {
   step: Step["kind"];
   container?: string;
   reason?: string;
-  /** State of the container or sandbox before the step, and what it is to become. */
+  /** State of the container or sandbox before the step, and its state after it. */
   from?: string;
   to?: string;
 }
@@ -59,7 +59,7 @@ function stateOf(observed: ObservedPod, containerId: string): string {
   return status === undefined ? "none" : CONTAINER_STATES[status.state];
 }
 
-/** Of the sandbox with this id, or of the newest one. */
+/** The sandbox with this id, or the newest one. */
 function sandboxState(observed: ObservedPod, id: string | undefined): string {
   const sandbox = observed.sandboxes.find((one) => id === undefined || one.id === id);
   if (sandbox === undefined) return "none";

@@ -1,4 +1,4 @@
-// The verdicts on disk, so that the next kubelet starts with them: a Ready pod stays Ready until a probe says otherwise.
+// The probe results on disk, for the next kubelet: a Ready pod stays Ready until a probe changes it.
 // Invariant: the file is never more than one write behind; a disk that fails costs a warning and nothing else.
 // Not synced to disk: no container outlives the machine.
 import { mkdir } from "node:fs/promises";
@@ -58,7 +58,7 @@ export class ProbeCheckpoint {
     if (this.writing === undefined && this.timer === undefined) void this.write();
   }
 
-  /** Writes what is unwritten; nothing is tried again after that. */
+  /** Writes pending changes; after that no write is repeated. */
   async flush(): Promise<void> {
     this.stopped = true;
     this.timer?.cancel();

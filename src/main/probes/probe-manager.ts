@@ -1,24 +1,30 @@
-// The probes on main: tells the prober thread what to run, keeps what it found, and passes on what changed.
+// The probes on main: sends the prober thread its probes, stores their results, and reports changes.
 // Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
+import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
-import type { ProbeCheckpoint } from "./checkpoint.js";
-import type { ProbedPodState, ProbePort } from "../model/probe-port.js";
-import type { Verdicts } from "./verdicts.js";
+import { ProbeCheckpoint } from "./checkpoint.js";
+import type { ProbedPodState, ProbePort, ProberPort } from "../model/probe-port.js";
+import { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
-import type { ProberPort } from "../model/prober-port.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { threadMetrics } from "../../shared/metrics/threads.js";
+
 export interface ProbeManagerDeps {
   results: Verdicts;
   checkpoint: Pick<ProbeCheckpoint, "load" | "save" | "flush">;
+  /** Results of an earlier kubelet do not count. */
+  forgetsResults: boolean;
   prober: ProberPort;
   events: EventRecorder;
   nodeIPs: () => readonly string[];
   clock: Pick<Clock, "after">;
-  /** A verdict of the pod changed: status and worker look anew. */
+  /** A probe result of the pod changed: status and worker read it again. */
   onResult(uid: string): void;
   /** A record of a probe that is no longer what it was. */
   onStale(): void;
@@ -48,7 +54,7 @@ export class ProbeManager implements ProbePort {
 
   /** Takes over what an earlier kubelet found; must end before any pod is synced. */
   async load(): Promise<void> {
-    await this.deps.checkpoint.load();
+    if (!this.deps.forgetsResults) await this.deps.checkpoint.load();
     this.unclaimed = this.deps.clock.after(UNCLAIMED_MS, () => this.dropUnclaimed()).unref();
   }
 
@@ -139,7 +145,7 @@ function keyOf({ containerId, kind }: Pick<ProbeSpec, "containerId" | "kind">): 
   return `${containerId}/${kind}`;
 }
 
-// The event of a run that did not succeed, word for word as upstream has it (facts: events.tsv).
+// The event of a run that did not succeed, with upstream's text.
 const KINDS: Readonly<Record<ProbeKind, string>> = {
   startup: "Startup",
   liveness: "Liveness",
@@ -162,4 +168,31 @@ function probeEvent(record: ProbeRecord, container: string): EventInput | undefi
 
 function warning(reason: string, message: string, container: string): EventInput {
   return { type: "Warning", reason, message, container };
+}
+
+// The node's probes, put together from its parts.
+
+interface ProbesDeps {
+  rootDir: string;
+  /** Gate ChangeContainerStatusOnKubeletRestart: results of an earlier kubelet do not count. */
+  forgetsResults: boolean;
+  nodeIPs: () => readonly string[];
+  prober: ProberPort;
+  events: EventRecorder;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+  onResult(uid: string): void;
+}
+
+export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {
+  const results = new Verdicts();
+  const path = join(rootDir, "nodelet", "probes", "results.json");
+  const stale = threadMetrics(registry).stale;
+  return new ProbeManager({
+    ...deps,
+    results,
+    checkpoint: new ProbeCheckpoint(path, results, deps.clock, moduleLogger(log, "probes")),
+    onStale: () => stale.inc({ thread: "prober", kind: "probe-result" }),
+  });
 }

@@ -1,6 +1,6 @@
-// What the probes last found, by container id: the memory behind ProbeResults and its checkpoint.
+// The latest probe results by container id: the state behind ProbeResults and its checkpoint.
 import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
-import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbeResults } from "../model/probe-port.js";
 
 export type ContainerVerdicts = Partial<Record<ProbeKind, ProbeVerdict>>;
 /** By container id. */
@@ -30,7 +30,7 @@ export class Verdicts implements ProbeResults {
     this.containers.set(containerId, verdicts);
   }
 
-  /** Forgets containers of the pod that are not among `ids`; answers whether there were any. */
+  /** Forgets containers of the pod that are not among `ids`; returns whether there were any. */
   keepOnly(uid: string, ids: ReadonlySet<string>): boolean {
     const pod = this.pods.get(uid);
     if (pod === undefined) return false;

@@ -29,7 +29,7 @@ export interface ContainerResourceOptions {
   memoryQos?: MemoryQos;
 }
 
-/** Where a container has no limit the pod's own counts. Unset limits are 0. @throws InvalidQuantityError */
+/** A container without a limit gets the limit of the pod. Unset limits are 0. @throws InvalidQuantityError */
 export function linuxContainerResources(
   pod: Pod,
   container: Container,

@@ -11,18 +11,18 @@ const MIN_QUOTA_US = 1000n;
 /** No CFS bandwidth limit. */
 export const UNLIMITED_QUOTA = -1n;
 
-/** cgroup v1 cpu.shares of a request; 0 gives the minimum, 2. */
+/** cgroup v1 cpu.shares of a request; 0 yields the minimum, 2. */
 export function milliCpuToShares(milliCpu: bigint): bigint {
   const shares = (milliCpu * SHARES_PER_CPU) / MILLI_PER_CPU;
   return shares < MIN_SHARES ? MIN_SHARES : shares > MAX_SHARES ? MAX_SHARES : shares;
 }
 
-/** milli-CPU that give these shares, rounded up. */
+/** milli-CPU that correspond to these shares, rounded up. */
 export function sharesToMilliCpu(shares: bigint): bigint {
   return (shares * MILLI_PER_CPU + SHARES_PER_CPU - 1n) / SHARES_PER_CPU;
 }
 
-/** CFS quota in microseconds per `periodUs`; 0 (no limit asked for) stays 0, which means unset. */
+/** CFS quota in microseconds per `periodUs`; 0 (no limit) stays 0, which means unset. */
 export function milliCpuToQuota(milliCpu: bigint, periodUs: bigint = QUOTA_PERIOD_US): bigint {
   if (milliCpu === 0n) return 0n;
   const quota = (milliCpu * periodUs) / MILLI_PER_CPU;

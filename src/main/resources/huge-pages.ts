@@ -26,7 +26,7 @@ export function hugePageLimits(
   return hostSizes.map((size) => ({ pageSize: hugePageSizeName(size), limit: asked.get(size) ?? 0n }));
 }
 
-/** Page size in bytes to bytes asked for, of all "hugepages-<size>" entries. */
+/** Page size in bytes to requested bytes, of all "hugepages-<size>" entries. */
 export function hugePagesAsked(entries: Iterable<readonly [string, QuantityLike]>): Map<bigint, bigint> {
   const asked = new Map<bigint, bigint>();
   for (const [name, quantity] of entries) {

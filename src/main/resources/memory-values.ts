@@ -1,5 +1,5 @@
 // Computes a container's memory values under MemoryQoS and the swap behaviours from requests and limits. Pure.
-// Source: status-rules.md 15, https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#memory-qos-with-cgroup-v2
+// Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/#memory-qos-with-cgroup-v2
 import type { Pod } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { isCriticalPod } from "./oom-score.js";
@@ -11,7 +11,7 @@ export interface MemoryQos {
   throttlingFactor: number;
   /** memoryReservationPolicy is TieredReservation: requests are kept from reclaim. */
   reserve: boolean;
-  /** Of the node; stands in for a limit that a container does not have. */
+  /** The node's value, for containers without a limit. */
   allocatableBytes: bigint;
   /** Of the kernel, bytes. */
   pageSize: bigint;

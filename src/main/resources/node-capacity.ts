@@ -1,5 +1,5 @@
-// What the node has, and what of it pods may be promised. Pure, but for reading the huge page pools.
-// Source: status-rules.md 15, https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
+// Capacity and allocatable of the node. Pure, except for reading the huge page pools.
+// Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/
 import { readFile } from "node:fs/promises";
 import type { EvictionThreshold, EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/api/quantity.js";
@@ -36,7 +36,7 @@ export function hugePagesResource(size: bigint): string {
   return `hugepages-${hugePageSizeName(size).replace(/B$/, "i")}`;
 }
 
-/** Upstream's rule for --pods-per-core: 0 sets no limit of its own. */
+/** Upstream's rule for --pods-per-core: 0 sets no limit. */
 export function podCapacity(maxPods: number, podsPerCore: number, cpuCount: number): number {
   return podsPerCore > 0 ? Math.min(maxPods, cpuCount * podsPerCore) : maxPods;
 }
@@ -44,8 +44,8 @@ export function podCapacity(maxPods: number, podsPerCore: number, cpuCount: numb
 type Reserved = Readonly<Partial<Record<string, ExactQuantity>>>;
 
 /**
- * Capacity without what is reserved and without what hard eviction thresholds keep free; never below zero. Huge pages
- * are subtracted from the memory.
+ * Capacity minus the reserved resources minus the hard eviction thresholds; never below zero. Huge pages are subtracted
+ * from the memory.
  */
 export function nodeAllocatable(
   capacity: NodeResources,
@@ -72,7 +72,7 @@ const SIGNAL_OF: Readonly<Partial<Record<string, EvictionSignal>>> = {
   "ephemeral-storage": "nodefs.available",
 };
 
-/** What a hard threshold keeps free of the resource, nanos as capacity. */
+/** The amount of the resource that a hard threshold keeps free, nanos as capacity. */
 export function evictionReserve(name: string, capacity: bigint, thresholds: readonly EvictionThreshold[]): bigint {
   const threshold = thresholds.find(({ hard, signal }) => hard && signal === SIGNAL_OF[name]);
   if (threshold === undefined) return 0n;

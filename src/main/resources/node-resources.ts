@@ -1,5 +1,4 @@
-// What the node has and what of it pods may use, as it is now: the machine's part, and the devices of plugins, which come
-// and go.
+// Current capacity and allocatable of the node: the machine's resources, and the devices of plugins, which may change.
 import type { ExactQuantity } from "../../shared/api/quantity.js";
 import type { NodeResources } from "./node-capacity.js";
 

@@ -45,7 +45,7 @@ function memoryRequest(container: Container): bigint {
   return bytesOf(container.resources?.requests, "memory");
 }
 
-/** What the pod-level memory request leaves beyond its containers' own, shared out evenly. */
+/** The pod-level memory request less the requests of its containers, divided evenly. */
 function podLevelSurplus(pod: Pod): bigint {
   if (!hasPodLevelResources(pod)) return 0n;
   const podBytes = bytesOf(pod.spec.resources?.requests, "memory");

@@ -1,5 +1,5 @@
 // The QoS class of a pod. Only cpu and memory above zero count; init containers of every kind count, ephemeral ones do
-// not. It decides the pod's place in the cgroup tree, so it must give one answer for the life of a pod.
+// not. It decides the pod's place in the cgroup tree, so it must never change while the pod exists.
 import type { Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
 import { parseQuantity } from "../../shared/api/quantity.js";

@@ -1,4 +1,4 @@
-// The files a container is given: /etc/hosts and the termination log.
+// The kubelet's files for a container: /etc/hosts and the termination log.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -6,8 +6,9 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { podHostname } from "../network/hostname.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
-import { etcHostsPath, hostsFileMode, podDirMode, terminationLogMode, terminationLogPath } from "../model/data-dirs.js";
+import { hostsFileMode, podDirMode, terminationLogMode } from "../model/data-dirs.js";
 import type { NodeRuntime } from "./node-runtime.js";
+import { etcHostsPath, terminationLogPath } from "../../shared/fs/pod-paths.js";
 
 /** Bytes of the node's own hosts file. */
 const LONGEST_HOSTS = 1024 * 1024;

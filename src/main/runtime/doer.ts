@@ -1,5 +1,5 @@
-// The doer: executes the planner's steps, one verb per file. It keeps what was prepared for a pod while its worker lives.
-import type { Pod } from "../../shared/api/pod.js";
+// The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod while its pod worker exists.
+import type { Pod, Container } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { PodResources } from "../model/pod-resources.js";
@@ -10,7 +10,6 @@ import { createSandbox } from "./create-sandbox.js";
 import { prepareClaims } from "../model/pod-claims.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
-import { ImagesAhead } from "./images-ahead.js";
 import { killContainer, runPreStopAhead, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js";
@@ -18,6 +17,8 @@ import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
 import type { StepDoer } from "../model/step-doer.js";
+import type { ReadyImage } from "../images/image-puller.js";
+import { sandboxSettings } from "./sandbox-settings.js";
 
 export class Doer implements StepDoer {
   constructor(
@@ -27,7 +28,7 @@ export class Doer implements StepDoer {
     private readonly onCgroup: (uid: string, watchDirs: string[]) => void,
     /** Without one, finished hooks are known as long as the kubelet runs. */
     preStopMemory?: PreStopMemory,
-    /** What the pod's containers were last given, as far as it is known. */
+    /** The resources last applied to the pod's containers, if known. */
     private readonly actuated: () => PodResources | undefined = () => undefined,
     /** A pod that is being ended is wanted again, under the same UID. */
     private readonly comesBack: () => boolean = () => false,
@@ -39,16 +40,16 @@ export class Doer implements StepDoer {
   private readonly images: ImagesAhead;
   private readonly stopping: Stopping;
 
-  /** The pod's cgroup was last given more than is allocated to the pod. */
+  /** The pod's cgroup was last set to more than the pod's allocation. */
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
 
   /** Forgets what was done to containers that the runtime no longer has. */
-  saw(observed: ObservedPod): void {
-    this.stopping.saw(observed);
+  onObserved(observed: ObservedPod): void {
+    this.stopping.onObserved(observed);
   }
 
-  /** The kubelet stops; the pod lives on. */
+  /** The kubelet stops; the pod keeps running. */
   async stop(): Promise<void> {
     await this.stopping.preStops.stop();
   }
@@ -78,7 +79,7 @@ export class Doer implements StepDoer {
       case "create-sandbox": {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, true);
-        // Awaited only by a pod that must wait: the normal start goes on at once.
+        // Awaited only by a pod that must wait: a normal start continues at once.
         const place = this.runtime.sandboxesAhead.enter(this.uid, prepared.volumes, signal);
         if (place !== undefined) await place;
         this.images.fetchAhead(known, prepared, signal);
@@ -88,7 +89,7 @@ export class Doer implements StepDoer {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, false);
         await this.fit(known, step.container.name);
-        const image = this.images.take(step.container, signal);
+        const image = this.images.claim(step.container, signal);
         const hints = await startContainer(this.runtime, known, prepared, step, signal, image);
         await runPostStart(this.runtime, this.stopping, known, step, hints, signal, onProgress);
         return hints;
@@ -127,7 +128,7 @@ export class Doer implements StepDoer {
     this.outgrown = sized !== pod;
   }
 
-  /** Prepares once per definition; a new sandbox always prepares anew, as the old one may have taken things with it. */
+  /** Prepares once per definition; a new sandbox always prepares again, as the old one may have removed resources. */
   private async prepare(pod: Pod, signal: AbortSignal, anew: boolean): Promise<PodEnvironment> {
     await prepareClaims(this.runtime.cluster?.()?.claims, pod, anew, signal);
     if (!anew && this.environment?.pod === pod) {
@@ -155,4 +156,41 @@ function required(pod: Pod | undefined, step: Step): Pod {
 function containerOf(step: Step): string | undefined {
   if (step.kind === "start-container") return step.container.name;
   return "name" in step ? step.name : undefined;
+}
+
+/** Gets the images of a pod's first containers while its sandbox is being made: neither needs the other. */
+class ImagesAhead {
+  private readonly ahead = new Map<Container, { image: Promise<ReadyImage>; signal: AbortSignal }>();
+
+  constructor(private readonly runtime: NodeRuntime) {}
+
+  /** Begins with the containers that start first: the first init container, or all app containers. */
+  fetchAhead(pod: Pod, environment: PodEnvironment, signal: AbortSignal): void {
+    this.ahead.clear();
+    const first = pod.spec.initContainers?.slice(0, 1) ?? [];
+    for (const container of first.length > 0 ? first : pod.spec.containers) {
+      const image = this.ensure(pod, container, environment, signal);
+      // Awaited by the container's start; until then a failure must not count as unhandled.
+      image.catch(() => undefined);
+      this.ahead.set(container, { image, signal });
+    }
+  }
+
+  /** The image that was begun for this container in this pass or the one before; once only. */
+  claim(container: Container, signal: AbortSignal): Promise<ReadyImage> | undefined {
+    const entry = this.ahead.get(container);
+    this.ahead.delete(container);
+    // If its pass was aborted, the start itself pulls again.
+    return entry === undefined || (entry.signal.aborted && !signal.aborted) ? undefined : entry.image;
+  }
+
+  private async ensure(
+    pod: Pod,
+    container: Container,
+    environment: PodEnvironment,
+    signal: AbortSignal,
+  ): Promise<ReadyImage> {
+    const sandbox = await sandboxSettings(this.runtime, pod, environment, 0);
+    return this.runtime.images.ensure(pod, container, sandbox, signal);
+  }
 }

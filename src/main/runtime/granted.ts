@@ -1,10 +1,9 @@
 // Adds the resource managers' allocations for a container to the request that the runtime receives.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
-import { linuxContainerResources } from "../resources/container-resources.js";
+import { linuxContainerResources, type ContainerResourceOptions } from "../resources/container-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ContainerGrant } from "../resources/managers/port.js";
-import { containerResourceOptions } from "./container-resource-options.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The container's resources as the runtime gets them, at creation and at every resize. @throws InvalidQuantityError */
@@ -27,4 +26,20 @@ export function grantedResources(
 /** The pod's own variables come last and win. */
 export function grantedEnv({ env = [] }: ContainerGrant, own: ReadonlyMap<string, string>): Map<string, string> {
   return new Map([...env.map(({ name, value }) => [name, value] as const), ...own]);
+}
+
+/**
+ * The options of the node for the calculation of container resources: the same at creation and at every
+ * resize.
+ */
+export function containerResourceOptions({ node, settings }: NodeRuntime): ContainerResourceOptions {
+  return {
+    nodeMemoryBytes: node.memoryBytes,
+    cgroupVersion: node.cgroupVersion,
+    cpuCFSQuota: settings.cpuCFSQuota,
+    swapController: node.swapController,
+    hugePageSizes: node.hugePageSizes,
+    singleProcessOOMKill: node.cgroupVersion === 1,
+    ...node.containerLimits,
+  };
 }

@@ -1,5 +1,5 @@
 // Image volumes of a container: their images are fetched as a container's own is, and the runtime mounts them by what the
-// reference resolved to. A runtime that knows nothing of them takes such a mount for a host path without a name.
+// reference resolved to. A runtime without support treats such a mount as a host path without a name.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { isImagePlace, type VolumePlace } from "../volumes/place.js";

@@ -14,8 +14,8 @@ import {
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { unlessGone } from "./unless-gone.js";
 import { MIN_STOP_SECONDS } from "../model/grace.js";
+import { isNotFound } from "../../shared/cri/errors.js";
 
 /** Progress of stopping the containers of one pod. */
 export class Stopping {
@@ -30,9 +30,9 @@ export class Stopping {
   }
 
   /** Forgets the containers that the runtime no longer has. */
-  saw(observed: ObservedPod): void {
+  onObserved(observed: ObservedPod): void {
     forgetAllBut(this.announced, observed);
-    this.preStops.saw(observed);
+    this.preStops.onObserved(observed);
   }
 
   announce(pod: Pod, container: string, containerId: string, message: string): void {
@@ -46,7 +46,7 @@ export interface Kill {
   containerId: string;
   name: string;
   graceSeconds: number;
-  /** When the grace ends, by the steady clock. */
+  /** The end of the grace period, by the steady clock. */
   deadline: number;
   /** Of the Killing event. */
   message: string;
@@ -129,7 +129,7 @@ interface KillTarget {
   container: Container;
 }
 
-/** Pod and container as defined, else as the container's labels tell; undefined when it is gone. */
+/** Pod and container by definition, else by the container's labels; undefined if the container is removed. */
 async function identify(
   runtime: NodeRuntime,
   pod: Pod | undefined,
@@ -160,4 +160,16 @@ async function preStop(
   }
   await preStops.run(hookTarget(runtime, pod, container, containerId), handler, deadline, signal);
   return Math.max(Math.ceil((deadline - runtime.clock.steady()) / 1000), MIN_STOP_SECONDS);
+}
+
+/**
+ * Stops and removals are repeated until they succeed. NotFound counts as success: the object was stopped or
+ * removed before.
+ */
+export async function unlessGone(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }

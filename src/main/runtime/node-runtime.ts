@@ -35,7 +35,7 @@ export interface NodeFacts {
   seLinux: boolean;
   /** Masked in containers: existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
   thermalThrottlePaths: readonly string[];
-  /** How containers are limited beyond their own figures; the defaults of cgroup v1 when absent. */
+  /** Limits of containers beyond those in the spec; absent: the defaults of cgroup v1. */
   containerLimits?: ContainerLimits;
 }
 
@@ -44,7 +44,8 @@ type ContainerLimits = Pick<ContainerResourceOptions, "singleProcessOOMKill" | "
 /** The settings that the runtime verbs follow. */
 type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
   Pick<ConfigViews, "podLogsDir" | "clusterDomain" | "seccompDefault" | "cpuCFSQuota"> &
-  Pick<ConfigViews, "containerStopSignals" | "envFiles"> & {
+  Pick<ConfigViews, "containerStopSignals" | "imageVolumeWithDigest" | "envFiles"> &
+  Pick<ConfigViews, "changeContainerStatusOnKubeletRestart"> & {
     /** /var/log/containers: links to the containers' logs. */
     readonly containerLogsDir: string;
     /** "v1.36.0": requests of lifecycle hooks carry it. */
@@ -78,10 +79,10 @@ export interface NodeRuntime {
   metrics: RuntimeMetrics;
 }
 
-/** What the verbs count (facts/metrics.tsv). */
+/** The metrics of the runtime verbs. */
 export interface RuntimeMetrics {
   sandboxRun(durationMs: number, ok: boolean, sandbox: { handler: string; ownUsers: boolean }): void;
-  /** A lifecycle request over HTTPS was answered without TLS, and done again without. */
+  /** A lifecycle request over HTTPS got a response without TLS, and was repeated without TLS. */
   httpHookFellBack(): void;
   /** A hook's sleep was cut short: its time was over. */
   sleepCutShort(): void;

@@ -8,14 +8,14 @@ import type { Logger } from "../../shared/log/logger.js";
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
-export interface PodCidrParts {
+export interface PodCidrDeps {
   cri: Pick<CriClient, "updateRuntimeConfig">;
   clock: Pick<Clock, "sleep">;
   log: Logger;
 }
 
-/** Returns at once; the call is repeated until the runtime has answered it. */
-export function startPodCidr(podCidr: string, { cri, clock, log }: PodCidrParts): { stop(): Promise<void> } {
+/** Returns at once; the call is repeated until the runtime has responded. */
+export function startPodCidr(podCidr: string, { cri, clock, log }: PodCidrDeps): { stop(): Promise<void> } {
   const ending = new AbortController();
   const { signal } = ending;
   const update = async (): Promise<void> => {

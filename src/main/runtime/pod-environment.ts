@@ -1,15 +1,16 @@
-// What a pod needs on this machine before anything of it runs: directories, cgroup, volumes. Made in parallel, once per
-// pod and kubelet; made again when asked, since every part is idempotent.
+// Prepares the machine for a pod before its first container: directories, cgroup, volumes. In parallel, once per pod and process;
+// every part is idempotent, so that a repetition is harmless.
 import { mkdir } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
 import { traced } from "../model/pod-trace.js";
 import type { VolumePlace } from "../volumes/place.js";
-import { podDataDirs, podDirMode } from "../model/data-dirs.js";
+import { podDirMode } from "../model/data-dirs.js";
 import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { PodCgroupError, PodDirectoriesError } from "../model/pod-environment-error.js";
+import { PodCgroupError, PodDirectoriesError } from "../model/step-errors.js";
+import { firstDirectories } from "../../shared/fs/pod-paths.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;
@@ -34,7 +35,9 @@ export async function preparePod(
   const logDirectory = podLogDirectory(settings.podLogsDir, pod);
   const directories = orElse(
     Promise.all(
-      podDataDirs(settings.rootDir, pod.metadata.uid).map((path) => mkdir(path, { recursive: true, mode: podDirMode })),
+      firstDirectories(settings.rootDir, pod.metadata.uid).map((path) =>
+        mkdir(path, { recursive: true, mode: podDirMode }),
+      ),
     ),
     PodDirectoriesError,
   );

@@ -1,11 +1,10 @@
-// What the runtime says of its handlers (CRI Status), asked for only by pods that need to know: those with a handler or
-// users of their own.
+// The runtime's handlers (CRI Status). Only pods with a runtime class or a user namespace ask for them.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { joined } from "../model/joined.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
-/** The pod asks for what this runtime has not. */
+/** The runtime lacks a feature that the pod requires. */
 class RuntimeHandlerError extends Error {
   override readonly name = "RuntimeHandlerError";
 }
@@ -15,7 +14,11 @@ class RuntimeHandlerError extends Error {
  * without an API server, and for static pods before the kubelet has joined. Rejects with RuntimeHandlerError, or the API
  * server's error.
  */
-export async function runtimeHandler({ cluster }: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
+export async function runtimeHandler(
+  { cluster }: Pick<NodeRuntime, "cluster">,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<string> {
   const { runtimeClassName = "" } = pod.spec;
   if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
   if (isStaticPod(pod) && cluster() === undefined) return runtimeClassName;
@@ -24,7 +27,7 @@ export async function runtimeHandler({ cluster }: NodeRuntime, pod: Pod, signal:
   return found.handler;
 }
 
-/** The pod's handler, which the runtime has. Rejects with RuntimeHandlerError when it can't run the pod as it asks. */
+/** The pod's handler in the runtime. Rejects with RuntimeHandlerError if it lacks a feature that the pod requires. */
 export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
   const handler = await runtimeHandler(runtime, pod, signal);
   if (handler === "" && pod.spec.hostUsers !== false) return handler;

@@ -5,7 +5,7 @@ import { sandboxHostname } from "../network/hostname.js";
 import { podDns } from "../network/pod-dns.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
-import { containerResourceOptions } from "./container-resource-options.js";
+import { containerResourceOptions } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 

@@ -10,7 +10,7 @@ import { errorText } from "../../shared/log/error-text.js";
 import { traced } from "../model/pod-trace.js";
 import type { StartContainerStep } from "../model/step.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
-import { isCreateContainerConfigError } from "../model/config-error.js";
+import { isCreateContainerConfigError, StartContainerError } from "../model/step-errors.js";
 import { containerConfig } from "./config/container-config.js";
 import { seccompProfileRoot } from "../model/data-dirs.js";
 import { ExpansionBudget } from "../model/expand.js";
@@ -25,9 +25,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
 import { sandboxSettings } from "./sandbox-settings.js";
-import { StartContainerError } from "../model/start-container-error.js";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
 /** Container kinds as metrics name them. */
 const METRIC_KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
@@ -134,7 +132,7 @@ async function create(
   }
 }
 
-/** What a device needs done before its container runs. */
+/** Calls PreStartContainer of the device plugins, before the container runs. */
 async function preStart(
   runtime: NodeRuntime,
   pod: Pod,
@@ -151,7 +149,7 @@ async function preStart(
 }
 
 /**
- * The runtime answered with this error, so it is the container's own; an unavailable runtime is not the container's
+ * The runtime returned this error, so it is the container's own; an unavailable runtime is not the container's
  * failure.
  */
 function startError(
@@ -198,7 +196,7 @@ async function configure(
         subPaths.set(index, subPath);
         continue;
       }
-      // A device has no paths in it: containerMounts() says so.
+      // A device has no sub-paths: containerMounts() reports that.
       if (isDevicePlace(root)) continue;
       const place = {
         podUid: pod.metadata.uid,
@@ -261,7 +259,7 @@ function groupsOf(volumes: ReadonlyMap<string, VolumePlace>): number[] {
   );
 }
 
-/** No status of the container is left: its log files still tell how often it ran. */
+/** No status of the container is left: its log files still show its number of runs. */
 async function countFromLogs(environment: PodEnvironment, step: StartContainerStep): Promise<number> {
   try {
     return nextRestartCount(

@@ -2,7 +2,7 @@
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { RemoveContainerStep, RemoveSandboxStep, StopSandboxStep } from "../model/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { unlessGone } from "./unless-gone.js";
+import { unlessGone } from "./kill-container.js";
 
 export async function stopSandbox(
   runtime: NodeRuntime,
@@ -28,7 +28,7 @@ export async function removeSandbox(
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
   await unlessGone(runtime.cri.removePodSandbox({ podSandboxId: step.sandboxId }, { signal }));
-  // Its containers went with it: which ones, only the runtime can say.
+  // Its containers were removed with it: only the runtime can list them.
   return [
     { kind: "sandbox-removed", id: step.sandboxId },
     { kind: "recheck", id: "" },

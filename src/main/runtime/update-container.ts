@@ -1,6 +1,6 @@
 // UpdateContainerResources: running containers of a pod get other CPU and memory values, and the pod's cgroup with them.
-// Invariant: at no moment has the pod's cgroup less than what its containers have together: it grows before them and
-// shrinks after them; no memory limit goes below what is in use; the runtime hears of a new size of the pod before its cgroup
+// Invariant: the pod's cgroup never has less than its containers have together: it grows before them and shrinks after
+// them; no memory limit is set below the current usage; the runtime gets a new size of the pod before its cgroup
 // changes, and may refuse it. Every part may be repeated.
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
@@ -17,10 +17,9 @@ import {
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../model/step.js";
-import { containerResourceOptions } from "./container-resource-options.js";
-import { grantedResources } from "./granted.js";
+import { containerResourceOptions, grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { ResizeError } from "../model/resize-error.js";
+import { ResizeError } from "../model/step-errors.js";
 
 const UNLIMITED_MEMORY = -1n;
 
@@ -37,7 +36,7 @@ export async function resizeContainers(
   const between = outgrown(pod, actuated);
   const grows = actuated === undefined || !sameResources(resourcesOf(between), actuated);
   await sizePod(between, grows, actuated === undefined ? undefined : withResources(pod, actuated));
-  // What gives something back goes first.
+  // Containers whose memory shrinks go first.
   const shrinks = (one: { linux: LinuxContainerResources }): number => (one.linux.memoryLimitInBytes > 0n ? 0 : 1);
   for (const { containerId, container, linux } of values.toSorted((a, b) => shrinks(a) - shrinks(b))) {
     await update(containerId, container, linux);
@@ -45,7 +44,7 @@ export async function resizeContainers(
   await sizePod(pod, !sameResources(resourcesOf(pod), resourcesOf(between)), between);
   return step.containers.map(({ containerId }) => ({ kind: "container", id: containerId }));
 
-  /** Sandbox and cgroup; `changes`: the size is not the one that the runtime knows, `before`. */
+  /** Sandbox and cgroup; `changes`: the size differs from the runtime's present one, `before`. */
   async function sizePod(sized: Pod, changes: boolean, before: Pod | undefined): Promise<void> {
     if (changes) await updateSandbox(runtime, sized, step.sandboxId, signal);
     try {
@@ -117,7 +116,7 @@ async function updateSandbox(
   }
 }
 
-/** containerd 2.2 answers Unknown with this text: https://github.com/containerd/containerd/pull/13023 */
+/** containerd 2.2 returns Unknown with this text: https://github.com/containerd/containerd/pull/13023 */
 function isNotImplemented(error: unknown): boolean {
   if (isUnimplemented(error)) return true;
   return isCriError(error) && error.code === "UNKNOWN" && error.details.includes("not implemented");
@@ -162,7 +161,7 @@ function newValues(
   });
 }
 
-/** Bytes that the kernel can't just drop; 0 when the runtime does not tell. */
+/** Bytes that the kernel can't reclaim; 0 if the runtime does not report them. */
 async function memoryInUse(runtime: NodeRuntime, containerId: string, signal: AbortSignal): Promise<bigint> {
   try {
     const { stats } = await runtime.cri.containerStats({ containerId }, { signal });

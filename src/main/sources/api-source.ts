@@ -12,14 +12,14 @@ import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
 import type { ApiPodsSink } from "./start-sources.js";
 
-/** What a reflector tells: all there is after a list, then single changes. */
+/** Callbacks of a reflector: the whole set after a list, then single changes. */
 export interface PodFeed {
   onReplace(pods: readonly Pod[]): void;
   isKnown(uid: string, resourceVersion: string): boolean;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
 }
 
-/** The status side: called with each object after the view has it, or has it no more. */
+/** The status manager: called with each object after the view has added or removed it. */
 export interface ApiPodsWatcher {
   seen(object: Pod): void;
   dropped(object: Pod): void;
@@ -56,14 +56,14 @@ export class ApiSource implements PodFeed {
     forEachIsolated(gone, (uid) => this.forget(uid), failed);
     const see = (pod: Pod): void => {
       this.view.list(pod);
-      this.note(pod);
+      this.record(pod);
     };
     forEachIsolated(pods, see, (error, { metadata }) => failed(error, metadata.uid));
     this.listed = true;
     if (this.open) this.deliverAll();
   }
 
-  /** The answer to a patch of our own came before its echo: nothing of that is new. */
+  /** The response to our own patch came before its watch event: the event brings nothing new. */
   isKnown(uid: string, resourceVersion: string): boolean {
     return this.definitions.has(uid) && this.view.has(uid, resourceVersion);
   }
@@ -77,7 +77,7 @@ export class ApiSource implements PodFeed {
     }
     if (this.isKnown(uid, object.metadata.resourceVersion ?? "")) return;
     const before = this.definitions.get(uid);
-    this.note(object, (definition) => {
+    this.record(object, (definition) => {
       if (definition !== before && this.open && this.listed) this.sink.set(definition);
     });
   }
@@ -88,10 +88,10 @@ export class ApiSource implements PodFeed {
   }
 
   /** Calls `deliver` after the view has the object and before its status is published. */
-  private note(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
+  private record(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
     const { uid } = object.metadata;
     delete (object.metadata as { managedFields?: unknown }).managedFields;
-    // What the server answered to a patch of ours may be newer than this event; its definition counts all the same.
+    // The server's answer to a status patch may be newer than this event; the event's definition counts all the same.
     this.view.put(object);
     if (!isMirrorPod(object)) {
       const known = this.definitions.get(uid);

@@ -1,11 +1,11 @@
 // inotify on one folder, kept alive: the folder may be missing, replaced by another of the same name, or out of watches.
-// Always holds: after every (re)start of the watch `onRestart` asks for a full scan, since events before it were missed.
+// Invariant: after every (re)start of the watch `onRestart` triggers a full scan, since events before it were missed.
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 20_000;
@@ -15,7 +15,7 @@ export interface DirectoryWatchOptions {
   log: Logger;
   /** Something happened to the entry of this name. */
   onEvent: (name: string) => void;
-  /** The watch began, or began anew. */
+  /** The watch started, or started again. */
   onRestart: () => void;
   /** The folder to watch now; it may change between a file's folder and the path itself. */
   folder: () => string;
@@ -74,9 +74,9 @@ export class DirectoryWatch {
     const own = basename(folder);
     this.watcher = watch(folder, (event, name) => {
       if (name !== null) this.options.onEvent(name);
-      // The folder itself went away, or an entry of its own name came. The next folder may get the same inode number, so a
-      // look does not tell them apart: only a new watch is sure to see what comes. The second check is for a drop that
-      // fell into a check under way.
+      // The folder itself was removed, or an entry with its own name came. The next folder may get the same inode
+      // number, so a check cannot distinguish them: only a new watch is sure to report later events. The second check
+      // is for an event that came during a check.
       if (event === "rename" && (name === null || name === own)) {
         this.drop();
         void this.check().then(() => this.check());

@@ -14,7 +14,7 @@ export const CONFIG_HASH = "kubernetes.io/config.hash";
 const OWN_LABELS: readonly string[] = [labelKeys.podName, labelKeys.podNamespace, labelKeys.podUid];
 const OWN_ANNOTATION = "kubernetes.io/config.";
 
-/** What the runtime has, as it lists it. */
+/** The PodSandboxes and containers that the runtime lists. */
 export interface RunningPods {
   sandboxes: readonly PodSandbox[];
   containers: readonly Container[];

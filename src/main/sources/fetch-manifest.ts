@@ -15,7 +15,7 @@ export class ManifestFetchError extends Error {
   }
 }
 
-/** The body of a 200 answer. Rejects with ManifestFetchError or the signal's reason. */
+/** The body of a 200 response. Rejects with ManifestFetchError or the signal's reason. */
 export async function fetchManifest(
   url: string,
   header: Readonly<Record<string, readonly string[]>>,

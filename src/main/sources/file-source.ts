@@ -9,10 +9,10 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
-import { RemovalWatch } from "./removal-watch.js";
-import { errorCode } from "../../shared/errors/error-code.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode, messageOf } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
+import { isNativeBinding, isOsCallError } from "../../shared/os/errors.js";
+import { IN, Inotify, type InotifyEvent } from "../../shared/os/inotify.js";
 
 export interface FileSourceOptions {
   /** File or folder; it need not exist. */
@@ -76,7 +76,10 @@ export class FileSource {
     await Promise.all(this.examinations);
   }
 
-  /** When the manifest of a delivered pod last changed, ns since the epoch; undefined when it is gone. A link counts with its target. */
+  /**
+   * Time of the last change to a delivered pod's manifest, ns since the epoch; undefined if it was removed. A link
+   * counts with its target.
+   */
   async changedAt(pod: Pod): Promise<bigint | undefined> {
     const name = [...this.files].find(([, { pods }]) => pods.includes(pod))?.[0];
     if (name === undefined) return undefined;
@@ -124,7 +127,7 @@ export class FileSource {
     if (!this.isStopped()) this.removals.watch(this.folder);
   }
 
-  /** Finds out whether the path is a folder or one file; what is missing stays what it was last. */
+  /** Finds out whether the path is a folder or one file; a missing path keeps its last kind. */
   private async locate(): Promise<void> {
     const { path } = this.options;
     const stats = await stat(path).catch(() => undefined);
@@ -134,7 +137,7 @@ export class FileSource {
     this.only = isFolder ? undefined : basename(path);
   }
 
-  /** Names of the manifests; undefined when the folder cannot be read, which says nothing about what is in it. */
+  /** Names of the manifests; undefined if the folder cannot be read: its content is then unknown. */
   private async list(): Promise<string[] | undefined> {
     try {
       const names = await readdir(this.folder);
@@ -171,7 +174,7 @@ export class FileSource {
     void examination.finally(() => this.examinations.delete(examination));
   }
 
-  /** A file that is gone is forgotten, but not before its last examination ended: an event may have asked for one more. */
+  /** A removed file is forgotten, but not before its last examination ended: an event may have requested one more. */
   private async finish(name: string, file: ManifestFile): Promise<void> {
     await file.examine();
     if (!file.exists && this.files.get(name) === file) this.files.delete(name);
@@ -188,5 +191,46 @@ export class FileSource {
       pods.push(...file.pods);
     }
     this.options.deliver(pods, this.scanned && settled);
+  }
+}
+
+/**
+ * Detects that a manifest was removed, even if another one with its name exists a moment later: that starts
+ * the pod again. A rename over it does not, and fs.watch cannot distinguish the two. Best effort: without
+ * inotify the files are still scanned.
+ */
+class RemovalWatch implements Disposable {
+  private inotify: Inotify | undefined;
+  private current: number | undefined;
+
+  /** @param onRemoved gets the name of the entry that went */
+  constructor(private readonly onRemoved: (name: string) => void) {}
+
+  /** Cheap when the folder is the one that is watched already; another one of its name takes its place. */
+  watch(folder: string): void {
+    try {
+      this.inotify ??= new Inotify({
+        onEvents: (events) => this.onEvents(events),
+        onError: () => this[Symbol.dispose](),
+      }).unref();
+      const before = this.current;
+      this.current = this.inotify.watch(folder, IN.DELETE | IN.MOVED_FROM);
+      if (before !== undefined && before !== this.current) this.inotify.unwatch(before);
+    } catch (error) {
+      // The folder is not there, or there is no instance to be had: the next scan tries again.
+      if (!isOsCallError(error) && !isNativeBinding(error)) throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.inotify?.[Symbol.dispose]();
+    this.inotify = undefined;
+    this.current = undefined;
+  }
+
+  private onEvents(events: readonly InotifyEvent[]): void {
+    for (const { watch, mask, name } of events) {
+      if (watch === this.current && (mask & (IN.DELETE | IN.MOVED_FROM)) !== 0) this.onRemoved(name);
+    }
   }
 }

@@ -19,7 +19,7 @@ export interface HttpSourceOptions {
   decode: Omit<DecodeOptions, "signal">;
   clock: Clock;
   log: Logger;
-  /** The whole set, each time it was read anew. */
+  /** The whole set, each time it was read. */
   deliver: (pods: Pod[], complete: boolean) => void;
 }
 
@@ -63,7 +63,7 @@ export class HttpSource {
   }
 
   private async fetch(): Promise<Uint8Array> {
-    const late = new ManifestFetchError(this.name, `no answer within ${TIMEOUT_MS / 1000} s`);
+    const late = new ManifestFetchError(this.name, `no response within ${TIMEOUT_MS / 1000} s`);
     using scope = new Scope(this.abort.signal).limit(this.options.clock, TIMEOUT_MS, () => late);
     return await fetchManifest(this.options.url, this.options.header, scope.signal);
   }

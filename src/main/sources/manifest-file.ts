@@ -1,4 +1,4 @@
-// One manifest file as the file source knows it: the pods it last gave, and what is wrong with it now.
+// One manifest file in the file source: the pods that it delivered last, and its current problem.
 //
 //   unknown ──examine──▶ good (pods) ──changed──▶ examine …
 //      │                   ▲
@@ -17,7 +17,7 @@ import { currentSignature, readManifest, type FileSignature, type ReadOutcome } 
 /** A broken file this young may be half-written. */
 const SETTLE_MS = 1_000;
 const HELD_POLL_MS = 100;
-/** A text cut in mid-line is likely to be half-written although it decodes: it is looked at again after this. */
+/** A text cut in mid-line is likely to be half-written although it decodes: it is examined again after this time. */
 const CUT_MS = 25;
 /** Larger contents are not kept for comparison. */
 const KEPT_BYTES = 64 * 1024;
@@ -45,14 +45,14 @@ export class ManifestFile {
   private holdTimer: Timer | undefined;
   private running: Promise<void> | undefined;
   private again = false;
-  /** What it gave when it was removed; what is there since then is another file. */
+  /** The pods of the removed file; a file that appeared since then is another one. */
   private lost: { pods: readonly Pod[]; signature: FileSignature | undefined } | undefined;
   /** Deadlines missed before the first verdict. */
   private lateTries = 0;
 
   constructor(private readonly options: ManifestFileOptions) {}
 
-  /** Looks at the file and acts on what changed. Calls during an examination make it look once more. */
+  /** Examines the file and acts on changes. Calls during an examination cause one more. */
   examine(): Promise<void> {
     this.again = true;
     this.running ??= this.examineAll().finally(() => {
@@ -108,7 +108,7 @@ export class ManifestFile {
     }
   }
 
-  /** Nothing to give up when what is known was read after the removal. */
+  /** Does nothing if the current pods were read after the removal. */
   private async giveUpLost(): Promise<void> {
     const { lost } = this;
     this.lost = undefined;
@@ -169,7 +169,7 @@ export class ManifestFile {
       return;
     }
     if (decoded.late === true && !this.settled && this.lateTries < LATE_TRIES - 1) {
-      // After a restart the file's pod may be running: a busy machine must not look like a file without pods.
+      // After a restart the file's pod may be running: a busy machine must not count as a file without pods.
       this.lateTries++;
       this.report(decoded.error, signature);
       this.again = true;
@@ -234,7 +234,7 @@ export class ManifestFile {
   }
 }
 
-/** A text whose last line has no end, unless it is JSON, which says itself where it ends. */
+/** True if the last line has no end, unless the text is JSON, whose end is known. */
 function looksCut(bytes: Buffer): boolean {
   const last = bytes.at(-1);
   return last !== 0x0a && last !== 0x7d;

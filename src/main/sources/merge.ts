@@ -1,11 +1,11 @@
 // Full sets of pods per source, or single pods of one → one ordered stream of changes, keyed by UID. Pure: no I/O, time comes in as a function.
 //
-// Always holds: a UID is owned by one source at a time; removes come before adds, so that a changed pod's old UID goes
-// before its new one comes; config.seen is given once per UID and grows in the order of the adds.
+// Invariant: a UID is owned by one source at a time; removes come before adds, so that a changed pod's old UID is
+// removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/trim.js";
-import { CONFIG_SEEN } from "../model/annotations.js";
+import { CONFIG_SEEN } from "../model/labels.js";
 
 export type PodSourceName = "file" | "http" | "api";
 
@@ -32,7 +32,7 @@ interface Entry {
   source: PodSourceName;
   /** As the source delivered it. */
   delivered: Pod;
-  /** With config.seen. */
+  /** The pod with config.seen. */
   pod: Pod;
   seen: bigint;
 }
@@ -62,8 +62,8 @@ export class PodMerger {
   }
 
   /**
-   * Takes a source's whole set. `complete` is false while the source is still reading its first pods: what is there may
-   * start, nothing may be concluded from what is not.
+   * Takes a source's whole set. `complete` is false while the source still reads its first pods: delivered pods may
+   * start, but a missing pod does not count as removed.
    */
   deliver(source: PodSourceName, pods: readonly Pod[], complete: boolean): Delivery {
     const conflicts: UidConflict[] = [];
@@ -102,7 +102,7 @@ export class PodMerger {
     return { changes: [...changes, ...rest], conflicts };
   }
 
-  /** One pod of a source came or changed; the rest of its set stays as it is. Work does not grow with the set. */
+  /** One pod of a source came or changed; the rest of its set is unchanged. The work does not grow with the set. */
   set(source: PodSourceName, pod: Pod): Delivery {
     const { uid, namespace, name } = pod.metadata;
     this.setOf(source).set(uid, pod);
@@ -114,7 +114,7 @@ export class PodMerger {
     return { changes, conflicts: [] };
   }
 
-  /** One pod of a source is gone; the rest of its set stays as it is. */
+  /** One pod of a source was removed; the rest of its set is unchanged. */
   drop(source: PodSourceName, uid: string): Delivery {
     const entry = this.entries.get(uid);
     if (!this.setOf(source).delete(uid) || entry?.source !== source) return { changes: [], conflicts: [] };
@@ -128,7 +128,7 @@ export class PodMerger {
     return { changes, conflicts: [] };
   }
 
-  /** All pods in the order in which they were first seen. */
+  /** All pods in the order in which they were first delivered. */
   pods(): Pod[] {
     return [...this.entries.values()].sort((a, b) => (a.seen < b.seen ? -1 : 1)).map((entry) => entry.pod);
   }

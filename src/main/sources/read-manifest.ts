@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { MANIFEST_LIMIT } from "./decode-job.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
 /** Changes whenever the file's content or its readability may have changed. */
 export type FileSignature = string;
@@ -28,7 +28,7 @@ function signatureOf(stats: FileStat): FileSignature {
   return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** The signature alone; undefined when the file cannot be looked at. */
+/** The signature alone; undefined if the file cannot be read. */
 export async function currentSignature(path: string): Promise<FileSignature | undefined> {
   const stats = await stat(path, { bigint: true }).catch(() => undefined);
   return stats === undefined ? undefined : signatureOf(stats);

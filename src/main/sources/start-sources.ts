@@ -46,7 +46,7 @@ export interface ApiPodsSink {
 
 export interface Sources {
   allSourcesSeen(): boolean;
-  /** All pods known now, in the order in which they were first seen. */
+  /** All pods known now, in the order in which they were first delivered. */
   pods(): Pod[];
   readonly api: ApiPodsSink;
   /** Ends watches, timers and requests; no change is delivered afterwards. */
@@ -103,7 +103,7 @@ export function startSources(options: SourcesOptions): Sources {
     const path = staticPodPath;
     const source = new FileSource({
       ...{ path, checkFrequencyMs, decode, clock, log },
-      deliver: (pods, complete) => uids.take(pods, complete),
+      deliver: (pods, complete) => uids.deliver(pods, complete),
     });
     const uids = new StaticPodUids({
       ...options.earlier,
@@ -121,7 +121,7 @@ export function startSources(options: SourcesOptions): Sources {
     sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, clock, log, deliver: deliver("http") }));
   }
   for (const source of sources) source.start();
-  // Without any source there is nothing to wait for; said after the caller has our return value.
+  // Without any source there is nothing to wait for; reported after the caller has our return value.
   if (sources.length === 0) queueMicrotask(announce);
   const api: ApiPodsSink = {
     replace: (pods) => deliver("api")(pods, true),

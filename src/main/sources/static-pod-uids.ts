@@ -18,7 +18,7 @@ export interface StaticPodUidsOptions {
   /** UIDs of the pods that have a directory on this node. */
   uidsOnDisk: () => Promise<readonly string[]>;
   runningPods: (signal: AbortSignal) => Promise<RunningPods>;
-  /** When the pod's manifest last changed, ns since the epoch; undefined when it is gone. */
+  /** Time of the last change to the pod's manifest, ns since the epoch; undefined if it was removed. */
   changedAt(pod: Pod): Promise<bigint | undefined>;
   deliver(pods: readonly Pod[], complete: boolean): void;
   clock: Clock;
@@ -48,7 +48,7 @@ export class StaticPodUids {
   }
 
   /** The source's whole set, as FileSource delivers it. It is passed on at once, or when the UIDs of its pods are decided. */
-  take(pods: readonly Pod[], complete: boolean): void {
+  deliver(pods: readonly Pod[], complete: boolean): void {
     this.newest = { pods, complete };
     if (this.deciding !== undefined) return;
     if (this.settled || pods.every(({ metadata }) => this.decided.has(metadata.uid))) {
@@ -112,7 +112,7 @@ export class StaticPodUids {
     return earlier;
   }
 
-  /** Until it answers: a pod that is started under a new UID ends the one that runs. */
+  /** Waits until the runtime responds: a pod that starts under a new UID terminates the running one. */
   private async askRuntime(): Promise<RunningPods> {
     const { runningPods, clock, log } = this.options;
     const { signal } = this.abort;

@@ -1,4 +1,5 @@
-// Can the kubeconfig be used, and what it names be read? Asked before anything is started, so that an operator sees one
+// Checks that the kubeconfig and the files that it names can be read, before anything starts, so that an operator sees
+// one
 // error and an exit status. Whether the API server agrees is found out later.
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
@@ -33,7 +34,7 @@ export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
   await check(bootstrapKubeconfig, "");
 }
 
-/** When neither can be used, the operator needs to know of both. */
+/** If neither can be used, the error names both problems. */
 async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: string): Promise<void> {
   try {
     await check(bootstrapKubeconfig, "");
@@ -49,7 +50,7 @@ async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: stri
   }
 }
 
-/** `renewed`: a file that may stand for certificate and key; "": none. */
+/** `renewed`: a file that may replace certificate and key; "": none. */
 async function check(path: string, renewed: string): Promise<void> {
   const config = await loadClientConfig(path);
   const missing = await firstMissing(config);
@@ -74,7 +75,7 @@ async function firstMissing(config: ClientConfig): Promise<Missing | undefined> 
   const { certificateAuthority, clientCertificate, token, tokenFile } = config;
   const wanted: [what: string, source: Source | undefined, renewable: boolean][] = [
     ["certificate-authority", certificateAuthority, false],
-    // A token beside the file stands in for it.
+    // A token beside the file replaces it.
     ["tokenFile", tokenFile === undefined || token !== undefined ? undefined : { file: tokenFile }, false],
     ["client-certificate", clientCertificate?.certificate, true],
     ["client-key", clientCertificate?.key, true],

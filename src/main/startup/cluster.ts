@@ -11,7 +11,7 @@ export interface ClusterFiles {
   rotateCertificates: boolean;
 }
 
-/** The command line asks for a cluster that the kubelet cannot join. */
+/** The command line names a cluster that the kubelet cannot join. */
 export class ClusterError extends Error {
   override readonly name = "ClusterError";
   readonly code = "CLUSTER";
@@ -20,7 +20,7 @@ export const isClusterError = (error: unknown): error is ClusterError => error i
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
 
-/** Whether the node is to join a cluster, rather than to run stand-alone. @throws ClusterError, KubeconfigError */
+/** Whether the node joins a cluster or runs stand-alone. @throws ClusterError, KubeconfigError */
 export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<boolean> {
   const { kubeconfig, bootstrapKubeconfig } = files;
   if (kubeconfig === "") {

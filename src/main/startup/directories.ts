@@ -1,8 +1,8 @@
-// The kubelet's directories, under upstream's names, so that other tools find what they look for.
+// The kubelet's directories, under upstream's names, because other tools depend on them.
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { messageOf, errorCode } from "../../shared/errors/thrown.js";
+import { podsDirectory } from "../../shared/fs/pod-paths.js";
 
 export interface Directories {
   root: string;
@@ -21,7 +21,7 @@ export interface Directories {
 export function directoriesOf(rootDir: string, podLogsDir: string, containerLogs = "/var/log/containers"): Directories {
   return {
     root: rootDir,
-    pods: join(rootDir, "pods"),
+    pods: podsDirectory(rootDir),
     plugins: join(rootDir, "plugins"),
     pluginsRegistry: join(rootDir, "plugins_registry"),
     podResources: join(rootDir, "pod-resources"),
@@ -49,13 +49,16 @@ export class DirectoryError extends Error {
 
 export const isDirectoryError = (error: unknown): error is DirectoryError => error instanceof DirectoryError;
 
-/** Keys lie in it under modes of their own. The root directory comes first: as a mere parent it would be open to all. Throws DirectoryError. */
+/**
+ * It holds keys with their own modes. The root directory comes first: as a mere parent it would be open to all. Throws
+ * DirectoryError.
+ */
 export async function makeCertDir(certDir: string, rootDir: string): Promise<void> {
   await make(rootDir, 0o750);
   await make(certDir, 0o755);
 }
 
-/** Makes what is missing with upstream's modes; what exists is left as it is. Throws DirectoryError. */
+/** Creates missing directories with upstream's modes; existing ones stay as they are. Throws DirectoryError. */
 export async function makeDirectories(directories: Directories): Promise<void> {
   await make(directories.root, 0o750);
   await Promise.all([

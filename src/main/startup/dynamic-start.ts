@@ -6,7 +6,7 @@ import type { CommandIo } from "../command/settings.js";
 import { commandIo } from "./process/command-io.js";
 import type { ConfigEvent, DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { examine } from "./dynamic-config/examine.js";
-import { ioOf } from "./dynamic-config/file-io.js";
+import { ioOf } from "./dynamic-config/config-files.js";
 import { LocalSource } from "./dynamic-config/local-source.js";
 import { prepareConfiguration } from "./dynamic-config/prepare.js";
 
@@ -16,7 +16,7 @@ export interface DynamicStart {
   io: CommandIo;
 }
 
-/** Questions that are answered without a run. */
+/** Flags that print a result without a run. */
 const QUESTIONS = ["check-config", "print-config"];
 
 /** undefined when the command line does not ask for it, or for no run at all. @throws DynamicConfigDirError */

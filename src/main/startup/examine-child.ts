@@ -5,5 +5,10 @@ import { commandIo } from "./process/command-io.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import { examine } from "./dynamic-config/examine.js";
 
-const { argv, files } = JSON.parse(await text(process.stdin)) as { argv: string[]; files: ConfigFiles };
-process.stdout.write(JSON.stringify(await examine(argv, files, commandIo)));
+// Not at the top level: the bundle's modules are functions.
+async function main(): Promise<void> {
+  const { argv, files } = JSON.parse(await text(process.stdin)) as { argv: string[]; files: ConfigFiles };
+  process.stdout.write(JSON.stringify(await examine(argv, files, commandIo)));
+}
+
+void main();

@@ -1,4 +1,4 @@
-// Who this node is: its name, as upstream decides it. Its addresses: shared/net/host-addresses.ts.
+// The name of this node, by upstream's rule. Its addresses: shared/net/host-addresses.ts.
 
 const MAX_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -18,7 +18,7 @@ export class NodeNameError extends Error {
 
 export const isNodeNameError = (error: unknown): error is NodeNameError => error instanceof NodeNameError;
 
-/** The host name in lower case without surrounding space; an override counts as it is, but for its space. */
+/** The host name in lower case without surrounding space; of an override only the space is removed. */
 export function nodeName(hostnameOverride: string, hostname: string): string {
   const override = hostnameOverride.trim();
   const name = override === "" ? hostname.trim().toLowerCase() : override;

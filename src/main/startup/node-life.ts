@@ -1,11 +1,13 @@
-// The life of a node, step by step in upstream's order: what the machine must allow, the lock file, threads, the sync
+// Start and stop of a node, step by step in upstream's order: checks of the machine, the lock file, threads, the sync
 // path, systemd, then the wait for whatever ends it; and all of it taken down again in order.
 // Invariant: the pods live on, however this ends.
 import { hostname } from "node:os";
-import { systemClock } from "../../shared/clock/clock.js";
+import { systemClock, type Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import type { TracingConfig } from "../../shared/tracing/config.js";
+import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
 import { checkCluster } from "./cluster.js";
@@ -18,7 +20,8 @@ import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "../agent/node-settings.js";
 import { NodeThreads } from "../threads/node-threads.js";
-import { checkPermissions } from "./process/permissions.js";
+import { tracesIn } from "../threads/thread-context.js";
+import { checkPermissions } from "./process/process-identity.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import { runOnce } from "./run-once.js";
 import { checkServerAuth } from "./server-auth.js";
@@ -35,15 +38,15 @@ export interface Outcome {
   restart?: string;
 }
 
-export interface LifeParts {
+export interface LifeDeps {
   log: Logger;
   logging: Logging;
   stop: StopRequest;
   dynamic: DynamicConfig | undefined;
 }
 
-export async function live(settings: Settings, parts: LifeParts): Promise<Outcome> {
-  const { log, stop } = parts;
+export async function live(settings: Settings, deps: LifeDeps): Promise<Outcome> {
+  const { log, stop } = deps;
   raisePriority(AGENT_NICENESS, log);
   checkPermissions(process.getuid?.(), log);
   const feedEveryMs = settings.config.gate("SystemdWatchdog") ? watchdogInterval(process.env) : undefined;
@@ -58,7 +61,7 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
     checkServerAuth(settings);
     await checkSwap(settings.failSwapOn);
     if (settings.protectKernelDefaults) await (await import("../node/kernel-defaults.js")).checkKernelDefaults();
-    return await withNode(settings, parts, { lock, feedEveryMs, inCluster });
+    return await withNode(settings, deps, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();
   }
@@ -66,10 +69,10 @@ export async function live(settings: Settings, parts: LifeParts): Promise<Outcom
 
 async function withNode(
   settings: Settings,
-  parts: LifeParts,
+  deps: LifeDeps,
   { lock, feedEveryMs, inCluster }: { lock: HeldLock; feedEveryMs: number | undefined; inCluster: boolean },
 ): Promise<Outcome> {
-  const { log, logging, stop } = parts;
+  const { log, logging, stop } = deps;
   const clock = systemClock;
   const startedAtMs = clock.now();
   const name = nodeName(settings.hostnameOverride, hostname());
@@ -81,8 +84,9 @@ async function withNode(
   watchThreadUsage(registry);
   watchGates(registry, (gate) => settings.config.gate(gate));
   const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
-  // There before the server thread looks for its certificate in it.
+  // The directory exists before the server thread reads its certificate from it.
   if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);
+  const tracing = settings.tracing && { ...settings.tracing, hostName: name };
   await using threads = new NodeThreads({
     facts: {
       settings,
@@ -90,6 +94,7 @@ async function withNode(
       directories,
       serving: servingFiles(settings),
       api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
+      ...(tracing && { tracing }),
     },
     registry,
     clock,
@@ -104,9 +109,10 @@ async function withNode(
     },
   });
   setMaxOpenFiles(settings.maxOpenFiles, log);
-  const [{ buildAgent }, nodeSettings] = await Promise.all([
+  const [{ buildAgent }, nodeSettings, mainTracing] = await Promise.all([
     import("../agent/agent.js"),
     nodeSettingsOf(settings, name, directories.containerLogs),
+    traceMain(tracing, clock, log),
     makeDirectories(directories).then(() => shareRootDirectory(directories.root, log)),
     setOomScoreAdj(settings.oomScoreAdj, log),
   ]);
@@ -127,7 +133,7 @@ async function withNode(
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.
   logging.surviveUncaught((origin) => threads.context.uncaughtInMain(origin));
   const systemd = linkToSystemd({ node: agent, threads, clock, log, feedEveryMs });
-  const followed = await follow(parts, threads, (reason) => end({ exitCode: 0, restart: reason }));
+  const followed = await follow(deps, threads, (reason) => end({ exitCode: 0, restart: reason }));
   void stop.requested.then(() => end({ exitCode: 0 }));
   void lock.contended.then((what) => {
     log.info(`exiting for another process: ${what}`);
@@ -138,17 +144,29 @@ async function withNode(
   systemd?.stopping();
   await followed?.stop();
   await agent.stop();
+  await mainTracing?.stop();
   await systemd?.end();
   return outcome;
 }
 
 /** Dynamic configuration, where it is on: loaded only then. */
 async function follow(
-  { dynamic, logging }: LifeParts,
+  { dynamic, logging }: LifeDeps,
   threads: NodeThreads,
   restart: (reason: string) => void,
 ): Promise<{ stop(): Promise<void> } | undefined> {
   if (dynamic === undefined) return undefined;
   const { followChanges } = await import("./dynamic-follow.js");
   return followChanges({ dynamic, logging, threads, restart });
+}
+
+async function traceMain(
+  config: TracingConfig | undefined,
+  clock: Clock,
+  log: Logger,
+): Promise<RunningTracing | undefined> {
+  if (config === undefined) return undefined;
+  log.info(config, `tracing to ${config.target}`);
+  const own = tracesIn("main", config);
+  return own && (await import("../../shared/tracing/start-tracing.js")).startTracing(own, clock, log);
 }

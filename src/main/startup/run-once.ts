@@ -4,7 +4,7 @@ import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RunningAgent } from "../agent/agent.js";
 
-/** How long pods get to run. */
+/** Time limit for all pods to run. */
 const RUN_ONCE_PATIENCE_MS = 3 * 60_000;
 const LOOK_AGAIN_MS = 50;
 
@@ -30,7 +30,7 @@ export async function runOnce(
   const late = signal.aborted ? "was interrupted" : `does not run after ${patienceMs / 1000} s`;
   const pods = node.pods().map((pod) => ({ pod, how: outcome(pod) }));
   const lines = pods.map(({ pod, how }) => `${podFullName(pod)}: ${how?.text ?? `${late}: ${whatItWaitsFor(pod)}`}\n`);
-  if (!node.settled()) lines.push(`the pod sources or the container runtime have not answered\n`);
+  if (!node.settled()) lines.push(`the pod sources or the container runtime have not responded\n`);
   else if (lines.length === 0) lines.push("no pods\n");
   const good = node.settled() && pods.every(({ how }) => how?.good === true);
   return { exitCode: good ? 0 : 1, report: lines.join("") };

@@ -1,39 +1,38 @@
-// From settings to a running node and back: the log before everything, then the node's life, then what its end asks for.
+// Runs a node with its settings: the log starts before everything, then the node; its end decides about a restart.
 import { systemClock } from "../../shared/clock/clock.js";
 import { type Logger, verbose } from "../../shared/log/logger.js";
 import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
-import { nameProcess } from "./process/process-name.js";
-import { limitYoungGenerations } from "../threads/young-generation.js";
+import { nameProcess } from "./process/process-identity.js";
+import { setV8Flags } from "../../shared/code/v8-flags.js";
 import { isClusterError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { isLockFileError } from "./process/lock-file.js";
-import { startLogging, type Logging } from "./process/logging.js";
+import { startLogging, type Logging, logStart } from "./process/logging.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
 import { isServerAuthError } from "./server-auth.js";
 import { listenForStop } from "./process/signals.js";
-import { logStart } from "./process/start-log.js";
 import { isSwapOnError } from "../node/swap.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import type { LoggingSettings } from "../command/views/logging.js";
-/** How long the last lines may take to leave the process. */
+/** Time limit for writing the last lines before the process exits. */
 const LAST_LINES_MS = 2000;
-/** The same where the start failed: on a slow machine the log thread may start later than main finds the error. */
+/** The same after a failed start: on a slow machine the log thread may start later than main finds the error. */
 const ERROR_LINES_MS = 20_000;
 
 /**
- * Runs until a signal, a failure that only a new process can repair, or a configuration that asks for a restart; that one
+ * Runs until a signal, a failure that only a new process can repair, or a configuration that needs a restart; that one
  * takes this process's place. Resolves with the exit code.
  */
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
   nameProcess("kubelet");
-  limitYoungGenerations();
+  setV8Flags();
   const logging = startLogging(loggingConfigOf(settings), systemClock);
   const { log } = logging;
   logStart(log, (line) => verbose(log, 1)?.(line), settings);
@@ -73,7 +72,7 @@ async function restart(reason: string, logging: Logging): Promise<Outcome> {
   return { exitCode: 1 };
 }
 
-/** Errors whose message tells an operator all there is to know: no stack is logged. */
+/** Errors whose message is complete for an operator: no stack is logged. */
 function isSelfExplanatory(error: unknown): boolean {
   const known = [
     isCredentialProviderConfigError,

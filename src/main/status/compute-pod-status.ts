@@ -1,25 +1,22 @@
-// The status of a pod, computed from its spec, what the runtime says, and what was reported before. Pure: computing twice
-// from the same input gives the same status, and feeding a status back in changes nothing.
+// The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
+// yields the same status, and a status computed from itself does not change.
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
-import type { RestartGates } from "../model/restart.js";
-import { defaultRestartGates } from "../model/restart.js";
+import { type RestartGates, defaultRestartGates } from "../model/restart.js";
 import type { RestartingAll } from "../model/step.js";
 import { needsNewSandbox } from "../model/sandbox-need.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
 import { podLevelResources } from "./pod-level-resources.js";
-import type { ContainerGroup, GroupInput, StartError } from "./container-status.js";
-import { containerStatuses } from "./container-status.js";
+import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../model/phase.js";
 import { ipFields, podIPs } from "../model/pod-ips.js";
-import type { ProbeResults } from "../model/probe-results.js";
-import { noProbeResults } from "../model/probe-results.js";
+import { type ProbeResults, noProbeResults } from "../model/probe-port.js";
 import { limitMessages } from "./termination-message.js";
 import { apiTime } from "../../shared/api/time.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 
 export interface StatusInput {
   pod: Pod;
@@ -40,7 +37,7 @@ export interface StatusInput {
   podFinal?: boolean;
   failure?: PodFailure;
   probes?: ProbeResults;
-  /** Container id to its last words, read from its termination message file or log. */
+  /** Container id to its termination message, read from its file or log. */
   terminationMessages?: ReadonlyMap<string, string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
   inPostStart?: string;
@@ -49,13 +46,17 @@ export interface StatusInput {
   /** Names of containers that will be started again, whatever their exit code. */
   restarting?: ReadonlySet<string>;
   gates?: RestartGates;
-  /** What the pod's containers were last given; the pod itself is as it is allocated. */
+  /** The resources last applied to the pod's containers; the pod itself has its allocated resources. */
   actuated?: PodResources;
   resizeConditions?: readonly ConditionVerdict[];
   /** Gate InPlacePodLevelResourcesVerticalScaling: the status shows resources of the pod as a whole. */
   podLevelResources: boolean;
   /** Gate ContainerStopSignals, off by default in 1.36. */
   stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
   resourceHealth?: (container: string) => ResourceStatus[];
 }
@@ -103,7 +104,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
   return limitMessages(pod, status);
 }
 
-/** A container that has given its devices back shows how they were. */
+/** A container that has released its devices shows their last health. */
 function withResourceHealth(
   { resourceHealth }: StatusInput,
   status: ApiContainerStatus,
@@ -115,13 +116,13 @@ function withResourceHealth(
   return { ...status, ...(allocatedResourcesStatus !== undefined && { allocatedResourcesStatus }) };
 }
 
-/** Until everything that was removed is there again, or is held up by something of its own. */
+/** Until every removed container exists again, or waits for its own reason. */
 function isRestartingAll({ restartingAll }: StatusInput, statuses: readonly ApiContainerStatus[]): boolean {
   if (restartingAll?.active === true) return true;
   return statuses.some(({ state }) => state.waiting?.reason === restartingAllReason);
 }
 
-/** Status of a pod that admission refused: nothing of it ever ran. `message` is the handler's. */
+/** Status of a rejected pod: no container of it ever ran. `message` is the handler's. */
 export function rejectedPodStatus(reason: string, message: string, qosClass: QOSClass, now: number): PodStatus {
   return { phase: "Failed", reason, message: `Pod was rejected: ${message}`, qosClass, startTime: apiTime(now) };
 }
@@ -152,6 +153,8 @@ function group(
     terminationMessages: input.terminationMessages ?? new Map<string, string>(),
     actuated: input.actuated,
     stopSignals: input.stopSignals,
+    imageVolumeDigests: input.imageVolumeDigests,
+    changesOnRestart: input.changesOnRestart,
     gates: input.gates ?? defaultRestartGates,
     inPostStart: input.inPostStart,
   };
@@ -164,7 +167,7 @@ interface PhaseVerdict {
   message?: string;
 }
 
-/** The computed phase and the overrides of section 1, step C, in order. */
+/** The computed phase and its overrides, in order. */
 function phaseVerdict(
   input: StatusInput,
   old: PodStatus | undefined,
@@ -213,7 +216,7 @@ function startedInLiveSandbox({ pod, observed }: StatusInput): boolean {
   const sandbox = observed?.sandboxes[0];
   if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
   const regular = new Set(pod.spec.containers.map(({ name }) => name));
-  // CRI does not say which sandbox a container status belongs to; one created after the newest sandbox is in it.
+  // CRI does not report the sandbox of a container status; a container created after the newest sandbox is in it.
   return observed.containers.some(
     ({ metadata, createdAt, state }) =>
       regular.has(metadata?.name ?? "") &&

@@ -1,10 +1,10 @@
-// Pod conditions (section 2). The kubelet owns the types below and leaves every other one as it finds it.
+// Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
 import { apiTime } from "../../shared/api/time.js";
 
-/** What a rule decides; times and generation are added when it joins the list. */
+/** The decision of a rule; times and generation are added when it joins the list. */
 export type ConditionVerdict = Pick<PodCondition, "type" | "status" | "reason" | "message">;
 
 export interface ConditionsInput {
@@ -12,7 +12,7 @@ export interface ConditionsInput {
   phase: PodPhase;
   initStatuses: readonly ApiContainerStatus[];
   statuses: readonly ApiContainerStatus[];
-  /** A ready, current sandbox exists: needsNewSandbox() says no. */
+  /** A ready, current sandbox exists: needsNewSandbox() returns create: false. */
   sandboxReady: boolean;
   /** Conditions before this computation: the source of transition times, and of conditions that others own. */
   previous: readonly PodCondition[];
@@ -26,7 +26,7 @@ export interface ConditionsInput {
   now: number;
 }
 
-/** They go when they hold no more, unlike the others, which say False. */
+/** These conditions are removed when they no longer hold, unlike the others, which become False. */
 const RESIZE_TYPES = ["PodResizePending", "PodResizeInProgress"];
 
 /** All conditions of the status: the kubelet's own first, then those it keeps untouched. */
@@ -75,7 +75,7 @@ function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsIn
     else if (isSidecar(container) ? status.started !== true : !status.ready) incomplete.push(container.name);
   }
   if (phase === "Succeeded" && unknown.length === 0) return { type, status: "True", reason: "PodCompleted" };
-  // Init containers do not run again in a started pod: what they look like now says nothing.
+  // Init containers do not run again in a started pod: their present state does not matter.
   if (statuses.some(hasStarted)) return { type, status: "True" };
   const message = nameLists([
     ["containers with unknown status", unknown],

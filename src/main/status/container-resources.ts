@@ -1,15 +1,17 @@
-// status.resources of a container: what it really runs with, as far as the runtime tells; else what it was given last. Pure.
+// status.resources of a container: the values of the runtime, if it reports them; else the values set last. Pure.
 import type { Container, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";
 import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, sharesToMilliCpu } from "../resources/cpu.js";
 
-/** Quotas at or below this many milli-CPU are rounded up by the kernel's minimum: they don't tell what was asked. */
+/**
+ * Quotas at or below this many milli-CPU are rounded up by the kernel's minimum: they don't show the requested value.
+ */
 const MIN_LIMIT_MILLI = 10n;
 
 /**
- * @param container as it is allocated
- * @param actuated CPU and memory that it was last given; undefined: not known
+ * @param container with its allocated resources
+ * @param actuated CPU and memory that were set last; undefined: not known
  */
 export function containerResources(
   container: Container,
@@ -31,7 +33,7 @@ export function containerResources(
   };
 }
 
-/** Where the runtime has another value than the one that was asked for, that is what the container runs with. */
+/** If the runtime reports another value than the requested one, the status shows the runtime's value. */
 function takeFromRuntime(linux: LinuxContainerResources, requests: ResourceList, limits: ResourceList): void {
   const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = linux;
   const request = requests["cpu"];

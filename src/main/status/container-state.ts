@@ -1,6 +1,11 @@
-// One CRI container to API container status (section 4, first table): no knowledge of other containers or of probes.
+// Converts one CRI container to an API container status, without other containers and probes.
 import type { Container } from "../../shared/api/pod.js";
-import type { ApiContainerStatus, ContainerState, ContainerStateTerminated } from "../../shared/api/pod-status.js";
+import type {
+  ApiContainerStatus,
+  ContainerState,
+  ContainerStateTerminated,
+  VolumeMountStatus,
+} from "../../shared/api/pod-status.js";
 import type { ContainerStatus, Mount } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
@@ -19,10 +24,12 @@ export interface StateInput {
   runtimeName: string;
   /** Container id to the text it left in its termination message file, or to the log's tail. */
   terminationMessages: ReadonlyMap<string, string>;
-  /** What the pod's containers were last given, as far as it is known. The container itself is as it is allocated. */
+  /** The resources last applied to the pod's containers, if known. The container itself has its allocated resources. */
   actuated?: PodResources | undefined;
   /** Gate ContainerStopSignals. */
   stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest. */
+  imageVolumeDigests: boolean;
 }
 
 /** A container that the runtime lost; it counts as killed. */
@@ -51,7 +58,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     containerID: `${runtimeName}://${observed.id}`,
     ...(allocated && { allocatedResources: allocated }),
     ...(resources && { resources }),
-    ...(container.volumeMounts?.length && { volumeMounts: mountStatuses(container, observed.mounts) }),
+    ...(container.volumeMounts?.length && { volumeMounts: mountStatuses(input) }),
     ...(user && {
       user: {
         linux: {
@@ -89,19 +96,27 @@ function observedState({ observed, runtimeName, terminationMessages }: StateInpu
   }
 }
 
-function mountStatuses(
-  container: Container,
-  mounts: readonly Mount[],
-): NonNullable<ApiContainerStatus["volumeMounts"]> {
-  // A pod may have thousands of mounts.
-  const recursive = new Set<string>();
-  const seen = new Set<string>();
-  for (const { containerPath, recursiveReadOnly } of mounts) {
-    if (!seen.has(containerPath) && recursiveReadOnly) recursive.add(containerPath);
-    seen.add(containerPath);
+function mountStatuses({ container, observed, imageVolumeDigests }: StateInput): VolumeMountStatus[] {
+  // A pod may have thousands of mounts. Of two with one path the first counts.
+  const byPath = new Map<string, Mount>();
+  for (const mount of observed.mounts) {
+    if (!byPath.has(mount.containerPath)) byPath.set(mount.containerPath, mount);
   }
   return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
-    if (readOnly !== true) return { name, mountPath };
-    return { name, mountPath, readOnly, recursiveReadOnly: recursive.has(mountPath) ? "Enabled" : "Disabled" };
+    const mount = byPath.get(mountPath);
+    const recursiveReadOnly = mount?.recursiveReadOnly === true ? "Enabled" : "Disabled";
+    const imageRef = imageVolumeDigests ? imageRefOf(mount) : "";
+    return {
+      name,
+      mountPath,
+      ...(readOnly === true && { readOnly, recursiveReadOnly }),
+      ...(imageRef !== "" && { volumeStatus: { image: { imageRef } } }),
+    };
   });
+}
+
+/** The kubelet mounts an image by its id; a runtime may add the reference that it used. */
+function imageRefOf(mount: Mount | undefined): string {
+  const { imageRef = "", image = "" } = mount?.image ?? {};
+  return imageRef === "" ? image : imageRef;
 }

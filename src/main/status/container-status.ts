@@ -1,17 +1,15 @@
-// API statuses of a group of containers (init, regular or ephemeral), with everything carried over from what was known
-// before (section 4). A termination once seen must never be lost here.
+// API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
+// status. Invariant: a termination once observed is never lost here.
 import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
-import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
+import { type ContainerStatus, ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
-import type { RestartGates } from "../model/restart.js";
-import { mayStart } from "../model/restart.js";
+import { type RestartGates, mayStart } from "../model/restart.js";
 import { lostContainer, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "../model/phase.js";
-import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbeResults } from "../model/probe-port.js";
 
-/** Why the last sync did not start a container: the waiting reason and its text (section 5). */
+/** Reason why the last sync did not start a container: the waiting reason and its text. */
 export interface StartError {
   reason: string;
   message: string;
@@ -36,6 +34,10 @@ export interface GroupInput {
   terminationMessages: ReadonlyMap<string, string>;
   actuated?: PodResources | undefined;
   stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
   gates: RestartGates;
   /** Its postStart hook runs: the container is not yet ready for use. */
   inPostStart?: string | undefined;
@@ -89,7 +91,7 @@ function containerStatus(input: GroupInput, known: Known, container: Container):
     if (before !== undefined) {
       status.lastState = observedStatus({ ...input, container, observed: before, previous: undefined }).state;
     } else if (previous?.lastState.terminated?.reason === restartingAllReason) {
-      // What was removed on purpose has left nothing else that tells of it.
+      // Only the previous status shows a container that the kubelet removed on purpose.
       status.lastState = previous.lastState;
     }
   }
@@ -115,7 +117,7 @@ function defaultStatus(input: GroupInput, container: Container): ApiContainerSta
   };
 }
 
-/** Status of a container of which the runtime knows nothing. */
+/** Status of a container that the runtime does not list. */
 function unobservedStatus(
   input: GroupInput,
   { anyRegularExists }: Known,
@@ -147,7 +149,7 @@ function isRemoved(input: GroupInput, { name }: Container, previous: ApiContaine
 }
 
 function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus | undefined): ApiContainerStatus {
-  // The count rises once, when the removal is first seen; what waits since then was counted.
+  // The count rises once, when the removal is first observed; later waits were counted.
   const counted =
     previous?.state.waiting !== undefined && previous.lastState.terminated?.reason === restartingAllReason;
   const terminated = {
@@ -165,7 +167,7 @@ function removedStatus(status: ApiContainerStatus, previous: ApiContainerStatus 
   };
 }
 
-/** A container that should run but could not be started waits, and says why. */
+/** A container that should run but could not be started waits, with the reason. */
 function withStartError(
   input: GroupInput,
   container: Container,
@@ -194,8 +196,9 @@ function withReadiness(
   status: ApiContainerStatus,
 ): ApiContainerStatus {
   const running = status.state.running !== undefined;
-  // After a restart of the kubelet the old answers hold for the same container, until probes have run again.
-  const same = previous?.containerID !== undefined && previous.containerID === status.containerID;
+  // After a restart of the kubelet the old probe results hold for the same container, until probes have run again.
+  const same =
+    !input.changesOnRestart && previous?.containerID !== undefined && previous.containerID === status.containerID;
   const startup = id === undefined ? undefined : input.probes.startup(id);
   const started =
     running &&

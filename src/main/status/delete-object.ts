@@ -1,13 +1,14 @@
-// Deletes a pod's object for good: all of the pod is down, or its static pod has no mirror any more.
-// Invariant: an object counts as gone only when the server does not have it. That a deletion finds nothing proves
-// nothing: NodeRestriction looks the pod up in a cache that trails behind, most of all when a server has just started.
+// Removes a terminated pod's object from the API: all of the pod is terminated, or its static pod has no mirror any
+// more. Invariant: an object counts as removed only when the server does not have it. NotFound as the result of a
+// deletion proves nothing: NodeRestriction reads the pod from a cache that lags behind, most of all after a start of
+// the server.
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-/** The server says that there is no such pod, and shows it: to be tried again. */
+/** The server reports NotFound for the pod, but still shows it: to be tried again. */
 class StillThereError extends Error {
   override readonly name = "StillThereError";
   constructor(pod: Pod, cause: unknown) {

@@ -1,4 +1,4 @@
-// The status of a pod after its end (section 1, tail): every container must show a termination, and the phase a verdict.
+// The status of a terminated pod: every container must show a termination, and the phase a verdict.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodStatus } from "../../shared/api/pod-status.js";
 import { podConditions } from "./conditions.js";
@@ -49,7 +49,7 @@ export function hadInitialized(pod: Pod, status: PodStatus): boolean {
   return last.state.terminated?.exitCode === 0 || last.lastState.terminated?.exitCode === 0;
 }
 
-/** How many init containers, from the first, may have run; at least one. */
+/** The number of init containers, from the first, that may have run; at least one. */
 function reachedInitContainers(statuses: readonly ApiContainerStatus[]): number {
   const last = statuses.findLastIndex(
     ({ state, lastState }) => state.waiting === undefined || lastState.terminated !== undefined,

@@ -1,10 +1,10 @@
-// The addresses that pods show as their host's. Until the Node has been seen they are what the machine's interfaces say;
-// from then on they are the Node's, however it came by them (--node-ip, its name, a cloud provider).
+// The addresses in status.hostIPs. Until the Node was read they are those of the machine's interfaces; from then on
+// they are the Node's, whatever their origin (--node-ip, its name, a cloud provider).
 import { isIP, isIPv6 } from "node:net";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { formatIP } from "../model/format-ip.js";
+import { formatIP } from "../model/pod-ips.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import { isFinalPhase } from "../model/phase.js";
 
@@ -21,14 +21,14 @@ export interface ShownPods {
   hostIPsChanged(change: HostIPsChange): void;
 }
 
-/** By then this life of the kubelet has written the node's addresses into the Node. */
+/** By then this kubelet process has written the node's addresses into the Node. */
 const SETTLED_MS = 15_000;
 
 export class HostIPs {
   private readonly settledAt: number;
   private readonly listeners: ((change: HostIPsChange) => void)[] = [];
 
-  /** `ips`: what the machine says, the primary first. */
+  /** `ips`: the machine's addresses, the primary first. */
   constructor(
     private ips: readonly string[],
     private readonly clock: Pick<Clock, "monotonic">,
@@ -47,7 +47,7 @@ export class HostIPs {
   }
 
   /** A Node without addresses, as before a cloud provider gave it some, changes nothing. */
-  saw(node: Pick<Node, "status">): void {
+  setNode(node: Pick<Node, "status">): void {
     const now = nodeHostIPs(node);
     if (now.length === 0) return;
     const change = { before: this.ips, now, guessed: this.clock.monotonic() < this.settledAt };

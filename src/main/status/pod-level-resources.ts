@@ -8,15 +8,15 @@ import { podCgroupLimits } from "../resources/cgroups/pod-cgroup-limits.js";
 import { MIN_SHARES } from "../resources/cpu.js";
 import { podLimits, podRequests, sumOf } from "../resources/pod-requests.js";
 
-/** Values at or below these are the kernel's minimum: they don't tell what was asked. */
+/** Values at or below these are the kernel's minimum: they don't show the requested value. */
 const MIN_REQUEST_MILLI = MIN_SHARES;
 const MIN_LIMIT_MILLI = 10n;
 
 const CGROUP = { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [] };
 
 /**
- * @param pod as it is allocated
- * @param actuated CPU and memory that its cgroup was last given; undefined: not known
+ * @param pod with its allocated resources
+ * @param actuated CPU and memory that were set last in its cgroup; undefined: not known
  */
 export function podLevelResources(
   pod: Pod,
@@ -50,7 +50,7 @@ function runningResources(pod: Pod, given: Pod): { requests: ResourceList; limit
   return { requests, limits };
 }
 
-/** Either of what runs and what is allocated. */
+/** True if the actual amount exceeds the given or the allocated amount. */
 function isAbove(running: ExactQuantity, allocated: ResourceList[string] | undefined, milli: bigint): boolean {
   if (running.nanos === 0n) return false;
   return milliValue(running) > milli || (allocated !== undefined && milliValue(allocated) > milli);

@@ -1,8 +1,7 @@
-// The statuses of all pods of the node: computed when something of a pod changed, published in batches to the server
-// thread. Invariant: a published pod is the newest computed one; equal statuses are published once; an exit is
-// never published without the container's last words; the status a pod ended with is published before the pod goes.
-import { isStaticPod, type Pod } from "../../shared/api/pod.js";
-import { podDescription } from "../../shared/api/pod.js";
+// The statuses of all pods of the node: computed after a change of a pod, published in batches to the server thread.
+// Invariant: a published pod is the newest computed one; equal statuses are published once; an exit is never published
+// without the container's termination message; the final status of a pod is published before the pod is removed.
+import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -18,9 +17,9 @@ import type { RestartingAll } from "../model/step.js";
 import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withForeign } from "./manager/shown-status.js";
-import type { ProbeResults } from "../model/probe-results.js";
+import type { ProbeResults } from "../model/probe-port.js";
 import type { TerminationReader } from "./termination-reader.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 import type { PodDelta } from "../model/pod-delta.js";
 
 export interface PodStatusesDeps {
@@ -28,22 +27,24 @@ export interface PodStatusesDeps {
   log: Logger;
   /** Of the node, the primary first. */
   nodeIPs: () => readonly string[];
-  /** Name of the runtime, "" until it has answered. */
+  /** Name of the runtime, "" until it has responded. */
   runtimeName: () => string;
   qosClass: (pod: Pod) => NonNullable<PodStatus["qosClass"]>;
   probes: ProbeResults;
-  /** Absent: pods run as they are defined. */
-  resize?: (uid: string) => ShownResize;
-  /** Absent: those of 1.36. */
-  gates?: RestartGates;
+  resize: (uid: string) => ShownResize;
+  gates: RestartGates;
   /** Gate InPlacePodLevelResourcesVerticalScaling: statuses show resources of the pod as a whole. */
   podLevelResources: boolean;
   /** Gate ContainerStopSignals: container statuses show the stop signal. */
   stopSignals: boolean;
+  /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
+  imageVolumeDigests: boolean;
+  /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
+  changesOnRestart: boolean;
   /** Of the devices that a container has; absent: not shown. */
   resourceHealth?: (pod: Pod, container: string) => ResourceStatus[];
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
-  /** What the API server has of the pod; absent: there is no server. */
+  /** The status of the pod in the API server; absent: there is no server. */
   apiStatus?: (uid: string) => PodStatus | undefined;
   /** A status to be shown in the API: computed, or kept from the pod's end. */
   onStatus?: (pod: Pod, status: PodStatus) => void;
@@ -56,7 +57,7 @@ export interface PodStatusesDeps {
   onFinal: (pod: Pod, status: PodStatus) => void;
 }
 
-/** A pod runs with what is allocated to it; its spec shows the desired resources. */
+/** A pod runs with its allocated resources; its spec shows the desired resources. */
 interface ShownResize {
   desired?: Pod;
   actuated?: PodResources;
@@ -74,7 +75,7 @@ export interface StatusUpdate {
   /** Names of containers that will be started again, whatever their exit code. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;
-  /** Something of the pod runs, or may start: it must not look as if it were over. */
+  /** A container of the pod runs, or may start: it must not show a final phase. */
   mayRun: boolean;
   /** Nothing of the pod runs: this is its last status. */
   ended: boolean;
@@ -102,7 +103,7 @@ export class PodStatuses {
   private readonly held = new Map<string, StatusUpdate>();
   /** The newest update of each pod. */
   private readonly newest = new Map<string, StatusUpdate>();
-  /** Pods to be forgotten once their last words are read. */
+  /** Pods to be forgotten once their termination messages are read. */
   private readonly leaving = new Set<string>();
   /** The last status of removed pods: reported in one batch, deleted in the next. */
   private readonly last = new Map<string, Pod>();
@@ -128,7 +129,7 @@ export class PodStatuses {
     this.put(pod, { phase: "Pending", startTime, qosClass: this.deps.qosClass(pod), ...known });
   }
 
-  /** A pod that has ended runs anew: what it ended with is no longer its status. */
+  /** A terminated pod runs again: its final status is no longer its status. */
   acceptAgain(pod: Pod, startTime: string): void {
     this.held.delete(pod.metadata.uid);
     this.newest.delete(pod.metadata.uid);
@@ -141,13 +142,13 @@ export class PodStatuses {
     this.deps.onStatus?.(pod, status);
   }
 
-  /** Admission refused the pod; nothing of it runs. */
+  /** Admission rejected the pod; no container of it runs. */
   reject(pod: Pod, { reason, message }: PodFailure): void {
     this.held.delete(pod.metadata.uid);
     this.newest.delete(pod.metadata.uid);
     const { generation } = pod.metadata;
     const status = rejectedPodStatus(reason, message, this.deps.qosClass(pod), this.deps.clock.now());
-    this.note(pod, { ...status, ...(generation !== undefined && { observedGeneration: generation }) });
+    this.store(pod, { ...status, ...(generation !== undefined && { observedGeneration: generation }) });
   }
 
   update(input: StatusUpdate): void {
@@ -165,7 +166,7 @@ export class PodStatuses {
     const entry = this.entries.get(uid);
     const previous = entry === undefined ? undefined : withForeign(entry.status, api);
     const now = this.deps.clock.now();
-    const resize = this.deps.resize?.(uid);
+    const resize = this.deps.resize(uid);
     const { resourceHealth } = this.deps;
     const computed = computePodStatus({
       pod,
@@ -177,17 +178,19 @@ export class PodStatuses {
       now,
       qosClass: this.deps.qosClass(pod),
       podFinal: final,
-      // While it runs, the containers alone say what is reported.
+      // While the pod runs, its containers alone determine the reported phase.
       ...(failure !== undefined && !mayRun && { failure }),
       probes: this.deps.probes,
       terminationMessages,
       ...(inPostStart !== undefined && { inPostStart }),
-      ...(this.deps.gates !== undefined && { gates: this.deps.gates }),
+      gates: this.deps.gates,
       podLevelResources: this.deps.podLevelResources,
       stopSignals: this.deps.stopSignals,
+      imageVolumeDigests: this.deps.imageVolumeDigests,
+      changesOnRestart: this.deps.changesOnRestart,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
-      ...(resize !== undefined && { resizeConditions: resize.conditions }),
-      ...(resize?.actuated !== undefined && { actuated: resize.actuated }),
+      resizeConditions: resize.conditions,
+      ...(resize.actuated !== undefined && { actuated: resize.actuated }),
       ...(restarting !== undefined && { restarting }),
       ...(restartingAll !== undefined && { restartingAll }),
     });
@@ -197,11 +200,11 @@ export class PodStatuses {
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.onRunning(input.pod);
     const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
-    this.note(resize?.desired ?? input.pod, status, marks);
+    this.store(resize.desired ?? input.pod, status, marks);
     if (ended) this.deps.onFinal(input.pod, status);
   }
 
-  /** A probe of the pod changed its mind: the same picture, shown anew. Never throws. */
+  /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
   refresh(uid: string): void {
     const input = this.newest.get(uid);
     if (input !== undefined) this.updateIsolated(input);
@@ -214,7 +217,7 @@ export class PodStatuses {
     for (const input of [...this.newest.values()]) {
       if (input.ended) continue;
       const entry = this.entries.get(input.pod.metadata.uid);
-      // A pod on the node's network keeps the addresses it was given, but for those that were none.
+      // A pod on the node's network keeps its addresses, except those that were empty.
       if (guessed && entry !== undefined && input.pod.spec.hostNetwork === true) {
         const status = { ...entry.status };
         if (before.includes(status.podIP ?? "")) {
@@ -227,7 +230,7 @@ export class PodStatuses {
     }
   }
 
-  /** Last words of one of the pod's containers were read. */
+  /** The termination message of one of the pod's containers was read. */
   onMessageRead(uid: string): void {
     const input = this.held.get(uid);
     if (input !== undefined) this.updateIsolated(input);
@@ -268,8 +271,8 @@ export class PodStatuses {
     this.schedule();
   }
 
-  /** Puts the status and tells of it: of a new phase in the log too. */
-  private note(
+  /** Stores the status and reports it; a new phase also in the log. */
+  private store(
     pod: Pod,
     status: PodStatus,
     { unpublished = false, ...marks }: Partial<Pick<Entry, "started" | "final">> & { unpublished?: boolean } = {},

@@ -1,4 +1,4 @@
-// What a container leaves as its last words (section 18). Limits count bytes; a character cut in two is dropped whole.
+// The termination message of a container. Limits count bytes; a character cut in two is dropped whole.
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import type { ContainerState, PodStatus } from "../../shared/api/pod-status.js";
 
@@ -15,7 +15,7 @@ export function fileMessage(content: Uint8Array): string {
   return tail(content, fileMessageLimit);
 }
 
-/** Does the container's log stand in for the message file? */
+/** True if the container's log replaces the message file. */
 export function fallsBackToLog(
   policy: TerminationMessagePolicy | undefined,
   message: string,

@@ -1,18 +1,26 @@
-// Reads what ended containers left as last words: their termination message file, else the end of their log.
+// Reads the termination messages of exited containers: their termination message file, else the end of their log.
 // Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
 // than their tail.
-import { join } from "node:path";
+import { join, basename, dirname } from "node:path";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
-import { readTail } from "../../shared/fs/untrusted-file.js";
+import { readTail, FileGoneError } from "../../shared/fs/untrusted-file.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { podContainersDir } from "../model/data-dirs.js";
+import { containersDirectory } from "../../shared/fs/pod-paths.js";
 import { annotationKeys } from "../model/labels.js";
 import { podLogDirectory } from "../model/log-paths.js";
-import { outputTail } from "./log-tail.js";
-import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
+import {
+  fallsBackToLog,
+  fileMessage,
+  fileMessageLimit,
+  logMessage,
+  logFallbackLimit,
+  logFallbackLines,
+} from "./termination-message.js";
+import { errorCode } from "../../shared/errors/thrown.js";
+import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 
 export class TerminationReader {
   private readonly messages = new Map<string, Map<string, string>>();
@@ -20,15 +28,16 @@ export class TerminationReader {
 
   constructor(
     private readonly places: { rootDir: string; podLogsDir: string },
-    /** Message files of subPaths may lie on a file system that does not answer. */
+    /** Message files of subPaths may lie on a file system that does not respond. */
     private readonly calls: Pick<VolumeCalls, "call">,
     private readonly log: Logger,
-    /** One more container's last words are known, be they none. */
+    /** One more container's termination message is known, even if it is empty. */
     private readonly onRead: (uid: string) => void,
   ) {}
 
   /**
-   * Container id to last words; undefined while one of them is still being read, which this starts. Forgets the containers
+   * Container id to termination message; undefined while one of them is still being read, which this starts. Forgets
+   * the containers
    * that the runtime no longer has.
    */
   messagesOf(pod: Pod, observed: ObservedPod): ReadonlyMap<string, string> | undefined {
@@ -75,14 +84,77 @@ export class TerminationReader {
     const path = status.annotations[annotationKeys.terminationMessagePath];
     const mount = status.mounts.find((candidate) => candidate.containerPath === path);
     if (path === undefined || mount === undefined) return "";
-    // One byte more than counts: it tells whether the rest begins within a character.
+    // One byte more than the limit: it shows whether the limit is within a character.
     const maxBytes = fileMessageLimit + 1;
     const { hostPath } = mount;
-    const isOwn = hostPath.startsWith(`${podContainersDir(this.places.rootDir, pod.metadata.uid)}/`);
+    const isOwn = hostPath.startsWith(`${containersDirectory(this.places.rootDir, pod.metadata.uid)}/`);
     // The kubelet's own file is on the node's disk: most containers have no other.
     const { bytes } = isOwn
       ? await readTail(hostPath, maxBytes)
       : await this.calls.call("readTail", { path: hostPath, maxBytes }, { paths: [hostPath] });
     return fileMessage(Buffer.from(bytes));
   }
+}
+
+// The end of what a container wrote, out of its log in CRI format. The log may have been rotated a moment before the
+// container ended: then the file that was rotated last, which is never compressed, has the lines before.
+
+/** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
+const TAIL_BYTES = 64 * 1024;
+const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
+
+/** @throws NotFolderError, NotRegularFileError, or a system error; a log that is gone is empty */
+async function outputTail(path: string): Promise<string> {
+  try {
+    return await inUntrustedFolder(dirname(path), (folder) => outputOfRun(join(folder, basename(path))));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+async function outputOfRun(path: string): Promise<string> {
+  const newest = await outputOf(path);
+  if (newest === undefined) {
+    const before = await rotatedBefore(path);
+    return before === undefined ? "" : ((await outputOf(before)) ?? "");
+  }
+  if (Buffer.byteLength(newest) >= logFallbackLimit || newest.split("\n").length > logFallbackLines) return newest;
+  const before = await rotatedBefore(path);
+  return before === undefined ? newest : ((await outputOf(before)) ?? "") + newest;
+}
+
+/** FILE.YYYYMMDD-HHMMSS, the latest of them. */
+async function rotatedBefore(path: string): Promise<string | undefined> {
+  const start = `${basename(path)}.`;
+  const rotated = await namesOf(
+    dirname(path),
+    (name) => name.startsWith(start) && /^\d{8}-\d{6}$/.test(name.slice(start.length)),
+  );
+  const latest = rotated.sort().at(-1);
+  return latest === undefined ? undefined : join(dirname(path), latest);
+}
+
+/** undefined when there is no such file. */
+async function outputOf(path: string): Promise<string | undefined> {
+  try {
+    const { bytes, whole } = await readTail(path, TAIL_BYTES);
+    return textOf(bytes.toString("utf8"), whole);
+  } catch (error) {
+    if (error instanceof FileGoneError) return undefined;
+    throw error;
+  }
+}
+
+/** The text of "TIME STREAM TAGS TEXT" lines, partial ones joined. */
+function textOf(log: string, whole: boolean): string {
+  let output = "";
+  const [first = "", ...rest] = log.split("\n");
+  for (const line of whole ? [first, ...rest] : rest) {
+    const [, tags, text = ""] = LINE.exec(line) ?? [];
+    if (tags === undefined) continue;
+    output += tags.split(":")[0] === "P" ? text : `${text}\n`;
+  }
+  // A single line longer than all that was read has lost its prefix, but what there is of it is output.
+  return !whole && Buffer.byteLength(output) < logFallbackLimit && !LINE.test(first) ? `${first}\n${output}` : output;
 }

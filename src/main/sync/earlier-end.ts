@@ -1,12 +1,13 @@
-// How a pod was terminated before this kubelet started: from its record and its phase in the API. Pure.
+// The result of a termination by an earlier kubelet process, from the pod's record and its phase in the API. Pure.
 import type { PodPhase } from "../../shared/api/pod-status.js";
 import { isFinalPhase } from "../model/phase.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
-import type { PodEnd } from "./pod-worker-port.js";
+import type { PodEnd, PodWorkerState } from "./pod-worker-port.js";
+import type { Pod } from "../../shared/api/pod.js";
 
 /**
- * `told`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady clock.
+ * `terminated`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady clock.
  */
 export function earlierEnd(
   { failure, finalStatus, pod }: Partial<PodRecord> = {},
@@ -22,4 +23,14 @@ export function earlierEnd(
     return { end: { cause: "failed", failure: what, deadline }, terminated };
   }
   return terminated ? { end: { cause: "completed", deadline: now }, terminated } : undefined;
+}
+
+// Pods that use the node's resources: admitted ones, until no container of them runs.
+
+/** A pod that terminates uses the node until it has. */
+const USES_NODE: ReadonlySet<PodWorkerState> = new Set(["syncing", "ending", "terminating"]);
+
+/** `desired` is absent for pods that no source desires; they are not listed. */
+export function podsUsingNode(workers: Iterable<{ desired: Pod | undefined; state: PodWorkerState }>): Pod[] {
+  return [...workers].flatMap(({ desired, state }) => (desired !== undefined && USES_NODE.has(state) ? [desired] : []));
 }

@@ -25,13 +25,13 @@ export interface PodMetrics {
   startedContainers: Counter<"container_type">;
   /** `code` is the reason of the failed start, e.g. CreateContainerError. */
   startedContainersErrors: Counter<"container_type" | "code">;
-  /** Seconds, as all durations below: from the pod first seen to running. */
+  /** Seconds, as all durations below: from the first delivery of the pod to running. */
   podStartDuration: Histogram<never>;
-  /** From the pod first seen to running. */
+  /** From the first delivery of the pod to running. */
   podStartTotalDuration: Histogram<never>;
   /** As podStartTotalDuration, without image pulls and init containers. */
   podStartSliDuration: Histogram<never>;
-  /** podStartSliDuration of the first pod with a network of its own. */
+  /** podStartSliDuration of the first pod with its own network. */
   firstNetworkPodStartSli: Gauge<never>;
   terminatedContainers: Counter<"container_type" | "exit_code" | "reason">;
   managedEphemeralContainers: Gauge<never>;

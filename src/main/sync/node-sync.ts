@@ -7,9 +7,8 @@ import { moduleLogger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
-import type { ClusterPods } from "./cluster-pods.js";
+import type { ClusterPods, NodeSyncDeps, SyncComponents } from "./sync-components.js";
 import { Allocations } from "../resources/allocation/allocations.js";
-import { defaultResizeRules } from "../resources/allocation/resize-rules.js";
 import { Resizes } from "../resources/allocation/resizes.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
@@ -17,7 +16,7 @@ import { isFinalPhase } from "../model/phase.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
-import { earlierEnd } from "./earlier-end.js";
+import { earlierEnd, podsUsingNode } from "./earlier-end.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";
@@ -25,14 +24,12 @@ import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "./po
 import { acceptPod } from "./accept-pod.js";
 import { ownSubscribers } from "./own-subscribers.js";
 import { podWorkerDeps } from "./pod-worker-deps.js";
-import type { NodeSyncDeps, SyncParts } from "./sync-parts.js";
 import { PodRecords } from "./pod-records.js";
 import { isEnding } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
-import { podsUsingNode } from "./pods-using-node.js";
 import { SyncLoop } from "./sync-loop.js";
 
-export class NodeSync implements SyncParts {
+export class NodeSync implements SyncComponents {
   readonly events: PodEventStream;
   readonly cache: PodCache;
   readonly workers: PodWorkers;
@@ -65,7 +62,7 @@ export class NodeSync implements SyncParts {
       clock,
       log: moduleLogger(log, "resizes"),
       events: runtime.events,
-      ...(deps.resize ?? {}),
+      ...deps.resize,
       ask: (pod) => this.admission.resize(pod),
       onAllocated: (pod) => {
         this.workers.get(pod.metadata.uid)?.setPod(pod);
@@ -95,8 +92,10 @@ export class NodeSync implements SyncParts {
       probes: deps.probes.results,
       resize: (uid) => this.resizes.shown(uid),
       gates: deps.gates,
-      podLevelResources: (deps.resize?.rules ?? defaultResizeRules).podLevel,
+      podLevelResources: deps.resize.rules.podLevel,
       stopSignals: runtime.settings.containerStopSignals,
+      imageVolumeDigests: runtime.settings.imageVolumeWithDigest,
+      changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
       onStatus: (pod, status) => this.events.emit("statusComputed", { pod, status }),
@@ -145,14 +144,14 @@ export class NodeSync implements SyncParts {
       onSwept: () => this.allocations.keepOnly((uid) => this.workers.has(uid) || this.records.get(uid) !== undefined),
       onOrphan: () => this.events.emit("orphanFound", undefined),
       stamp: () => deps.stamp(),
-      setOp: (code) => deps.setOp?.(code),
+      setOp: (code) => deps.setOp(code),
     });
     for (const [name, subscriber] of [...Object.entries(ownSubscribers(this)), ...Object.entries(deps.subscribers)]) {
       this.events.subscribe(name as PodSubscriberName, subscriber);
     }
   }
 
-  /** Reads what an earlier kubelet left; must end before anything is routed. */
+  /** Reads the state of an earlier kubelet; must complete before anything is dispatched. */
   async load(): Promise<void> {
     await Promise.all([this.records.load(), this.allocations.load()]);
     this.allocations.keepActuated(new Set(this.records.uids()));
@@ -201,21 +200,21 @@ export class NodeSync implements SyncParts {
     });
   }
 
-  /** A probe of the pod changed its mind. */
+  /** A probe result of the pod changed. */
   onProbeResult(uid: string): void {
     // Shown at once: the worker may be busy for long, with a pull or a stop.
     this.statuses.refresh(uid);
     this.workers.get(uid)?.poke();
   }
 
-  /** Pods that were admitted and of which something runs or may start, as allocated. */
+  /** Admitted pods with running or startable containers, with their allocated resources. */
   activePods(): Pod[] {
     return [...this.workers.all()].flatMap(({ desired, state }) =>
       desired !== undefined && (state === "syncing" || state === "ending") ? [desired] : [],
     );
   }
 
-  /** Every watch of a pod's cgroup, for a pleg thread that has just started. */
+  /** All cgroup watches, for a pleg thread that has just started. */
   watches(): WatchedPod[] {
     return this.cgroupWatches.all();
   }

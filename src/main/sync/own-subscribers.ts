@@ -1,31 +1,31 @@
-// What the sync path's own parts do on each event of a pod. Their order, and that of other subscribers, is in pod-events.ts.
+// The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in pod-events.ts.
 import type { PodSubscriber, PodSubscriberName } from "./pod-events.js";
-import type { SyncParts } from "./sync-parts.js";
+import type { SyncComponents } from "./sync-components.js";
 
-export function ownSubscribers(parts: SyncParts): Partial<Record<PodSubscriberName, PodSubscriber>> {
-  const { runtime, probes } = parts.deps;
+export function ownSubscribers(components: SyncComponents): Partial<Record<PodSubscriberName, PodSubscriber>> {
+  const { runtime, probes } = components.deps;
   return {
-    pleg: { removed: ({ uid }) => parts.cgroupWatches.removed(uid) },
+    pleg: { removed: ({ uid }) => components.cgroupWatches.removed(uid) },
     objects: { removed: ({ uid }) => runtime.cluster?.()?.podGone(uid) },
-    cache: { removed: ({ uid }) => parts.cache.forget(uid) },
+    cache: { removed: ({ uid }) => components.cache.forget(uid) },
     records: {
-      admitted: ({ pod }) => parts.records.admitted(pod.metadata.uid),
-      removed: ({ uid }) => parts.records.forget(uid),
+      admitted: ({ pod }) => components.records.admitted(pod.metadata.uid),
+      removed: ({ uid }) => components.records.forget(uid),
     },
-    statuses: { removed: ({ uid }) => parts.statuses.forget(uid) },
-    "plan-events": { removed: ({ uid }) => parts.planEvents.forget(uid) },
+    statuses: { removed: ({ uid }) => components.statuses.forget(uid) },
+    "plan-events": { removed: ({ uid }) => components.planEvents.forget(uid) },
     events: { removed: ({ uid }) => runtime.events.forget?.(uid) },
     admission: {
-      terminated: ({ uid }) => parts.admission.forget(uid),
-      removed: ({ uid }) => parts.admission.forget(uid),
+      terminated: ({ uid }) => components.admission.forget(uid),
+      removed: ({ uid }) => components.admission.forget(uid),
     },
     resizes: {
-      admitted: ({ pod }) => parts.resizes.onAdmitted(pod),
-      terminated: ({ uid }) => parts.resizes.onOver(uid),
-      removed: ({ uid }) => parts.resizes.onGone(uid),
+      admitted: ({ pod }) => components.resizes.onAdmitted(pod),
+      terminated: ({ uid }) => components.resizes.onOver(uid),
+      removed: ({ uid }) => components.resizes.onGone(uid),
     },
     probes: {
-      // A container is probed when its postStart hook is over.
+      // Probes of a container start after its postStart hook.
       synced: ({ pod, observed, state, inPostStart }) => {
         if (inPostStart === undefined) probes.podSynced(pod, observed, state);
       },

@@ -1,15 +1,14 @@
 // The passes of one pod worker, one after another: a poke during a pass adds one more pass, a failed pass is retried after a
-// back-off, and a pod that nothing pokes is looked at every RESYNC_MS.
+// back-off, and a pod that nothing pokes is synced every `resyncMs`.
 // Invariant: passes never overlap; after stop() and end() none begins.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { PassRetry } from "./pass-retry.js";
 
-/** A pod that nothing pokes is still looked at this often (syncFrequency). */
-const RESYNC_MS = 60_000;
-
-interface PassLoopParts {
+interface PassLoopDeps {
   clock: Clock;
   retry: PassRetry;
+  /** A pod that nothing pokes is synced this often (syncFrequency). */
+  resyncMs: number;
   /** One pass. The signal aborts when its result is no longer wanted. */
   pass(signal: AbortSignal): Promise<void>;
   onFailed(error: unknown): void;
@@ -22,7 +21,7 @@ export class PassLoop {
   private abort = new AbortController();
   private closed = false;
 
-  constructor(private readonly parts: PassLoopParts) {}
+  constructor(private readonly deps: PassLoopDeps) {}
 
   /** Of the pass under way. */
   get signal(): AbortSignal {
@@ -42,11 +41,11 @@ export class PassLoop {
 
   /** The cause of failed passes may be gone (a new definition, the runtime's return): plan again without back-off. */
   pokeNow(): void {
-    this.parts.retry.hurry();
+    this.deps.retry.hurry();
     this.poke();
   }
 
-  /** A pass asks for one more, right after itself. */
+  /** Schedules one more pass right after the current one. */
   again(): void {
     this.dirty = true;
   }
@@ -59,7 +58,7 @@ export class PassLoop {
 
   /** `at`: by the steady clock; undefined: at the next resync. */
   wakeAt(at: number | undefined): void {
-    this.wakeIn(at === undefined ? RESYNC_MS : at - this.parts.clock.steady());
+    this.wakeIn(at === undefined ? this.deps.resyncMs : at - this.deps.clock.steady());
   }
 
   /** No pass follows the one under way. */
@@ -77,7 +76,7 @@ export class PassLoop {
   }
 
   private async run(): Promise<void> {
-    const { retry } = this.parts;
+    const { retry } = this.deps;
     while (this.dirty && !this.closed) {
       this.dirty = false;
       const { rest } = retry;
@@ -88,11 +87,11 @@ export class PassLoop {
       // One signal until it is used: what a pass began may go on into the next.
       if (this.abort.signal.aborted) this.abort = new AbortController();
       try {
-        await this.parts.pass(this.abort.signal);
+        await this.deps.pass(this.abort.signal);
         retry.succeeded();
       } catch (error) {
         if (this.abort.signal.aborted) continue;
-        this.parts.onFailed(error);
+        this.deps.onFailed(error);
         this.wakeIn(retry.rest);
       }
     }
@@ -101,6 +100,6 @@ export class PassLoop {
   private wakeIn(ms: number): void {
     if (this.closed) return;
     this.timer?.cancel();
-    this.timer = this.parts.clock.after(Math.max(Math.min(ms, RESYNC_MS), 1), () => this.poke());
+    this.timer = this.deps.clock.after(Math.max(Math.min(ms, this.deps.resyncMs), 1), () => this.poke());
   }
 }

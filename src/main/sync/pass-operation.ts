@@ -1,4 +1,4 @@
-// What one pass of a pod worker is counted as (label operation_type of kubelet_pod_worker_duration_seconds).
+// The operation as which one pass of a pod worker counts (label operation_type of kubelet_pod_worker_duration_seconds).
 import type { WorkerOperation } from "./metrics.js";
 import type { PodWorkerState } from "./pod-worker-port.js";
 

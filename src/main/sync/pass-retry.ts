@@ -6,10 +6,9 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { recordPassFailure } from "./failure-events.js";
+import { recordPassFailure, faultField } from "./failure-events.js";
 import { InspectionError } from "./pod-cache.js";
 import { RETRY } from "./step-runner.js";
-import { faultField } from "./user-made.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { Backoff } from "../../shared/turns/backoff.js";
 
@@ -19,15 +18,25 @@ export interface PassRetryDeps {
   recorder: EventRecorder;
 }
 
-/** Whose pass it was, as log lines have it. */
+/** The pod of the failed pass, as log lines name it. */
 export interface FailedPass {
   uid: string;
   name: string;
   pod: Pod | undefined;
 }
 
+/** The last pass failed. */
+export interface LastFailure {
+  message: string;
+  /** In a row. */
+  failures: number;
+  /** Milliseconds until the next try. */
+  restMs: number;
+}
+
 export class PassRetry {
   private readonly backoff = new Backoff(RETRY);
+  private lastMessage = "";
   /** A moment of the monotonic clock. */
   private notBefore = 0;
 
@@ -38,7 +47,13 @@ export class PassRetry {
     return this.notBefore - this.deps.clock.monotonic();
   }
 
-  /** What made passes fail may be over. */
+  /** undefined: the last pass succeeded. */
+  get last(): LastFailure | undefined {
+    const { failures } = this.backoff;
+    return failures === 0 ? undefined : { message: this.lastMessage, failures, restMs: this.rest };
+  }
+
+  /** The cause of failed passes may have ended: the next pass need not wait. */
   hurry(): void {
     this.notBefore = 0;
   }
@@ -51,12 +66,13 @@ export class PassRetry {
     const { clock, log, recorder } = this.deps;
     const retryMs = this.backoff.next();
     this.notBefore = clock.monotonic() + retryMs;
+    const message = messageOf(error);
+    this.lastMessage = message;
     // The runtime's absence is reported once for the node, and its return wakes every worker.
     const isRuntimeDown =
       isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!isRuntimeDown) recordPassFailure(recorder, pod, error);
     if (isRuntimeDown && this.backoff.failures > 1) return;
-    const message = messageOf(error);
     log[isRuntimeDown ? "debug" : "error"](
       { pod: name, uid, ...faultField(error), retryMs },
       `${name}: sync failed, next try in ${retryMs / 1000}s: ${message}`,

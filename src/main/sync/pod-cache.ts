@@ -1,11 +1,11 @@
-// Main's picture of the runtime, fed by the pleg thread. Who changes something bumps the generation; records that were
-// looked up before the change are stale: dropped and counted, never believed.
+// Main's copy of the runtime's state, sent by the pleg thread. A component that changes a pod increments the pod
+// generation; records with an older generation are stale: dropped and counted, never used.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { abortReason } from "../../shared/errors/thrown.js";
 
-/** The pleg thread could not say how a pod is: the call failed, or no answer came in time. */
+/** The pleg thread could not read a pod: the call failed, or no response came in time. */
 export class InspectionError extends Error {
   override readonly name = "InspectionError";
   constructor(
@@ -34,7 +34,7 @@ interface Wait {
   reject(error: Error): void;
 }
 
-/** An inspection that stays unanswered this long is asked for again; after ASK_LIMIT tries the pass fails. */
+/** An inspection without a response is requested again after this time; after ASK_LIMIT tries the pass fails. */
 const ASK_AGAIN_MS = 10_000;
 const ASK_LIMIT = 3;
 
@@ -48,6 +48,7 @@ export class PodCache {
   /** UIDs of the first relist that have not been inspected yet; undefined before the first relist. */
   private unseen: Set<string> | undefined;
   private state: RuntimeState | undefined;
+  private stateSince: number | undefined;
   /** Records dropped because the pod had changed since. */
   staleRecords = 0;
 
@@ -66,7 +67,12 @@ export class PodCache {
     return this.state;
   }
 
-  /** What the runtime has of a pod; an empty picture when nothing. */
+  /** Since when it is reachable and ready, or is not; milliseconds since the epoch. */
+  get runtimeSince(): number | undefined {
+    return this.stateSince;
+  }
+
+  /** The last observation of a pod in the runtime; without containers if the runtime has none. */
   get(uid: string): ObservedPod {
     return (
       this.pods.get(uid) ?? {
@@ -81,7 +87,7 @@ export class PodCache {
     );
   }
 
-  /** Every pod of which the runtime has something. */
+  /** All pods with an object in the runtime. */
   uids(): string[] {
     return [...this.pods.keys()];
   }
@@ -102,6 +108,7 @@ export class PodCache {
       case "runtime": {
         const before = this.state;
         this.state = record.state;
+        if (before === undefined || readiness(before) !== readiness(record.state)) this.stateSince = this.clock.now();
         this.events.onRuntime(record.state, before);
         return;
       }
@@ -115,7 +122,7 @@ export class PodCache {
     }
   }
 
-  /** Notes that a pod was changed and has it looked at. Returns the generation to wait for. */
+  /** Records that a pod was changed and requests an inspection. Returns the generation to wait for. */
   bump(uid: string, hints: InspectHint[]): number {
     this.generation++;
     this.wanted.set(uid, this.generation);
@@ -124,10 +131,10 @@ export class PodCache {
     return this.generation;
   }
 
-  /** The pod as it is after everything main did to it, waiting for the inspection where one is under way. */
+  /** The pod's state after all changes by main; waits for a pending inspection. */
   async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
-    // A pod that could not be looked at is unknown, not empty: what runs of it must not be started twice.
+    // A pod that could not be inspected is unknown, not empty: its running containers must not be started twice.
     return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.news(uid, wanted, signal, true);
   }
 
@@ -159,7 +166,7 @@ export class PodCache {
     for (const uid of this.waits.keys()) if (!this.wanted.has(uid)) this.ask({ uid, generation: 0, hints: [] });
   }
 
-  /** Forgets a pod that is gone for good. */
+  /** Forgets a removed pod. */
   forget(uid: string): void {
     this.wanted.delete(uid);
     this.failed.delete(uid);
@@ -182,7 +189,7 @@ export class PodCache {
     if (!acted) this.events.onPod(uid);
   }
 
-  /** @returns true when one of those who waited acts on it */
+  /** @returns true if one of the waiters acts on it */
   private settle(uid: string, generation: number, answer: (wait: Wait) => void): boolean {
     let acted = false;
     for (const wait of this.waits.get(uid) ?? []) {
@@ -193,7 +200,7 @@ export class PodCache {
     return acted;
   }
 
-  /** One wait with a cap: undefined means that nothing came. */
+  /** One wait with a limit: undefined means that no record came. */
   private waitOnce(
     uid: string,
     generation: number,
@@ -234,4 +241,8 @@ export class PodCache {
       else signal.addEventListener("abort", onAbort, { once: true });
     });
   }
+}
+
+function readiness({ reachable, runtimeReady, networkReady }: RuntimeState): string {
+  return `${reachable} ${runtimeReady} ${networkReady}`;
 }

@@ -1,6 +1,6 @@
-// How one pod ends, by its own doing (completed, rejected, failed) or because no source wants it any more (terminated).
-// Invariant: the first cause stays, deadlines only move earlier, no stop is sent before its deadline is kept, and the final
-// picture of the pod is reported once.
+// The termination of one pod: because of its verdict (completed, rejected, failed), or because no source wants it any
+// more. Invariant: the first cause stays; deadlines only move earlier; no stop is sent before its deadline is
+// persisted; and the final status of the pod is reported once.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isAlive } from "../model/observed-containers.js";
@@ -10,10 +10,11 @@ import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
 import type { PassLoop } from "./pass-loop.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
-import { StopWatch } from "./stop-watch.js";
+import { StopWatch } from "./alarm.js";
+import { tracedEnd } from "./sync-span.js";
 import { Waiters } from "./waiters.js";
 
-/** What the end of a pod needs of its worker. */
+/** The part of a pod worker that the termination uses. */
 export interface EndingWorker {
   readonly uid: string;
   readonly desired: Pod | undefined;
@@ -21,8 +22,8 @@ export interface EndingWorker {
   readonly passes: PassLoop;
   readonly steps: StepRunner;
   become(state: PodWorkerState, why: string): void;
-  /** The pod as the runtime has it now. Rejects when the pass is interrupted. */
-  look(): Promise<ObservedPod>;
+  /** The pod's present state in the runtime. Rejects when the pass is interrupted. */
+  observe(): Promise<ObservedPod>;
   /** The pod's name for logs. */
   name(): string;
 }
@@ -30,9 +31,9 @@ export interface EndingWorker {
 export class PodEnding {
   private end: PodEnd | undefined;
   private termination: TerminationRequest | undefined;
-  /** Settles when the deadline is where the next kubelet finds it. */
+  /** Settles when the deadline is persisted for the next kubelet. */
   private deadlineKept: Promise<void> = Promise.resolve();
-  /** The final picture was reported: a later observation of the pod changes nothing. */
+  /** The final status was reported: a later observation of the pod changes nothing. */
   private reported = false;
   private released = false;
   private cleaned = false;
@@ -52,34 +53,41 @@ export class PodEnding {
     return this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined;
   }
 
-  /** Forgets an end that {@link mayRunAgain}. */
+  /** The pod must stop: why, and until when. */
+  get request(): TerminationRequest | undefined {
+    const { end, termination } = this;
+    if (termination !== undefined || end === undefined) return termination;
+    return { deadline: end.deadline, reason: end.failure?.reason ?? end.cause };
+  }
+
+  /** Forgets a termination that {@link mayRunAgain}. */
   revoke(): void {
     this.end = undefined;
     this.reported = false;
     this.released = false;
   }
 
-  /** Goes on with the end that an earlier kubelet began; `reported`: it also saw the end through. */
+  /** Continues the termination of an earlier kubelet; `reported`: that kubelet also completed it. */
   resume(end: PodEnd, reported: boolean): void {
     this.end = end;
     this.reported = reported;
     this.worker.become("ending", `a previous kubelet terminated it (${end.failure?.reason ?? end.cause})`);
   }
 
-  /** Ends a pod that its source still wants. A later call may only shorten the grace. */
+  /** Terminates a pod that its source still wants. A later call may only shorten the grace period. */
   fail(end: PodEnd): void {
     if (this.end === undefined && this.termination === undefined) this.begin(end);
     else this.shorten(end.deadline);
   }
 
-  /** An end under way gets less time. */
+  /** Shortens a pending termination. */
   shorten(deadline: number): void {
     const { end, termination } = this;
     if (termination !== undefined) this.terminate({ ...termination, deadline });
     else if (end?.cause === "failed" && deadline < end.deadline) this.begin({ ...end, deadline });
   }
 
-  /** Ends the pod for good. A later call may only shorten the grace. */
+  /** Terminates the pod for good. A later call may only shorten the grace period. */
   terminate(request: TerminationRequest): void {
     const { worker } = this;
     if (worker.state === "terminated") return;
@@ -88,7 +96,7 @@ export class PodEnding {
     this.termination = { deadline, reason: request.reason };
     worker.become("terminating", request.reason);
     this.deadlineKept = this.deps.events.onTerminating(worker.uid, deadline, request.reason);
-    // A pull or a start under way is no longer wanted; a stop under way is repeated with the shorter grace.
+    // A pending pull or start is aborted; a pending stop is repeated with the shorter grace period.
     worker.passes.interrupt("the pod is being terminated");
   }
 
@@ -111,24 +119,24 @@ export class PodEnding {
     if (state !== "finished" && state !== "terminated") await this.over.wait();
   }
 
-  /** The worker reached a state in which nothing of the pod is left to stop. */
+  /** The worker reached a state in which no container of the pod is left to stop. */
   onOver(): void {
     this.over.resolve();
   }
 
-  /** The kubelet stops: the waits are over, the pod's end is not. */
+  /** The kubelet stops: ends the waits, but not the pod's termination. */
   stopWaiting(): void {
     this.stopped.stop(this.worker.name());
     this.over.stop(this.worker.name());
   }
 
-  /** One pass of a pod whose source still wants it. */
+  /** One pass of a terminating pod whose source still wants it. */
   async endPass(): Promise<void> {
     const { end, released, worker } = this;
     const { desired: pod } = worker;
     if (pod === undefined || end === undefined) return;
     await this.deadlineKept;
-    const observed = await worker.look();
+    const observed = await worker.observe();
     const { deadline } = end;
     const reason = end.failure?.reason ?? "all its containers have exited";
     const plan = planEnd({ pod, observed, now: this.deps.clock.steady(), deadline, reason, released });
@@ -140,7 +148,7 @@ export class PodEnding {
       return;
     }
     await this.stopAll(plan, observed, deadline);
-    // A start that was given up may have taken effect after all: a container that was stopped late is released once more.
+    // An abandoned start may have taken effect after all: a container that was stopped late is released once more.
     if (this.end === end) this.released = plan.steps.some((step) => step.kind === "release");
     worker.passes.again();
   }
@@ -151,7 +159,7 @@ export class PodEnding {
     const { desired: pod } = worker;
     if (termination === undefined) return;
     await this.deadlineKept;
-    const observed = await worker.look();
+    const observed = await worker.observe();
     const { deadline, reason } = termination;
     const plan = planTermination({ pod, observed, now: this.deps.clock.steady(), deadline, reason, cleaned });
     if (pod !== undefined) this.report(pod, observed, plan, this.end);
@@ -167,7 +175,7 @@ export class PodEnding {
     worker.passes.again();
   }
 
-  /** The picture of a pod that is being ended, up to the final one. */
+  /** The status of a terminating pod, up to the final one. */
   private report(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): void {
     const ended = !isUp(observed);
     if (!this.reported) {
@@ -185,12 +193,14 @@ export class PodEnding {
   private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: number): Promise<void> {
     const { desired: pod, passes } = this.worker;
     const { signal } = passes;
-    const run = (): Promise<void> => this.worker.steps.run(steps, { pod, observed, signal });
+    if (steps.length === 0) return;
+    const run = (): Promise<void> =>
+      tracedEnd(observed, isUp(observed), () => this.worker.steps.run(steps, { pod, observed, signal }));
     if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
     else await run();
   }
 
-  /** A stop that neither ends nor fails: its call is given up and made anew. */
+  /** A stop that neither completes nor fails: its call is aborted and repeated. */
   private onStopOverdue(): void {
     const { desired: pod, uid, passes } = this.worker;
     const name = this.worker.name();

@@ -1,6 +1,6 @@
-// What happens to the pods of this node, as one typed stream. To see what else happens when a pod is admitted or removed, search for
+// The events of the pods of this node, as one typed stream. To see what else happens when a pod is admitted or removed, search for
 // the event's name: the subscribers are the only listeners.
-// Invariant: subscribers hear each event in the order of SUBSCRIBERS; an error of one is logged and keeps no other from hearing.
+// Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones receive the event.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -13,9 +13,9 @@ export interface PodEvents {
   accepted: { pod: Pod; known: boolean };
   /** The pod was admitted: it uses the node with the resources of `pod`. */
   admitted: { pod: Pod };
-  /** The definition of a pod that runs has changed; `pod` is as it is allocated. */
+  /** The definition of a running pod has changed; `pod` has the allocated resources. */
   updated: { pod: Pod };
-  /** A pod that runs was allocated other resources. */
+  /** A running pod was allocated other resources. */
   resized: { pod: Pod };
   /** A pass of the pod worker has observed the pod. */
   synced: SyncedPod;
@@ -27,13 +27,16 @@ export interface PodEvents {
   statusChanged: { pod: Pod; status: PodStatus };
   /** All containers run for the first time in this process. */
   started: { pod: Pod };
-  /** Nothing of the pod runs or will start again; its volumes and cgroup may still be there. */
+  /** No container of the pod runs or will start again; its volumes and cgroup may still exist. */
   terminated: { uid: string };
-  /** Volumes and cgroup of a terminated pod are gone, too; its object and logs stay. Also of pods that were never admitted. */
+  /**
+   * Volumes and cgroup of a terminated pod are released, too; its object and logs stay. Also for pods that were never
+   * admitted.
+   */
   cleanedUp: { uid: string };
-  /** A pod came back under its UID while it was terminating; it starts anew. */
+  /** A pod came back under its UID while it was terminating; it starts again. */
   restarted: { pod: Pod };
-  /** Nothing of the pod is left on the node. */
+  /** The pod is removed from the node. */
   removed: { uid: string };
   /** The runtime had a pod that no source desires. */
   orphanFound: undefined;
@@ -43,7 +46,7 @@ export interface PodEvents {
 
 export type PodSubscriber = { readonly [Kind in keyof PodEvents]?: (event: PodEvents[Kind]) => void };
 
-/** Who may subscribe, in the order in which they hear. */
+/** The permitted subscribers, in the order in which they receive an event. */
 const SUBSCRIBERS = [
   "cgroups",
   "pleg",
@@ -67,7 +70,7 @@ export class PodEventStream {
 
   constructor(private readonly log: Logger) {}
 
-  /** From now on; late subscribers hear nothing of what was before. @throws Error when the name is taken */
+  /** Subscribes from now on; late subscribers get no earlier events. @throws Error when the name is taken */
   subscribe(name: PodSubscriberName, subscriber: PodSubscriber): void {
     if (this.subscribers.has(name)) throw new Error(`${name} is already subscribed to pod events`);
     this.subscribers.set(name, subscriber);

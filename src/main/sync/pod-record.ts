@@ -1,9 +1,9 @@
 // The record of a pod on disk and its reading: only the fields that the kubelet relies on are checked.
-import type { Pod } from "../../shared/api/pod.js";
+import { type Pod, isStaticPod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 
 export interface PodRecord {
   version: 1;
@@ -22,15 +22,15 @@ export interface PodRecord {
    * the next process if the system clock was set meanwhile.
    */
   clockOffset?: number;
-  /** The pod is over, and this is what is shown of it. */
+  /** The final status of a terminated pod, as the API server shows it. */
   finalStatus?: PodStatus;
-  /** Until when what still runs of a pod whose containers are done is to end. */
+  /** Deadline for the sidecars of a pod whose other containers completed. */
   endDeadline?: number;
   /** Containers whose preStop hook has run, by id. */
   preStopsDone?: string[];
 }
 
-/** With deadlines by the clock of another life of the kubelet, in the same life of the machine. */
+/** Converts deadlines that another kubelet process set since the same boot to the clock of this process. */
 export function onClock(record: PodRecord, clockOffset: number): PodRecord {
   if (record.clockOffset === undefined) return record;
   const shift = Math.round(clockOffset - record.clockOffset);
@@ -44,7 +44,7 @@ export function onClock(record: PodRecord, clockOffset: number): PodRecord {
   };
 }
 
-/** Throws on what is not a record of the pod with this UID. */
+/** Throws if the value is not a record of the pod with this UID. */
 export function decodeRecord(value: unknown, uid: string): PodRecord {
   const record = value as { [Key in keyof PodRecord]?: unknown } | null;
   if (record?.version !== 1) throw new Error("not a pod record of version 1");
@@ -76,4 +76,12 @@ export function decodeRecord(value: unknown, uid: string): PodRecord {
     throw new Error("the preStop hooks that have run are not a list");
   }
   return record as PodRecord;
+}
+
+/**
+ * A terminated static pod runs again if its spec changed. A pod from the API server never runs again: its
+ * verdict is final.
+ */
+export function runsAgain(before: Pod | undefined, after: Pod): boolean {
+  return isStaticPod(after) && JSON.stringify(before?.spec) !== JSON.stringify(after.spec);
 }

@@ -1,6 +1,6 @@
-// What must outlive the kubelet about a pod: its definition, when it was first accepted and admitted, how and until when it
-// is being ended, and how it ended. Everything else is read back from the runtime. A record that can't be written costs
-// nothing but that; one from before the machine's last start tells of a pod that is no more, and goes.
+// The record of a pod that the next kubelet reads: definition, times of acceptance and admission, deadline of the termination, and the
+// final verdict. The runtime has everything else. A failed write loses only the record; a record from before the machine's last
+// boot belongs to a pod that no longer runs, and is removed.
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -11,38 +11,40 @@ import { readState, removeLeftovers, writeState } from "../../shared/fs/state-fi
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import { decodeRecord, onClock, type PodRecord } from "./pod-record.js";
-import { runsAgain } from "./runs-again.js";
+import { decodeRecord, onClock, type PodRecord, runsAgain } from "./pod-record.js";
 import type { TerminationRequest } from "./pod-worker-port.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 
 const SUFFIX = ".json";
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
-/** No pod outlives the machine, so its record need not: the runtime's own disk writes are not delayed by ours. */
+/**
+ * Pods do not survive a reboot, so their records need not: records are not synced, and do not delay the runtime's disk
+ * writes.
+ */
 const NOT_DURABLE = { durable: false };
 
 /** Records that could not be written are tried again this often; sooner when another write succeeds. */
 const RETRY_MS = 10_000;
 
-/** A pod that is new is admitted, or not, within moments, and that is written with it. */
+/** A new pod is admitted or rejected within moments; the result is written together with the pod. */
 const GATHER_MS = 100;
 
-/** A disk that hangs must not keep a pod alive. */
+/** A disk that hangs must not delay a pod's termination. */
 const WRITE_PATIENCE_MS = 1000;
 
 export class PodRecords {
   private readonly records = new Map<string, PodRecord>();
-  /** Writes of one pod go one after the other. */
+  /** Writes of one pod run one after the other. */
   private readonly writes = new Map<string, Promise<void>>();
-  /** Pods with a write that has not begun: it will write what is true by then. */
+  /** Pods with a pending write that has not started: it writes the state at its start. */
   private readonly waiting = new Set<string>();
   /** New pods whose first write waits for their admission. */
   private readonly gathering = new Map<string, Timer>();
-  /** Pods whose file is not as it should be, because the last write failed. */
+  /** Pods whose file is out of date because the last write failed. */
   private readonly unsaved = new Set<string>();
   /** The failure has been reported; it ends when every record is saved. */
   private unwritable = false;
@@ -56,7 +58,7 @@ export class PodRecords {
     private readonly log: Logger,
   ) {}
 
-  /** Reads what an earlier kubelet left. Garbage is set aside with a warning, half-written files go. */
+  /** Reads the records of an earlier kubelet. Garbage is set aside with a warning, half-written files are removed. */
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
     await removeLeftovers(this.path("any"));
@@ -73,7 +75,7 @@ export class PodRecords {
     return [...this.records.keys()];
   }
 
-  /** Pods that were admitted and have not been ended, in the order of their admission. */
+  /** Admitted pods without a verdict, in the order of their admission. */
   admittedPods(): Pod[] {
     return [...this.records.values()]
       .filter((record) => record.admitted !== undefined && record.termination === undefined && !isOver(record))
@@ -81,14 +83,17 @@ export class PodRecords {
       .map(({ pod }) => pod);
   }
 
-  /** Pods that were admitted and of which something may run still, those that are being ended among them. */
+  /** Admitted pods with possibly running containers, terminating ones included. */
   unendedPods(): Pod[] {
     return [...this.records.values()]
       .filter(({ admitted, finalStatus }) => admitted !== undefined && finalStatus === undefined)
       .map(({ pod }) => pod);
   }
 
-  /** Notes a pod, a new one on disk with its admission; keeps what an earlier record knows. A pod that completed runs anew with another definition. */
+  /**
+   * Records a pod, a new one on disk with its admission; keeps the data of an earlier record. A pod that completed runs
+   * again with another definition.
+   */
   accept(pod: Pod, now: Date): void {
     const { uid } = pod.metadata;
     const known = this.records.get(uid);
@@ -136,7 +141,7 @@ export class PodRecords {
     await this.written(uid);
   }
 
-  /** Until when the pod, which is done, is to end; undefined: nothing of it does. */
+  /** Deadline for the rest of a completed pod; undefined: no container is left. */
   endDeadline(uid: string): number | undefined {
     return this.records.get(uid)?.endDeadline;
   }
@@ -154,7 +159,7 @@ export class PodRecords {
 
   ended(uid: string, finalStatus: PodStatus): void {
     const known = this.records.get(uid);
-    // A pod that goes is not asked about any more.
+    // The record of a pod that is being removed is not read any more.
     if (known === undefined || known.termination !== undefined || isDeepStrictEqual(known.finalStatus, finalStatus))
       return;
     this.put({ ...known, finalStatus });
@@ -184,7 +189,7 @@ export class PodRecords {
     if (this.records.delete(uid)) this.save(uid);
   }
 
-  /** Resolves when all writes so far are done. What could not be written is not tried again. */
+  /** Resolves when all writes so far are done. Failed writes are not repeated. */
   async flush(): Promise<void> {
     this.retryTimer?.cancel();
     for (const uid of [...this.gathering.keys()]) this.save(uid);
@@ -212,7 +217,7 @@ export class PodRecords {
     });
   }
 
-  /** A file that cannot even be read is left alone: it may be a good one that is out of reach for the moment. */
+  /** An unreadable file is left alone: it may be valid and unreachable only for the moment. */
   private async loadOne(uid: string): Promise<void> {
     const { clock, log } = this;
     const path = this.path(uid);
@@ -223,7 +228,7 @@ export class PodRecords {
         this.save(uid);
         return;
       }
-      // The monotonic clock is the machine's: what it says is known to be the same only within one life of it.
+      // The monotonic clock is the machine's: its values are comparable only within one boot.
       const sameBoot = record.bootId !== undefined && this.bootId !== undefined;
       this.records.set(uid, sameBoot ? onClock(record, this.clockOffset()) : record);
       this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
@@ -242,7 +247,7 @@ export class PodRecords {
     this.save(record.pod.metadata.uid);
   }
 
-  /** Makes the file as the record is when its turn comes. */
+  /** Writes the record's state at its turn. */
   private save(uid: string): void {
     this.gathering.get(uid)?.cancel();
     this.gathering.delete(uid);
@@ -290,7 +295,7 @@ export class PodRecords {
     );
   }
 
-  /** A pod whose write is under way is left to it. */
+  /** A pod with a pending write is left to that write. */
   private retryUnsaved(): void {
     for (const uid of this.unsaved) if (!this.writes.has(uid)) this.save(uid);
   }

@@ -1,84 +1,85 @@
-// What each pod worker is given, and what its passes report to the other parts of the sync path.
+// Builds the collaborators of each pod worker, and passes the reports of its passes to the other components of the sync path.
 import type { Pod } from "../../shared/api/pod.js";
 import { moduleLogger } from "../../shared/log/logger.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import { Doer } from "../runtime/doer.js";
 import type { PodWorkerDeps, PodWorkerEvents, SyncedPod } from "./pod-worker-port.js";
-import type { SyncParts } from "./sync-parts.js";
+import type { SyncComponents } from "./sync-components.js";
 import type { StatusUpdate } from "../status/pod-statuses.js";
-export function podWorkerDeps(parts: SyncParts): (uid: string) => PodWorkerDeps {
-  const { deps } = parts;
+export function podWorkerDeps(components: SyncComponents): (uid: string) => PodWorkerDeps {
+  const { deps } = components;
   const { runtime, clock } = deps;
   const log = moduleLogger(deps.log, "pod-worker");
-  const events = workerEvents(parts);
+  const events = workerEvents(components);
   return (uid) => ({
-    cache: parts.cache,
+    cache: components.cache,
     probes: deps.probes.results,
     doer: new Doer(
       runtime,
       uid,
-      (pod, watchDirs) => parts.cgroupWatches.set(pod, watchDirs),
+      (pod, watchDirs) => components.cgroupWatches.set(pod, watchDirs),
       {
-        has: (containerId) => parts.records.preStopsDone(uid).includes(containerId),
-        add: (containerId) => parts.records.preStopDone(uid, containerId),
-        saw: (observed) => parts.records.preStopsSeen(observed),
+        has: (containerId) => components.records.preStopsDone(uid).includes(containerId),
+        add: (containerId) => components.records.preStopDone(uid, containerId),
+        onObserved: (observed) => components.records.preStopsSeen(observed),
       },
-      () => parts.allocations.actuated(uid),
-      () => parts.workers.comesBack(uid),
+      () => components.allocations.actuated(uid),
+      () => components.workers.comesBack(uid),
     ),
     recorder: runtime.events,
-    admit: (pod, signal) => admit(parts, pod, signal),
-    resizes: parts.resizes,
+    admit: (pod, signal) => admit(components, pod, signal),
+    resizes: components.resizes,
     isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
-    keptEnd: parts.records,
-    startTime: (pod) => parts.records.get(pod)?.startTime,
-    runtime: () => parts.cache.runtime,
+    keptEnd: components.records,
+    startTime: (pod) => components.records.get(pod)?.startTime,
+    runtime: () => components.cache.runtime,
     clock,
     log,
     events,
     gates: deps.gates,
     backoff: deps.backoff,
+    syncFrequencyMs: deps.syncFrequencyMs,
     deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
   });
 }
 
-function workerEvents(parts: SyncParts): PodWorkerEvents {
+function workerEvents(components: SyncComponents): PodWorkerEvents {
   return {
-    onSynced: (synced) => onSynced(parts, synced),
-    onPass: (operation, durationMs) => parts.events.emit("passEnded", { operation, durationMs }),
+    onSynced: (synced) => onSynced(components, synced),
+    onPass: (operation, durationMs) => components.events.emit("passEnded", { operation, durationMs }),
     onEnding: async (uid, { cause, failure, deadline }) => {
-      parts.cgroupWatches.set(uid, []);
-      if (cause === "failed" && failure !== undefined) await parts.records.failing(uid, failure, deadline);
+      components.cgroupWatches.set(uid, []);
+      if (cause === "failed" && failure !== undefined) await components.records.failing(uid, failure, deadline);
     },
     onTerminating: (uid, deadline, reason) => {
-      // From here on every exit is one that we asked for and look at ourselves.
-      parts.cgroupWatches.set(uid, []);
-      return parts.records.terminating(uid, { deadline, reason });
+      // From here on every exit is the kubelet's own request, and main inspects the pod itself.
+      components.cgroupWatches.set(uid, []);
+      return components.records.terminating(uid, { deadline, reason });
     },
-    onTerminated: (uid) => parts.workers.terminated(uid),
-    onFinished: (uid) => parts.events.emit("cleanedUp", { uid }),
+    onTerminated: (uid) => components.workers.terminated(uid),
+    onFinished: (uid) => components.events.emit("cleanedUp", { uid }),
   };
 }
 
-async function admit(parts: SyncParts, pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-  const verdict = await parts.admission.admit(pod, signal);
-  if (verdict.admit) parts.events.emit("admitted", { pod });
+async function admit(components: SyncComponents, pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+  const verdict = await components.admission.admit(pod, signal);
+  if (verdict.admit) components.events.emit("admitted", { pod });
   return verdict;
 }
 
-function onSynced(parts: SyncParts, synced: SyncedPod): void {
+function onSynced(components: SyncComponents, synced: SyncedPod): void {
   const { pod, plan, state, ended, end, inPostStart } = synced;
   const { uid } = pod.metadata;
-  parts.events.emit("synced", synced);
-  if (ended) parts.events.emit("terminated", { uid });
-  else if (state === "syncing") parts.resizes.onSynced(pod, plan.resizing === true);
+  components.events.emit("synced", synced);
+  if (ended) components.events.emit("terminated", { uid });
+  else if (state === "syncing") components.resizes.onSynced(pod, plan.resizing === true);
   const failure = end?.failure;
   if (end?.cause === "rejected" && failure !== undefined && ended) {
-    parts.statuses.reject(pod, failure);
+    components.statuses.reject(pod, failure);
     return;
   }
-  parts.statuses.update(statusOfPass(synced));
-  if (inPostStart === undefined) parts.planEvents.emit(pod, plan.events ?? []);
+  components.statuses.update(statusOfPass(synced));
+  if (inPostStart === undefined) components.planEvents.emit(pod, plan.events ?? []);
 }
 
 /** The status update from one pass of a pod worker. */

@@ -1,4 +1,4 @@
-// One pod's state machine: a serial loop of observe → plan → do, until the pod is as wanted.
+// One pod's state machine: a serial loop of observe → plan → do, until the pod matches its definition.
 //
 //   admitting ── admitted ──► syncing ── ran to its end ──┐
 //       │  ▲                     │                        ▼      nothing runs, released
@@ -6,29 +6,28 @@
 //       └──┼──── rejected ───────────────────────────────►                                 │ (stays to be seen)
 //          └──────── setPod with another definition, of a pod that completed or was rejected ┘
 //
-//   any but terminated ── terminate() ──► terminating ── nothing left of the pod ──► terminated (the worker is over)
+//   any but terminated ── terminate() ──► terminating ── nothing left of the pod ──► terminated (the worker has ended)
 //
 // Invariant: passes of one pod never overlap; a pod that was failed never runs again; terminating is never left but
 // for terminated; deadlines only move earlier; no stop is sent before its deadline is kept; every failure is either
 // retried by a timer or woken by the runtime's return.
-import type { Pod } from "../../shared/api/pod.js";
-import { podDescription } from "../../shared/api/pod.js";
+import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { operationOf } from "./pass-operation.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
-import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
-import { requireNetwork } from "./network-not-ready.js";
+import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./alarm.js";
+import { requireNetwork } from "./failure-events.js";
 import { planPod } from "../planner/plan.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
-import { CgroupWatch } from "./cgroup-watch.js";
+import { CgroupWatch } from "./pod-cgroup-watches.js";
 import { PassLoop } from "./pass-loop.js";
 import { PassRetry } from "./pass-retry.js";
 import { PodEnding, type EndingWorker } from "./pod-ending.js";
 import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
-import { defaultRestartGates } from "../model/restart.js";
-import { runsAgain } from "./runs-again.js";
+import { runsAgain } from "./pod-record.js";
 import { StepRunner } from "./step-runner.js";
+import { SyncTrace, type UpdateType } from "./sync-span.js";
 import { isAlive } from "../model/observed-containers.js";
 
 export class PodWorker implements EndingWorker {
@@ -39,9 +38,12 @@ export class PodWorker implements EndingWorker {
   private readonly retry: PassRetry;
   private readonly cgroupWatch: CgroupWatch;
   private readonly activeDeadline: ActiveDeadline;
-  /** Of the last plan: its successor goes on with the same grace. */
+  /** From the last plan: the next plan continues with the same grace period. */
   private endDeadline: number | undefined;
-  private next: "create" | "update" | "sync" = "create";
+  private readonly trace = new SyncTrace();
+  private next: UpdateType = "create";
+  /** The kind of update that admission handled: the next sync handles it too. */
+  private admittedAs: UpdateType | undefined;
 
   constructor(
     readonly uid: string,
@@ -49,17 +51,18 @@ export class PodWorker implements EndingWorker {
     private readonly deps: PodWorkerDeps,
   ) {
     const { clock } = deps;
-    this.endDeadline = deps.keptEnd?.endDeadline(uid);
+    this.endDeadline = deps.keptEnd.endDeadline(uid);
     this.retry = new PassRetry(deps);
     this.passes = new PassLoop({
       clock,
       retry: this.retry,
+      resyncMs: deps.syncFrequencyMs,
       pass: (signal) => this.timedPass(signal),
       onFailed: (error) => this.onPassFailed(error),
     });
     this.steps = new StepRunner(uid, deps);
     this.ending = new PodEnding(this, deps);
-    this.cgroupWatch = new CgroupWatch(clock, deps.isCgroupLost);
+    this.cgroupWatch = new CgroupWatch(clock, (pod) => deps.isCgroupLost(pod));
     this.activeDeadline = new ActiveDeadline(
       clock,
       () => deps.startTime(uid),
@@ -70,6 +73,11 @@ export class PodWorker implements EndingWorker {
 
   get desired(): Pod | undefined {
     return this.pod;
+  }
+
+  /** Why the pod waits, for the nodelet command. */
+  waits() {
+    return { retry: this.retry.last, startFailures: this.steps.failures, termination: this.ending.request };
   }
 
   /** The same pod with new content: only what changed is restarted. */
@@ -86,17 +94,20 @@ export class PodWorker implements EndingWorker {
     this.pokeNow();
   }
 
-  /** A pod whose end an earlier kubelet began, or saw through: then `reported` is true. */
+  /** A pod whose termination an earlier kubelet started, or completed: then `reported` is true. */
   resumeEnd(end: PodEnd, reported: boolean): void {
     this.ending.resume(end, reported);
   }
 
-  /** Ends a pod that its source still wants. The first cause stays; a later call may only shorten the grace. */
+  /**
+   * Terminates a pod that its source still wants. The first cause stays; a later call may only shorten the grace
+   * period.
+   */
   fail(end: PodEnd): void {
     this.ending.fail(end);
   }
 
-  /** An end under way gets less time. */
+  /** Shortens a pending termination. */
   shorten(deadline: number): void {
     this.ending.shorten(deadline);
   }
@@ -111,27 +122,31 @@ export class PodWorker implements EndingWorker {
     return this.ending.whenOver();
   }
 
-  /** Ends the pod for good. A later call may only shorten the grace. */
+  /** Terminates the pod for good. A later call may only shorten the grace period. */
   terminate(request: TerminationRequest): void {
     this.ending.terminate(request);
   }
 
-  /** The cause of failed passes may be gone (a new definition, the runtime's return): plan again without back-off. */
+  /**
+   * The cause of failed passes may have disappeared (a new definition, the runtime's return): plans again without
+   * back-off.
+   */
   pokeNow(): void {
     this.passes.pokeNow();
   }
 
-  /** Something may have changed: plan again. Cheap; calls during a pass add one more pass. */
+  /** Something may have changed: plans again. Cheap; calls during a pass add one more pass. */
   poke(): void {
     this.passes.poke();
   }
 
-  /** Ends the worker without touching the pod: the kubelet stops, its pods go on. */
+  /** Stops the worker without touching the pod: the kubelet stops, its pods keep running. */
   async stop(): Promise<void> {
     this.activeDeadline.set(undefined);
     const passes = this.passes.stop();
     this.ending.stopWaiting();
     await Promise.all([passes, this.deps.doer.stop?.()]);
+    this.trace.end();
   }
 
   become(state: PodWorkerState, why: string): void {
@@ -146,12 +161,12 @@ export class PodWorker implements EndingWorker {
     if (state === "finished" || state === "terminated") this.ending.onOver();
   }
 
-  /** A result that was there already ignores the signal: a pod that must go is not planned as one that runs. */
-  async look(): Promise<ObservedPod> {
+  /** A cached result ignores the signal: a terminating pod must not be planned as a running one. */
+  async observe(): Promise<ObservedPod> {
     const { signal } = this.passes;
     const observed = await this.deps.cache.latest(this.uid, signal);
     signal.throwIfAborted();
-    this.deps.doer.saw?.(observed);
+    this.deps.doer.onObserved?.(observed);
     return observed;
   }
 
@@ -173,11 +188,12 @@ export class PodWorker implements EndingWorker {
   }
 
   private async pass(signal: AbortSignal): Promise<void> {
+    if (this.state !== "syncing") this.trace.end();
     switch (this.state) {
       case "admitting":
         return this.admissionPass(signal);
       case "syncing":
-        return this.syncPass(signal);
+        return this.tracedSyncPass(signal);
       case "ending":
       case "finished":
         return this.ending.endPass();
@@ -188,11 +204,20 @@ export class PodWorker implements EndingWorker {
     }
   }
 
+  private async tracedSyncPass(signal: AbortSignal): Promise<void> {
+    const { pod } = this;
+    if (pod === undefined) return;
+    const updateType = this.admittedAs ?? this.next;
+    this.admittedAs = undefined;
+    await this.trace.pass(pod, updateType, this.steps.failures, () => this.syncPass(pod, signal));
+  }
+
   private async admissionPass(signal: AbortSignal): Promise<void> {
     const { pod } = this;
     if (pod === undefined) return;
     const verdict = await this.deps.admit(pod, signal);
     signal.throwIfAborted();
+    this.admittedAs = this.next;
     if (verdict.admit) this.become("syncing", "admitted");
     else this.reject(pod, verdict);
     this.passes.again();
@@ -203,35 +228,33 @@ export class PodWorker implements EndingWorker {
     this.ending.begin({ cause: "rejected", failure: { reason, message }, deadline: this.deadlineOf(pod) });
   }
 
-  private async syncPass(signal: AbortSignal): Promise<void> {
-    const { pod } = this;
-    if (pod === undefined) return;
+  /** Resolves to true if the next pass continues the same sync. */
+  private async syncPass(pod: Pod, signal: AbortSignal): Promise<boolean> {
     const { clock, events, probes, recorder } = this.deps;
-    const observed = await this.look();
+    const observed = await this.observe();
     const { backoff, failures: startFailures, memory } = this.steps;
-    memory.see(observed);
-    const { gates = defaultRestartGates, deadContainersKept = 1 } = this.deps;
+    memory.onObserved(observed);
+    const { gates, deadContainersKept } = this.deps;
     const cgroupLost = await this.cgroupWatch.check(pod, observed);
     signal.throwIfAborted();
     const now = clock.steady();
-    const resize = this.deps.resizes?.view(this.uid);
     const plan = planPod({
       ...{ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept, cgroupLost },
       endDeadline: this.endDeadline,
-      ...(resize !== undefined && { resize }),
+      resize: this.deps.resizes.view(this.uid),
     });
     await this.keepEndDeadline(plan.endDeadline, signal);
     if (!plan.finished && this.activeDeadline.isOver(pod)) {
       recorder.pod(pod, deadlineEvent);
       this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
-      return;
+      return false;
     }
     const mayRun = !plan.finished || observed.containers.some(isAlive);
     const synced: SyncedPod = { pod, observed, plan, failures: startFailures, state: "syncing", mayRun, ended: false };
     events.onSynced(synced);
     if (!plan.finished && plan.steps.length === 0) {
       this.passes.wakeAt(plan.wakeAt);
-      return;
+      return false;
     }
     requireNetwork(pod, plan, this.deps.runtime());
     await this.steps.run(plan.steps, { pod, observed, signal, synced });
@@ -239,18 +262,19 @@ export class PodWorker implements EndingWorker {
     if (plan.finished && this.pod === pod && this.is("syncing")) {
       this.ending.begin({ cause: "completed", deadline: this.deadlineOf(pod) });
     }
+    return this.is("syncing");
   }
 
-  /** Asked after a wait, in which anything may have happened. */
+  /** Checked after a wait, during which anything may have happened. */
   private is(state: PodWorkerState): boolean {
     return this.state === state;
   }
 
-  /** No sidecar is stopped before the deadline of its end is kept. */
+  /** No sidecar is stopped before the deadline of its termination is persisted. */
   private async keepEndDeadline(deadline: number | undefined, signal: AbortSignal): Promise<void> {
     if (deadline === this.endDeadline) return;
     this.endDeadline = deadline;
-    await this.deps.keptEnd?.keepEndDeadline(this.uid, deadline);
+    await this.deps.keptEnd.keepEndDeadline(this.uid, deadline);
     signal.throwIfAborted();
   }
 
@@ -262,7 +286,7 @@ export class PodWorker implements EndingWorker {
     }
   }
 
-  /** Only a pod that is admitted or may be has one. */
+  /** Only an admitted pod, or one that may be admitted, has one. */
   private watchActiveDeadline(): void {
     this.activeDeadline.set(this.state === "admitting" || this.state === "syncing" ? this.pod : undefined);
   }

@@ -1,9 +1,8 @@
-// All pod workers of the node, and which of them may run: one per UID, one at a time per full name.
-// Invariant: two pods of one full name never run together, the second waits for the end of the first; a pod that
-// comes back while it is being terminated starts anew once it is gone; an error of one pod does not keep the pods that wait
-// from starting.
-import type { Pod } from "../../shared/api/pod.js";
-import { podFullName } from "../../shared/api/pod.js";
+// All pod workers of the node, and the order in which they may run: one per UID, one at a time per full name.
+// Invariant: two pods with one full name never run together: the second waits for the termination of the first. A pod
+// that comes back while it is terminating starts again after its removal. An error of one pod does not keep waiting
+// pods from starting.
+import { type Pod, podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -11,7 +10,7 @@ import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import { PodWorker } from "./pod-worker.js";
 import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-port.js";
-import type { PodFailure } from "../model/pod-failure.js";
+import type { PodFailure } from "../model/refusal.js";
 
 export interface PodWorkersDeps {
   clock: Clock;
@@ -22,27 +21,27 @@ export interface PodWorkersDeps {
   onDesired(pod: Pod): void;
   /** The pod with the resources that it may use; called after onDesired. */
   asAllocated?(pod: Pod): Pod;
-  /** How an earlier kubelet process terminated the pod, if it did; `told`: it completed the termination. */
+  /** The pod's termination by an earlier kubelet process, if any; `terminated`: that process completed it. */
   earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined;
-  /** Nothing is left of the pod and no source wants it. */
+  /** The pod is removed: no container, volume or directory remains, and no source wants it. */
   onGone(uid: string): void;
-  /** A pod that was being ended starts anew under its UID. */
+  /** A pod that was terminating starts again under the same UID. */
   onAgain(pod: Pod): void;
 }
 
 export class PodWorkers {
   private readonly workers = new Map<string, PodWorker>();
-  /** Who runs under a full name. */
+  /** UID of the running pod, by its full name. */
   private readonly owners = new Map<string, string>();
-  /** Pods that wait for their full name, in the order they came; and pods that come back under the same UID. */
+  /** Pods that wait for their full name, in order of arrival; and pods that come back under the same UID. */
   private readonly waiting: Pod[] = [];
-  /** Pods that are to end though they wait: they are ended when their turn comes. */
+  /** Waiting pods with a failure: they are failed when their turn comes. */
   private readonly failures = new Map<string, PodFailure>();
   private stopped = false;
 
   constructor(private readonly deps: PodWorkersDeps) {}
 
-  /** The pod is being ended, and starts anew after that. */
+  /** The pod is terminating, and starts again after that. */
   comesBack(uid: string): boolean {
     return this.workers.has(uid) && this.waiting.some((pod) => pod.metadata.uid === uid);
   }
@@ -54,6 +53,11 @@ export class PodWorkers {
 
   get(uid: string): PodWorker | undefined {
     return this.workers.get(uid);
+  }
+
+  /** UID of the pod that runs under this name. */
+  ownerOf(fullName: string): string | undefined {
+    return this.owners.get(fullName);
   }
 
   all(): Iterable<PodWorker> {
@@ -76,7 +80,7 @@ export class PodWorkers {
       worker.setPod(this.asAllocated(pod));
       return;
     }
-    // Who comes back with a shorter grace while it is being ended wants it to end sooner.
+    // A terminating pod that arrives again with a shorter grace period terminates sooner.
     worker?.shorten(this.deadline(pod));
     if (worker !== undefined || this.owners.has(podFullName(pod))) {
       this.dropWaiting(uid);
@@ -86,7 +90,7 @@ export class PodWorkers {
     this.start(pod);
   }
 
-  /** Ends a pod that its source dropped. `graceSeconds` comes from its definition when not given. */
+  /** Terminates a pod that its source dropped. Without `graceSeconds` its definition decides. */
   remove(uid: string, reason: string, graceSeconds?: number): void {
     this.dropWaiting(uid);
     this.failures.delete(uid);
@@ -95,9 +99,9 @@ export class PodWorkers {
   }
 
   /**
-   * The API server is deleting the pod: all of it goes, within the grace that was asked for, whether it ever ran or not. A
-   * later call may only shorten the grace. `deadline`: what an earlier life of the kubelet had given it, by the
-   * steady clock.
+   * The API server is deleting the pod: it terminates within the requested grace period, whether it ever ran or not. A
+   * later call may only shorten the grace period. `deadline`: the deadline of an earlier kubelet process, by the steady
+   * clock.
    */
   delete(pod: Pod, deadline = Infinity): void {
     const { uid } = pod.metadata;
@@ -119,8 +123,8 @@ export class PodWorkers {
   }
 
   /**
-   * Ends a pod that its source still wants: it stays to be seen as failed and never runs again under this UID. Resolves
-   * when nothing of it runs; rejects with WorkerStoppedError when the kubelet stops before. A pod that is over already
+   * Ends a pod that its source still wants: its status stays Failed and it never runs again under this UID. Resolves
+   * when nothing of it runs; rejects with WorkerStoppedError when the kubelet stops before. A pod that is terminated already
    * keeps its verdict; a second call may only shorten the grace.
    */
   async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
@@ -133,7 +137,7 @@ export class PodWorkers {
     await worker.whenStopped();
   }
 
-  /** Resolves when nothing of the pod runs and its volumes are down; rejects as `fail` does. */
+  /** Resolves when no container of the pod runs and its volumes are unmounted; rejects as `fail` does. */
   async whenOver(uid: string): Promise<void> {
     await this.workers.get(uid)?.whenOver();
   }
@@ -147,7 +151,7 @@ export class PodWorkers {
     this.takeOn(uid, pod, pod === undefined ? fullName : podFullName(pod)).terminate(request);
   }
 
-  /** Called when a worker has ended its pod. */
+  /** Called when a worker has terminated its pod. */
   terminated(uid: string): void {
     this.workers.delete(uid);
     for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
@@ -169,7 +173,7 @@ export class PodWorkers {
     for (const worker of this.workers.values()) worker.pokeNow();
   }
 
-  /** Stops the workers; their pods live on. */
+  /** Stops the workers; their pods keep running. */
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all([...this.workers.values()].map((worker) => worker.stop()));

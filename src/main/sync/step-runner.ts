@@ -1,38 +1,36 @@
-// Runs a plan's steps for one pod: stops side by side, then what is made in order, then removals, each followed by a look
-// at the pod. Invariant: a container that does not start, or a resize that is refused, is noted and waits, the pod's
-// others go on; a step whose
-// outcome is unknown has the pod listed before anything else is planned.
+// Runs a plan's steps for one pod: stops in parallel, then creations and starts in order, then removals. After each
+// step the pod is inspected.
+// Invariant: a container that does not start, or a resize that is refused, is recorded and waits while the pod's other
+// containers continue; after a step with an unknown outcome the pod is relisted before the next plan.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { isResizeError } from "../model/resize-error.js";
-import { isStartContainerError, type StartContainerError } from "../model/start-container-error.js";
+import { isResizeError, isStartContainerError, type StartContainerError } from "../model/step-errors.js";
 import { CrashBackoff } from "../planner/crash-backoff.js";
-import { recordStepFailure } from "./failure-events.js";
+import { recordStepFailure, faultField } from "./failure-events.js";
 import type { StartFailure } from "../planner/plan-context.js";
 import { stepDecision } from "../planner/step-decision.js";
 import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
 import { RestartMemory } from "../planner/restart-memory.js";
 import { describeStep, type Step } from "../model/step.js";
-import { faultField } from "./user-made.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 
-/** A call failed: what it left behind must be listed. */
+/** A call failed: the next inspection must list everything. */
 const UNKNOWN_OUTCOME: InspectHint[] = [{ kind: "relist", id: "" }];
 
-/** Of a pass, and of a container, that failed. */
+/** Back-off of a failed pass, and of a failed container. */
 export const RETRY = { initialMs: 1000, maxMs: 10_000 };
 
 /** Back-off entries of one pod above which those that can't delay anything are dropped. */
 const COLLECT_ABOVE = 64;
 
-/** What a pass works on. */
+/** The input of one pass. */
 export interface Work {
-  /** undefined for a pod that only the runtime still knows. */
+  /** undefined for a pod that only the runtime still lists. */
   pod: Pod | undefined;
   observed: ObservedPod;
   signal: AbortSignal;
-  /** As the pass began: what a long step shows of its progress is a newer picture of the same. */
+  /** State at the start of the pass: the progress of a long step updates it. */
   synced?: SyncedPod;
 }
 
@@ -49,14 +47,14 @@ export class StepRunner {
     this.backoff = new CrashBackoff(backoff, (wallMs) => wallMs + clock.steady() - clock.now());
   }
 
-  /** What another definition failed with says nothing about this one. */
+  /** A new definition does not inherit the failures of the old one. */
   onDefinition(before: Pod | undefined, after: Pod): void {
     for (const name of this.failures.keys()) {
       if (definitionOf(before, name) !== definitionOf(after, name)) this.failures.delete(name);
     }
   }
 
-  /** Rejects with the first failure, when all that goes side by side has ended. */
+  /** Rejects with the first failure, after all parallel steps have ended. */
   async run(steps: readonly Step[], work: Work): Promise<void> {
     const of = (stage: Stage): Promise<void>[] =>
       steps.filter((step) => stageOf(step) === stage).map((step) => this.one(step, work));
@@ -71,14 +69,14 @@ export class StepRunner {
     const { uid } = this;
     const name = this.name(work);
     log.info({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
-    this.memory.note(step);
+    this.memory.record(step);
     try {
       const hints = await this.execute(step, work);
       if (hints.length > 0) cache.bump(uid, hints);
     } catch (error) {
       cache.bump(uid, UNKNOWN_OUTCOME);
       if (isResizeError(error) && work.pod !== undefined) {
-        this.deps.resizes?.onFailed(work.pod, error);
+        this.deps.resizes.onFailed(work.pod, error);
         return;
       }
       if (!isStartContainerError(error)) {
@@ -105,7 +103,10 @@ export class StepRunner {
     }
   }
 
-  /** Another image or other resources make another key: the keys of earlier definitions are dropped when their time is over. */
+  /**
+   * Another image or other resources yield another key: the keys of earlier definitions are dropped when their time has
+   * expired.
+   */
   private noteRestart({ key, finishedAt }: { key: string; finishedAt: number }): void {
     const now = this.deps.clock.steady();
     this.backoff.next(key, finishedAt, now);
@@ -114,15 +115,15 @@ export class StepRunner {
 
   private emitActuated(step: Step, pod: Pod | undefined): void {
     if (pod === undefined) return;
-    if (step.kind === "start-container") this.deps.resizes?.onStarted(pod, step.container.name);
+    if (step.kind === "start-container") this.deps.resizes.onStarted(pod, step.container.name);
     if (step.kind !== "resize-containers") return;
-    this.deps.resizes?.onResized(
+    this.deps.resizes.onResized(
       pod,
       step.containers.map(({ container }) => container.name),
     );
   }
 
-  /** A container that waits for its hook is shown as it is; should that fail, the end of the step shows it. */
+  /** A container that waits for its hook is shown at once; a failure is shown at the end of the step. */
   private showProgress(container: string, made: InspectHint[], progress: { over: boolean }, work: Work): void {
     const { cache, events, log } = this.deps;
     const { synced, signal } = work;
@@ -157,7 +158,7 @@ function definitionOf(pod: Pod | undefined, name: string): string | undefined {
   return JSON.stringify(all.find((container) => container.name === name));
 }
 
-/** All of them end before the first failure is reported. */
+/** All of them settle before the first failure is reported. */
 async function together(jobs: Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(jobs);
   const failed = results.find((result) => result.status === "rejected");

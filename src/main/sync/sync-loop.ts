@@ -1,4 +1,4 @@
-// The syncLoop: dispatches the messages of the sources and the pleg thread to the pod workers, and looks for orphaned
+// The syncLoop: dispatches the messages of the sources and the pleg thread to the pod workers, and searches for orphaned
 // pods.
 // Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of
 // one pod reaches no other pod. The containers of a pod whose change failed are not removed as orphans.
@@ -25,20 +25,20 @@ export interface SyncLoopDeps {
   records: PodRecords;
   clock: Clock;
   log: Logger;
-  /** Called once, before the first pod is taken on. */
+  /** Called once, before the first pod gets a worker. */
   onFirst(): void;
-  /** UIDs with a directory, logs or cgroup of their own on this machine. */
+  /** UIDs with a directory, logs or cgroup on this machine. */
   leftovers(): Promise<string[]>;
   /** Static pods are known and have workers. Called only with an API server whose pods are not known yet. */
   onStatics(): void;
-  /** Every pod that is wanted is known. Called once. */
+  /** All wanted pods are known. Called once. */
   onSwept(): void;
   /** A pod was found that no source wants. */
   onOrphan(): void;
-  /** Says that the loop is alive. */
+  /** Reports that the loop runs. */
   stamp(): void;
-  /** What the loop begins to do; 0: nothing. Codes of contracts/thread-ops.ts. */
-  setOp?(code: number): void;
+  /** Reports the operation that the loop starts, by its code in contracts/thread-ops.ts; 0: none. */
+  setOp(code: number): void;
 }
 
 const GRACE_ANNOTATION = "io.kubernetes.pod.terminationGracePeriod";
@@ -73,7 +73,7 @@ export class SyncLoop {
   async sweepLeftovers(): Promise<void> {
     const { workers, records, log } = this.deps;
     if (this.stopped || !this.swept) return;
-    // What a pod of now has just removed may still be listed.
+    // The list may still have PodSandboxes that a pod worker has just removed.
     const busy = new Set([...workers.all()].map(({ uid }) => uid));
     try {
       const found = await this.deps.leftovers();
@@ -115,11 +115,11 @@ export class SyncLoop {
 
   /** Others see on the board what main is stuck in, should it be. */
   private during(op: number, work: () => void): void {
-    this.deps.setOp?.(op);
+    this.deps.setOp(op);
     try {
       work();
     } finally {
-      this.deps.setOp?.(0);
+      this.deps.setOp(0);
     }
   }
 
@@ -139,11 +139,11 @@ export class SyncLoop {
   onRuntime(state: RuntimeState, before: RuntimeState | undefined): void {
     const { log } = this.deps;
     if (state.reachable && before?.reachable !== true) {
-      log.info({ runtime: state.name, version: state.version }, `runtime ${state.name} ${state.version} answers`);
+      log.info({ runtime: state.name, version: state.version }, `runtime ${state.name} ${state.version} is reachable`);
     }
     if (!state.reachable && before?.reachable !== false) {
       log.error(
-        `the container runtime does not answer; running containers keep running, changes wait for it: ${state.message}`,
+        `the container runtime does not respond; running containers keep running, changes wait for it: ${state.message}`,
       );
     }
     if (state.reachable && state.message !== "" && state.message !== before?.message) {
@@ -302,7 +302,7 @@ export class SyncLoop {
   }
 }
 
-/** The API server's word; a manifest has nothing to say of its own end. */
+/** The deletion in the API; a manifest has no deletion timestamp. */
 function isBeingDeleted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined && !isStaticPod(pod);
 }

@@ -1,14 +1,11 @@
-// Those who wait for the end of a pod. Invariant: every one of them is answered, by the end or by the kubelet's.
+// Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
 
-/** The kubelet stops: its pods live on, and the end that was waited for is not seen any more. */
+/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
 export class WorkerStoppedError extends Error {
   override readonly name = "WorkerStoppedError";
   constructor(pod: string) {
     super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
   }
-}
-export function isWorkerStoppedError(error: unknown): error is WorkerStoppedError {
-  return error instanceof WorkerStoppedError;
 }
 
 interface Waiter {

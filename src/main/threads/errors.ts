@@ -1,4 +1,4 @@
-// How supervision itself can end. Both reject start() when the thread never ran.
+// Errors that end the supervision of a thread. Both reject start() if the thread never ran.
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 
 /** The supervisor will not start the thread again. */

@@ -1,5 +1,5 @@
-// The eviction thread as main runs it: given all pods at each start and changes in order afterwards, its records handed to main's
-// side of eviction, which is loaded with the thread's first start.
+// Main's side of the eviction thread: it gets all pods at each start and changes in order afterwards. Its records are
+// passed to main's side of eviction, which is loaded with the thread's first start.
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
   EvictionControl,
@@ -24,7 +24,7 @@ export interface EvictionThreadOptions {
   init: EvictionInit;
   clock: Clock;
   log: Logger;
-  /** Answers from the moment it is there; loaded when it is asked for. */
+  /** Main's upcalls once they exist; loaded at first use. */
   owner: Promise<{ eviction: () => Promise<EvictionOwner> }>;
 }
 
@@ -107,7 +107,7 @@ export class EvictionThread implements EvictionThreadPort {
   }
 }
 
-/** Upstream looks at what it has every ten seconds. */
+/** Upstream checks the node every ten seconds. */
 const SAMPLE_PERIOD_MS = 1000;
 
 export function evictionInit({ settings }: ThreadFacts): EvictionInit {
@@ -126,6 +126,7 @@ export function evictionInit({ settings }: ThreadFacts): EvictionInit {
     containerRuntimeEndpoint: settings.containerRuntimeEndpoint,
     imageServiceEndpoint: settings.imageServiceEndpoint,
     runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    listStreaming: settings.criListStreaming,
     samplePeriodMs: SAMPLE_PERIOD_MS,
   };
 }

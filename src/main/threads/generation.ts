@@ -19,6 +19,7 @@ import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { serializeError } from "../../shared/thread/errors.js";
+import type { TracingConfig } from "../../shared/tracing/config.js";
 
 export interface GenerationOptions {
   name: string;
@@ -31,6 +32,7 @@ export interface GenerationOptions {
   heapMiB: number;
   readyDeadlineMs: number;
   logging: ThreadLogging;
+  tracing?: TracingConfig;
   board: BoardBuffers;
   clock: Clock;
   onReady: () => void;
@@ -79,13 +81,14 @@ export class ThreadGeneration {
       control: control.port2,
       upcalls: upcalls.port2,
       logging: options.logging,
+      ...(options.tracing && { tracing: options.tracing }),
       init: options.init,
     };
     this.worker = new Worker(options.entry, {
       name,
       workerData,
       transferList: [control.port2, upcalls.port2],
-      // The young generation has its limit for all threads: young-generation.ts.
+      // The young generation has its limit for all threads: shared/code/v8-flags.ts.
       resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     });
     expose(
@@ -109,7 +112,7 @@ export class ThreadGeneration {
     this.worker.postMessage(message);
   }
 
-  /** Ends the thread now, whatever it does. The first cause given is the one reported. */
+  /** Ends the thread now, whatever it does. The first given cause is reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
     this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
     void this.worker.terminate();

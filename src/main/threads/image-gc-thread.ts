@@ -38,14 +38,17 @@ export class ImageGcThread {
       },
       onExit: (exit) => {
         this.owner?.leases.threadGone();
-        // The next one asks in vain until it is known.
+        // Until the next generation of the thread has an owner, its upcalls return undefined.
         this.owner = undefined;
         options.context.exited(exit);
       },
     });
   }
 
-  /** The disk is short: every unused image goes. Rejects when the thread is away, or main does not know all users yet. */
+  /**
+   * The disk is short: removes every unused image. Rejects while the thread does not run, or main does not know all
+   * users yet.
+   */
   removeUnusedImages(): Promise<FreedImages> {
     return this.thread.within(REMOVE_ALL_DEADLINE_MS).removeUnused();
   }
@@ -69,11 +72,13 @@ export function imageGcInit({ settings, directories }: ThreadFacts): ImageGcInit
     imageEndpoint: settings.imageServiceEndpoint,
     runtimeEndpoint: settings.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    listStreaming: settings.criListStreaming,
     imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
     imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
     imageMinimumGCAgeMs: settings.imageMinimumGCAgeMs,
     imageMaximumGCAgeMs: settings.imageMaximumGCAgeMs,
     imagePeriodMs: IMAGE_PERIOD_MS,
+    imagesByHandler: settings.runtimeClassInImageCriApi,
     linkPeriodMs: LINK_PERIOD_MS,
     containerLogsDir: directories.containerLogs,
   };

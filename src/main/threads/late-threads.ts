@@ -43,7 +43,7 @@ function isBetweenRuns({ thread, state }: ThreadSnapshot): boolean {
   return !ESSENTIAL.has(thread) && (state === "exited" || state === "spawned");
 }
 
-/** What an operation code means, where the thread's contract says so. */
+/** The name of an operation code; undefined where the thread's contract has none. */
 export type OpName = (thread: string, op: number) => string | undefined;
 
 /** "pleg: last stamp 12500 ms ago, limit 10000 ms, running, in relist for 12400 ms" */

@@ -137,7 +137,7 @@ export class LogThread implements ThreadLogs {
     await this.worker?.terminate();
   }
 
-  /** Ends the thread for good. What is not flushed stays unwritten. */
+  /** Ends the thread finally. Lines that are not flushed are lost. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.restart?.cancel();

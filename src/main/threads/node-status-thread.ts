@@ -14,12 +14,12 @@ export interface NodeStatusThreadOptions {
   context: ThreadHost<"node-status">;
   init: NodeStatusInit;
   upcalls: NodeStatusUpcalls;
-  /** All there is to tell a thread that has just started. */
+  /** All facts, for a thread that has just started. */
   facts: () => NodeFacts;
   log: Logger;
 }
 
-/** The thread passes on what the API server answers; it has a deadline of its own for that. */
+/** The thread returns the API server's response; it has its own deadline for that. */
 const CALL_DEADLINE_MS = 30_000;
 
 export class NodeStatusThread {

@@ -1,16 +1,15 @@
 // The node's threads, started before main loads the sync path, so that they load at the same time on another core.
-// Invariant: no thread begins its work before the sync path can answer it.
+// Invariant: no thread starts its work before the sync path can handle its upcalls.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { MetricSources } from "./metric-sources.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
-import type { Breakable } from "./breakable.js";
+import type { Breakable, NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
 import { isThreadStopped } from "./errors.js";
 import { ThreadContext } from "./thread-context.js";
-import type { NodeThread, ThreadFacts, ThreadParts } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import { rowOf, THREAD_TABLE, WORKERS, type MadeThreads, type ThreadRow, type WorkerName } from "./thread-table.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 
 export interface NodeThreadsOptions {
   facts: ThreadFacts;
@@ -41,7 +40,8 @@ export class NodeThreads implements AsyncDisposable {
     });
     this.metrics = new MetricSources(clock);
     this.metrics.add(async () => [await registry.exportSnapshot()]);
-    this.context = new ThreadContext(clock, log, threadMetrics(registry), (error) => options.onGiveUp(error));
+    const giveUp = (error: Error): void => options.onGiveUp(error);
+    this.context = new ThreadContext(clock, log, threadMetrics(registry), giveUp, facts.tracing);
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
       collectMetrics: () => this.metrics.collect(),
@@ -53,7 +53,7 @@ export class NodeThreads implements AsyncDisposable {
     this.running = this.startAll();
     this.running.then(
       () => {
-        if (!this.stopped) for (const { thread } of this.startedAs("last")) thread.begin();
+        if (!this.stopped) for (const { thread } of this.startedAs("last")) thread.startInBackground();
       },
       (error: unknown) => {
         if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
@@ -101,9 +101,46 @@ export class NodeThreads implements AsyncDisposable {
   }
 }
 
-function makeThreads(parts: ThreadParts<WorkerName>): MadeThreads {
+function makeThreads(deps: ThreadDeps<WorkerName>): MadeThreads {
   const made = Object.entries(THREAD_TABLE).flatMap(([name, row]) =>
-    "make" in row ? [[name, row.make(parts)] as const] : [],
+    "make" in row ? [[name, row.make(deps)] as const] : [],
   );
   return Object.fromEntries(made) as MadeThreads;
+}
+
+// The metrics of main and of its threads, for one scrape of the server.
+// Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values stand in.
+
+/** Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale. */
+export const SOURCE_DEADLINE_MS = 1500;
+
+type Source = () => Promise<MetricSnapshot[]>;
+
+export class MetricSources {
+  private readonly sources: { collect: Source; last: MetricSnapshot[] }[] = [];
+
+  constructor(private readonly clock: Pick<Clock, "after">) {}
+
+  add(collect: Source): void {
+    this.sources.push({ collect, last: [] });
+  }
+
+  /** Never rejects: a source that fails, or is late, contributes the values that it gave last. */
+  async collect(): Promise<MetricSnapshot[]> {
+    const deps = await Promise.all(this.sources.map((source) => this.valuesOf(source)));
+    return deps.flat();
+  }
+
+  private valuesOf(source: { collect: Source; last: MetricSnapshot[] }): Promise<MetricSnapshot[]> {
+    return new Promise((resolve) => {
+      const deadline = this.clock.after(SOURCE_DEADLINE_MS, () => resolve(source.last));
+      const answer = (values: MetricSnapshot[]): void => {
+        source.last = values;
+        deadline.cancel();
+        resolve(values);
+      };
+      // The supervisor reports and restarts a thread that fails; the page shows its last values meanwhile.
+      source.collect().then(answer, () => answer(source.last));
+    });
+  }
 }

@@ -43,7 +43,7 @@ export class PlegThread implements PlegPort {
   }
 
   inspect(request: InspectRequest): void {
-    // Without a thread the request is not lost: the cache asks again when the thread is back.
+    // Without a thread the request is not lost: the cache repeats it when the thread runs again.
     this.requests?.push(request);
   }
 
@@ -67,7 +67,7 @@ export class PlegThread implements PlegPort {
 
   private async join(thread: SupervisedThread<PlegControl>): Promise<void> {
     const { clock, log } = this.options;
-    // The codec brings all of gRPC: loaded here, after the thread was started, it costs no time of its own.
+    // The codec loads all of gRPC: after the start of the thread, this causes no delay.
     const [owner, { inspectRequestCodec, plegRecordCodec }] = await Promise.all([
       this.options.owner,
       import("../../shared/contracts/pleg-codec.js"),
@@ -116,6 +116,7 @@ export function plegInit({ settings }: ThreadFacts): PlegInit {
   return {
     endpoint: settings.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    listStreaming: settings.criListStreaming,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     inspectConcurrency: 16,
     listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),

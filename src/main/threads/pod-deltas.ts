@@ -1,6 +1,7 @@
-// What a thread keeps of each pod, sent to it whole at each start and as changes afterwards. Invariant: changes go one
-// after the other; what changes meanwhile is merged into the next; nothing that changes while the whole set is on its way
-// is lost. A change that does not arrive is no loss: the thread is being restarted and gets the whole set.
+// Sends a thread its copy of each pod: the whole set at each start, and changes afterwards. A change that does not arrive is no loss: the
+// thread is being restarted and receives the whole set.
+// Invariant: changes are sent one after the other; later ones are merged into the next; a change during the sending of the whole
+// set is not lost.
 
 interface Waiting<Value> {
   set: Map<string, Value>;
@@ -41,7 +42,7 @@ export class PodDeltas<Value> {
     this.waiting = undefined;
     await sendAll();
     this.open = true;
-    // What changed while the set was on its way.
+    // Changes that came while the whole set was sent.
     void this.flush();
   }
 

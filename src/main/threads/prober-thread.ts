@@ -11,7 +11,7 @@ import { readRecords } from "./read-records.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import { KUBERNETES_VERSION } from "../command/version.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { ProberPort } from "../model/prober-port.js";
+import type { ProberPort } from "../model/probe-port.js";
 
 export interface ProberThreadOptions {
   context: ThreadHost<"prober">;
@@ -76,7 +76,7 @@ export class ProberThread implements ProberPort {
   private start(): void {
     if (this.started) return;
     this.started = true;
-    this.thread.begin();
+    this.thread.startInBackground();
   }
 
   private async join(thread: SupervisedThread<ProberControl>): Promise<void> {

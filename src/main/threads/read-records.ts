@@ -11,7 +11,7 @@ import type { SupervisedThread } from "./supervisor.js";
 export interface RecordReading<T> {
   codec: Codec<T>;
   onRecord: (record: T) => void;
-  /** What the log says of a record that can't be read or handled. */
+  /** The log message for a record that can't be read or handled. */
   unreadable: string;
   clock: Clock;
   log: Logger;

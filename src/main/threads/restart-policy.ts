@@ -1,4 +1,4 @@
-// When a thread that ended is started again. Exponential back-off with jitter; a healthy run wipes the slate.
+// Restart delay of a thread that exited. Exponential back-off with jitter; a healthy run resets it.
 // Invariant: at most maxRestarts restarts lie between two healthy runs.
 import { backoffMs } from "../../shared/turns/backoff.js";
 
@@ -7,7 +7,7 @@ export interface RestartOptions {
   baseMs: number;
   /** Longest delay before jitter, ms. */
   maxMs: number;
-  /** Share of the delay that is random, 0 to 1: the delay lies in [d·(1−jitter), d]. */
+  /** Share of the delay that is random, 0 to 1: the delay is within [d·(1−jitter), d]. */
   jitter: number;
   /** A run of this long, ms, is healthy. */
   healthyAfterMs: number;

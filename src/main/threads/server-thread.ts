@@ -59,7 +59,7 @@ export class ServerThread {
     );
   }
 
-  /** The configuration was changed in place. A thread that does not take it is given it at its next start. */
+  /** The configuration was changed in place. A thread that does not accept it gets it at its next start. */
   setConfigz(bodies: ConfigzBodies): void {
     this.configz = bodies;
     if (!this.deltas.joined) return;
@@ -68,7 +68,10 @@ export class ServerThread {
     });
   }
 
-  /** Why device plugins cannot register; "": they can. A thread that does not take it is given it at its next start. */
+  /**
+   * The reason why device plugins cannot register; "": they can. A thread that does not accept it gets it at its next
+   * start.
+   */
   setDevicePluginProblem(problem: string): void {
     this.devicePluginProblem = problem;
     if (!this.deltas.joined) return;

@@ -10,6 +10,7 @@ import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js
 import type { ThreadFault } from "../../shared/thread/faults.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
+import type { TracingConfig } from "../../shared/tracing/config.js";
 import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";
@@ -22,7 +23,7 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   entry: URL;
   /** Asked at every start; must be structured-cloneable. */
   init: () => Init;
-  /** What the worker may call in main. */
+  /** The functions of main that the worker may call. */
   upcalls?: Upcalls;
   /** Bytes; default 4 MiB each. */
   ringCapacities?: { inbox?: number; outbox?: number };
@@ -34,7 +35,7 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   stallAfterMs: number;
   /** Default deadline of `call`, ms. */
   callDeadlineMs?: number;
-  /** How long stop() waits for drain, ms. Default 5000. */
+  /** Time limit of stop() for draining, ms. Default 5000. */
   drainDeadlineMs?: number;
   restart: RestartOptions;
   /** After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread. */
@@ -47,6 +48,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   log: Logger;
   clock: Clock;
   board: BoardBuffers;
+  /** Absent: the thread does not trace. */
+  tracing?: TracingConfig;
 }
 
 const DEFAULT_DRAIN_MS = 5000;
@@ -115,7 +118,7 @@ export class SupervisedThread<Control extends object> {
     return this.generationNow;
   }
 
-  /** Restarts so far, the whole life long. */
+  /** Restarts since the supervisor started. */
   get restarts(): number {
     return this.restartsSoFar;
   }
@@ -141,7 +144,7 @@ export class SupervisedThread<Control extends object> {
   }
 
   /** Starts the thread; the caller does not wait for it. */
-  begin(): void {
+  startInBackground(): void {
     this.start().catch((error: unknown) => {
       if (!isThreadStopped(error)) this.options.log.error({ err: error }, `the ${this.name} thread did not start`);
     });
@@ -201,6 +204,7 @@ export class SupervisedThread<Control extends object> {
         heapMiB: options.heapMiB,
         readyDeadlineMs: options.readyDeadlineMs * 2 ** Math.min(this.lateStarts, MAX_LATE_DOUBLINGS),
         logging: loggingFor(options.log, name),
+        ...(options.tracing && { tracing: options.tracing }),
         board: options.board,
         clock: options.clock,
         onReady: () => {
@@ -248,7 +252,7 @@ export class SupervisedThread<Control extends object> {
     const level = exit.cause === "drained" ? "info" : "error";
     const { thread, generation, cause, code, error } = exit;
     this.options.log[level]({ thread, generation, cause, code, error }, `thread exited: ${exit.reason}`);
-    this.tell(() => this.options.onExit?.(exit));
+    this.notify(() => this.options.onExit?.(exit));
     if (this.stopping === undefined) this.restartOrGiveUp(exit, ranForMs);
   }
 
@@ -261,7 +265,7 @@ export class SupervisedThread<Control extends object> {
       this.calls.disconnect(`no further restart: ${exit.reason}`);
       this.options.log.error({ thread: this.name, cause: exit.cause }, reason.message);
       this.first?.reject(reason);
-      this.tell(() => this.options.onGiveUp(reason));
+      this.notify(() => this.options.onGiveUp(reason));
       return;
     }
     const delayMs = Math.round(decision.delayMs);
@@ -274,7 +278,7 @@ export class SupervisedThread<Control extends object> {
   }
 
   /** A callback of the owner that throws must not break supervision. */
-  private tell(callback: () => void): void {
+  private notify(callback: () => void): void {
     try {
       callback();
     } catch (error) {
@@ -284,7 +288,7 @@ export class SupervisedThread<Control extends object> {
 
   private enter(state: ThreadState): void {
     this.stateNow = state;
-    // While the thread lives its slot is its own to write.
+    // While the thread runs, only the thread writes its slot.
     if (state === "spawned" || state === "exited") this.slot.setState(state);
   }
 

@@ -50,15 +50,12 @@ export class TasksPoolExhaustedError extends Error {
     );
   }
 }
-export function isTasksPoolExhaustedError(error: unknown): error is TasksPoolExhaustedError {
-  return error instanceof TasksPoolExhaustedError;
-}
 
 export interface TasksPoolOptions {
   /** Threads that stay; default 1. With 0 the first thread starts at once, too, and ends when it has had no job for a while. */
   minThreads?: number;
   maxThreads?: number;
-  /** How long a thread that need not stay waits for a job, ms; default 10,000. */
+  /** Idle time after which a thread above minThreads ends, ms; default 10,000. */
   idleMs?: number;
   /** Old-space limit of each thread, MiB. */
   heapMiB: number;
@@ -121,7 +118,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     filename: entry.href,
     minThreads: options.minThreads ?? 1,
     maxThreads,
-    // A thread that comes for a burst or beside a slow job goes again: each costs memory.
+    // A thread that was added for a burst or beside a slow job ends again: each costs memory.
     idleTimeout: options.idleMs ?? IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
     recordTiming: false,
@@ -138,7 +135,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     job: TaskFunctions[K]["job"],
     { deadlineMs, signal }: RunOptions,
   ): Promise<TaskFunctions[K]["result"]> => {
-    await slots.take(signal);
+    await slots.acquire(signal);
     const abort = new AbortController();
     const late = new TaskDeadlineError(name, deadlineMs);
     const timer = clock.after(deadlineMs, () => abort.abort(late));
@@ -147,10 +144,10 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     try {
       // The signal may have aborted while the slot was handed over and no listener was registered.
       signal?.throwIfAborted();
-      threads.look();
+      threads.track();
       if (threads.stuck >= MAX_STUCK_THREADS) throw new TasksPoolExhaustedError(name, threads.stuck);
       const running = pool.run(job, { name, signal: abort.signal, transferList: transferables(job) });
-      threads.look();
+      threads.track();
       const result = (await running) as TaskFunctions[K]["result"];
       counters.completed++;
       return result;
@@ -166,7 +163,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     } finally {
       timer.cancel();
       signal?.removeEventListener("abort", onAbort);
-      slots.give();
+      slots.release();
     }
   };
 
@@ -209,7 +206,7 @@ class ThreadWatch {
   constructor(private readonly current: () => readonly Worker[]) {}
 
   /** Call before and after each job is started: piscina makes and ends threads in between. */
-  look(): void {
+  track(): void {
     for (const thread of this.current()) {
       if (this.alive.has(thread)) continue;
       this.alive.add(thread);
@@ -236,7 +233,7 @@ class Slots {
     return this.queue.size;
   }
 
-  async take(signal: AbortSignal | undefined): Promise<void> {
+  async acquire(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (this.closed !== undefined) throw this.closed;
     if (this.free > 0) {
@@ -258,7 +255,7 @@ class Slots {
     }
   }
 
-  give(): void {
+  release(): void {
     const [next] = this.queue;
     if (next === undefined) {
       this.free++;

@@ -1,4 +1,4 @@
-// What all supervised threads share: the board, restart rules, and what happens when one gives up (docs/adr/0040).
+// Shared by all supervised threads: the board, the restart rules, and the reaction when one is not restarted again (docs/adr/0040).
 // Invariant: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
@@ -6,6 +6,7 @@ import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
+import type { TracingConfig } from "../../shared/tracing/config.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";
@@ -31,8 +32,10 @@ export class ThreadContext implements ThreadHost<WorkerName> {
     private readonly clock: Clock,
     private readonly log: Logger,
     private readonly metrics: ThreadMetrics,
-    /** A thread will not come back: the process has to end, so that its supervisor starts it anew. */
+    /** A thread will not run again: the process must exit, so that systemd starts it again. */
     private readonly onGiveUp: (error: Error) => void,
+    /** Absent: no thread traces. */
+    private readonly tracing?: TracingConfig,
   ) {
     metrics.watchDroppedLines(() => droppedLines(log));
     this.board = createBoard(THREADS);
@@ -44,6 +47,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   /** The options that a thread is supervised with, by its row. */
   readonly common = (name: WorkerName): TableOptions => {
     const { heapMiB, ringBytes } = rowOf(name);
+    const tracing = tracesIn(name, this.tracing);
     return {
       name,
       entry: new URL(`../../workers/${name}/index.js`, import.meta.url),
@@ -57,6 +61,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       log: this.log,
       clock: this.clock,
       board: this.board,
+      ...(tracing && { tracing }),
     };
   };
 
@@ -67,4 +72,12 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   readonly exited = (exit: ThreadExit): void => {
     if (exit.cause !== "drained") this.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
   };
+}
+
+// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace, and only the server thread has callers:
+// the others load nothing then.
+
+/** undefined: the thread does not trace. */
+export function tracesIn(thread: string, tracing: TracingConfig | undefined): TracingConfig | undefined {
+  return tracing !== undefined && (tracing.samplingRatePerMillion > 0 || thread === "server") ? tracing : undefined;
 }

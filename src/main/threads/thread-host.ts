@@ -1,13 +1,14 @@
-// What a thread's class on main needs of its surroundings: no class imports the table that lists it.
+// The collaborators of a thread's class on main. No class imports the table that lists it.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { TracingConfig } from "../../shared/tracing/config.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
-import type { Breakable } from "./breakable.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
+import type { ThreadFault } from "../../shared/thread/faults.js";
 
 /** Options that the table decides; the class adds its init data, upcalls and snapshots. */
 export type TableOptions = Omit<
@@ -28,19 +29,21 @@ export interface ThreadFacts {
   directories: { checkpoints: string; containerLogs: string };
   /** Certificate and key of the authenticated port. */
   serving: { certFile: string; keyFile: string };
-  /** How the node reaches its API server; undefined: it runs stand-alone. */
+  /** Connection of the node to its API server; undefined: it runs stand-alone. */
   api: NodeConfigFiles | undefined;
+  /** Absent: tracing is off. */
+  tracing?: TracingConfig;
 }
 
-/** What a row makes its thread from. */
-export interface ThreadParts<Name extends string> {
+/** The arguments from which a row creates its thread. */
+export interface ThreadDeps<Name extends string> {
   context: ThreadHost<Name>;
   facts: ThreadFacts;
   clock: Clock;
   log: Logger;
-  /** Resolves when the sync path can answer. */
+  /** Resolves when the sync path can handle upcalls. */
   owner: Promise<ThreadOwner>;
-  /** The metrics of main and of all threads that answer with theirs. */
+  /** The metrics of main and of all threads that respond. */
   collectMetrics(): Promise<MetricSnapshot[]>;
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
   /** The value of -v from now on. */
@@ -49,8 +52,16 @@ export interface ThreadParts<Name extends string> {
 
 /** A thread as the loops over all rows use it. */
 export interface NodeThread {
-  readonly thread: Breakable & Pick<SupervisedThread<object>, "start" | "startTried" | "begin">;
+  readonly thread: Breakable & Pick<SupervisedThread<object>, "start" | "startTried" | "startInBackground">;
   /** For /metrics. Absent: the thread adds its own values. */
   metrics?(): Promise<MetricSnapshot[]>;
   stop(): Promise<void>;
+}
+
+// A thread's interface for the fault hook (agent/thread-owner.ts): tests break threads on command.
+
+/** The part of a supervised thread that is used. */
+export interface Breakable {
+  terminate(): Promise<void>;
+  commitFault(fault: ThreadFault): void;
 }

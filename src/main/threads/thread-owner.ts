@@ -1,5 +1,7 @@
-// What the node's threads need of the sync path.
+// The part of the sync path that the node's threads use.
+import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
@@ -18,21 +20,26 @@ export interface ThreadOwner {
   onRecord(record: PlegRecord): void;
   /** The watches of all pods, for a pleg thread that has just started. */
   watches(): WatchedPod[];
-  /** Asks anew for what the pleg thread was asked for before. */
+  /** Repeats the inspect requests for a restarted pleg thread. */
   resend(): void;
   /** All pods with their statuses, for a server thread that has just started. */
   pods(): Pod[];
-  /** What happened to the newest pod of that name. */
+  /** The timeline of the newest pod of that name. */
   timeline(namespace: string, name: string): PodTimeline | undefined;
   /** UID of the mirror pod of the static pod of that name. */
   mirrorUid(namespace: string, name: string): string | undefined;
   onProbeRecord(record: ProbeRecord): void;
   /** All probes, for a prober thread that has just started. */
   probedPods(): ProbedPod[];
-  /** What the image-gc thread asks for. */
+  /** Answers the questions of the image-gc thread. */
   collection: ImageGcOwner;
   /** The eviction thread's callbacks; created at their first use. */
   eviction(): Promise<EvictionOwner>;
-  /** What pods have on disk: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
+  /** Disk usage of pods: figures no older than `maxAgeMs` where they can be had within `patienceMs`. */
   podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]>;
+  /** For the nodelet command. */
+  nodeFacts(): Promise<NodeFacts>;
+  podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** The kept events, least recently recorded first. */
+  events(): Event[];
 }

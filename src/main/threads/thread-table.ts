@@ -7,7 +7,7 @@ import { plegInit, PlegThread } from "./pleg-thread.js";
 import { proberInit, ProberThread } from "./prober-thread.js";
 import { serverInit, serverUpcalls } from "./server-init.js";
 import { ServerThread } from "./server-thread.js";
-import type { NodeThread, ThreadParts } from "./thread-host.js";
+import type { NodeThread, ThreadDeps } from "./thread-host.js";
 
 /** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
 const WATCHDOG_MS = 30_000;
@@ -26,7 +26,7 @@ export interface ThreadRow {
    */
   start: "first" | "next" | "last" | "by its owner";
   /** Absent: the owner makes the thread, and adds it with `NodeThreads.add`. */
-  make?: (parts: ThreadParts<string>) => NodeThread;
+  make?: (deps: ThreadDeps<string>) => NodeThread;
 }
 
 /** A thread that uses no rings gets the smallest. */
@@ -41,15 +41,15 @@ export const THREAD_TABLE = {
     ringBytes: { inbox: 1 << 20, outbox: 8 << 20 },
     essential: true,
     start: "first",
-    make: (parts: ThreadParts<"pleg">) => new PlegThread({ ...parts, init: plegInit(parts.facts) }),
+    make: (deps: ThreadDeps<"pleg">) => new PlegThread({ ...deps, init: plegInit(deps.facts) }),
   },
   server: {
     heapMiB: 192,
     watchdogMs: WATCHDOG_MS,
     ringBytes: { inbox: 4 << 20, outbox: 4 << 20 },
     start: "next",
-    make: (parts: ThreadParts<"server">) =>
-      new ServerThread({ ...parts, init: serverInit(parts.facts), upcalls: serverUpcalls(parts) }),
+    make: (deps: ThreadDeps<"server">) =>
+      new ServerThread({ ...deps, init: serverInit(deps.facts), upcalls: serverUpcalls(deps) }),
   },
   prober: {
     heapMiB: 128,
@@ -57,14 +57,14 @@ export const THREAD_TABLE = {
     // Records are of runs that failed or changed something; a burst of a whole node's failures with their output fits.
     ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
     start: "by its owner",
-    make: (parts: ThreadParts<"prober">) => new ProberThread({ ...parts, init: proberInit(parts.facts) }),
+    make: (deps: ThreadDeps<"prober">) => new ProberThread({ ...deps, init: proberInit(deps.facts) }),
   },
   "image-gc": {
     heapMiB: 128,
     watchdogMs: WATCHDOG_MS,
     ringBytes: NO_RINGS,
     start: "next",
-    make: (parts: ThreadParts<"image-gc">) => new ImageGcThread({ ...parts, init: imageGcInit(parts.facts) }),
+    make: (deps: ThreadDeps<"image-gc">) => new ImageGcThread({ ...deps, init: imageGcInit(deps.facts) }),
   },
   // Made by src/main/node/start-node-status.ts once the node has its credentials.
   "node-status": { heapMiB: 96, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
@@ -74,7 +74,7 @@ export const THREAD_TABLE = {
     // One order at a time, and a storm of OOM kills.
     ringBytes: { inbox: 1 << 12, outbox: 1 << 18 },
     start: "last",
-    make: (parts: ThreadParts<"eviction">) => new EvictionThread({ ...parts, init: evictionInit(parts.facts) }),
+    make: (deps: ThreadDeps<"eviction">) => new EvictionThread({ ...deps, init: evictionInit(deps.facts) }),
   },
 } satisfies Record<string, ThreadRow>;
 
@@ -84,7 +84,7 @@ type Rows = typeof THREAD_TABLE;
 /** The threads that rows make, by name, each with its own class. */
 export type MadeThreads = {
   readonly [Name in WorkerName as Rows[Name] extends { make: unknown } ? Name : never]: Rows[Name] extends {
-    make: (parts: ThreadParts<Name>) => infer Thread;
+    make: (deps: ThreadDeps<Name>) => infer Thread;
   }
     ? Thread
     : never;

@@ -19,7 +19,7 @@ export class Turns {
   private busy = false;
   private closed: Error | undefined;
 
-  /** How many jobs wait. */
+  /** The number of waiting jobs. */
   get waiting(): number {
     return this.all().length;
   }

@@ -1,4 +1,4 @@
-// Follows the lives of the node's pods: writes them into the timelines, and counts them under upstream's names.
+// Follows the node's pods: writes their stages into the timelines, and counts them under upstream's names.
 import { isSidecar, isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -7,12 +7,12 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ContainerKind, PodMetrics, WorkerOperation } from "../sync/metrics.js";
 import type { PodSubscriber } from "../sync/pod-events.js";
 import type { Timelines } from "./timelines.js";
-import { CONFIG_SEEN } from "../model/annotations.js";
+import { CONFIG_SEEN } from "../model/labels.js";
 
 interface Followed {
   /** Containers whose end was counted, or had come before this kubelet looked. */
   ended: Set<string>;
-  /** It ran before this life of the kubelet: its start is not ours to measure. */
+  /** The pod ran before this kubelet process: its start is not measured here. */
   known: boolean;
   looked: boolean;
 }
@@ -101,7 +101,7 @@ export class NodePodWatch {
   private countEnd(pod: Pod, entry: Followed, status: ContainerStatus): void {
     if (status.state !== ContainerState.CONTAINER_EXITED || entry.ended.has(status.id)) return;
     entry.ended.add(status.id);
-    // What ended before this kubelet looked was counted by the one before it.
+    // An earlier kubelet has counted the containers that exited before this one started.
     if (entry.known && !entry.looked) return;
     this.metrics.terminatedContainers.inc({
       container_type: kindOf(pod, status.metadata?.name ?? ""),
@@ -117,7 +117,7 @@ function kindOf({ spec }: Pod, name: string): ContainerKind {
   return has(spec.ephemeralContainers) ? "ephemeral_container" : "container";
 }
 
-/** When a source first showed the pod to this kubelet, milliseconds since the epoch. */
+/** Time at which a source first delivered the pod to this kubelet, milliseconds since the epoch. */
 function seenTime(pod: Pod): number | undefined {
   const seen = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN] ?? "");
   return Number.isNaN(seen) ? undefined : seen;

@@ -1,14 +1,14 @@
-// The lives of the node's pods, and of those that ended last. Main thread; the server thread asks for one at a time.
-// Invariant: what is kept is bounded, whatever pods do.
+// Timelines of the node's pods, and of the pods that were removed last. Main thread; the server thread requests one at
+// a time. Invariant: the stored data is bounded, whatever pods do.
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import { endStage, PodLife } from "./pod-life.js";
-import { INIT_STAGE } from "../model/start-sli.js";
+import type { PodTimeline, TimelinePhase, TimelineStage } from "../../shared/contracts/timeline.js";
+import { INIT_STAGE, startSli } from "../model/start-sli.js";
 import type { EndStage, PodTrace } from "../model/pod-trace.js";
+import { errorText } from "../../shared/log/error-text.js";
 
-/** Pods that are gone stay readable: one asks what happened when it is over. */
+/** Timelines of removed pods stay readable: operators often need them only after the removal. */
 const KEPT_GONE = 100;
 
 export interface TimelinesDeps {
@@ -26,7 +26,7 @@ export class Timelines implements PodTrace {
 
   constructor(private readonly deps: TimelinesDeps) {}
 
-  /** A source wants the pod. Later calls only learn of new init containers. */
+  /** A source wants the pod. Later calls only add new init containers. */
   accept(pod: Pod, seenAt: number): void {
     const { uid, name, namespace } = pod.metadata;
     const known = this.lives.get(uid)?.life;
@@ -37,10 +37,10 @@ export class Timelines implements PodTrace {
     this.lives.set(uid, { life, inits: new Set((pod.spec.initContainers ?? []).map((container) => container.name)) });
   }
 
-  begin(uid: string, stage: string, container?: string): EndStage {
+  startStage(uid: string, stage: string, container?: string): EndStage {
     const life = this.lives.get(uid)?.life;
     if (life === undefined) return () => undefined;
-    const entry = life.begin(stage, container, this.deps.clock.now());
+    const entry = life.startStage(stage, container, this.deps.clock.now());
     return (error) => endStage(entry, error, this.deps.clock.now());
   }
 
@@ -48,7 +48,7 @@ export class Timelines implements PodTrace {
     this.lives.get(uid)?.life.phase(phase, reason, this.deps.clock.now());
   }
 
-  /** Ordinary init containers of the pod that run now: their time is written down as stages of their own. */
+  /** Running ordinary init containers of the pod: their times are separate stages. */
   initRunning(uid: string, names: ReadonlySet<string>): void {
     let open = this.inits.get(uid);
     if ((open === undefined && names.size === 0) || !this.lives.has(uid)) return;
@@ -58,7 +58,7 @@ export class Timelines implements PodTrace {
       end();
       open.delete(name);
     }
-    for (const name of names) if (!open.has(name)) open.set(name, this.begin(uid, INIT_STAGE, name));
+    for (const name of names) if (!open.has(name)) open.set(name, this.startStage(uid, INIT_STAGE, name));
     if (open.size === 0) this.inits.delete(uid);
     else this.inits.set(uid, open);
   }
@@ -89,4 +89,78 @@ export class Timelines implements PodTrace {
     if (newest === undefined) return undefined;
     return newest.life.show(this.deps.events(newest.life.identity.uid), newest.inits);
   }
+}
+
+// One pod's timeline, written while it happens. Bounded: a pod that crashes for weeks keeps its newest stages.
+
+/** A start with a dozen containers takes about 60 stages. */
+const MAX_STAGES = 200;
+const MAX_PHASES = 50;
+
+interface PodIdentity {
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+class PodLife {
+  private readonly stages: TimelineStage[] = [];
+  private readonly phases: TimelinePhase[] = [];
+  private dropped = 0;
+  private runningAt: number | undefined;
+  goneAt: number | undefined;
+
+  constructor(
+    readonly identity: PodIdentity,
+    /** Milliseconds since the epoch. */
+    readonly seenAt: number,
+  ) {}
+
+  startStage(stage: string, container: string | undefined, now: number): TimelineStage {
+    const entry: TimelineStage = { stage, ...(container !== undefined && { container }), startedAt: now };
+    this.stages.push(entry);
+    if (this.stages.length > MAX_STAGES) {
+      this.stages.shift();
+      this.dropped++;
+    }
+    return entry;
+  }
+
+  phase(phase: string, reason: string | undefined, now: number): void {
+    const last = this.phases.at(-1);
+    if (last?.phase === phase && last.reason === reason) return;
+    this.phases.push({ at: now, phase, ...(reason !== undefined && { reason }) });
+    if (this.phases.length > MAX_PHASES) this.phases.shift();
+  }
+
+  /** All containers run for the first time. Answers the start SLI in milliseconds; undefined when it was known before. */
+  running(now: number, initContainers: ReadonlySet<string>): number | undefined {
+    if (this.runningAt !== undefined) return undefined;
+    this.runningAt = now;
+    return startSli({ seenAt: this.seenAt, runningAt: now, stages: this.stages, initContainers });
+  }
+
+  show(events: Event[], initContainers: ReadonlySet<string>): PodTimeline {
+    const { seenAt, runningAt, goneAt, stages } = this;
+    return {
+      ...this.identity,
+      seenAt,
+      ...(runningAt !== undefined && {
+        runningAt,
+        startSliMs: startSli({ seenAt, runningAt, stages, initContainers }),
+      }),
+      ...(goneAt !== undefined && { goneAt }),
+      phases: [...this.phases],
+      stages: stages.map((stage) => ({ ...stage })),
+      stagesDropped: this.dropped,
+      events,
+    };
+  }
+}
+
+function endStage(entry: TimelineStage, error: unknown, now: number): void {
+  if (entry.endedAt !== undefined) return;
+  entry.endedAt = now;
+  entry.durationMs = now - entry.startedAt;
+  if (error !== undefined) entry.error = errorText(error);
 }

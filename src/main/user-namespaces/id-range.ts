@@ -1,6 +1,5 @@
 // The node's user and group ids that pods may have: what /etc/subuid and /etc/subgid give the user "kubelet", else every
 // id that the node's own users don't have. A range that can't be used is refused with what to change.
-import { UserNamespaceError } from "./errors.js";
 
 export interface IdRange {
   first: number;
@@ -65,4 +64,10 @@ function check({ first, length }: IdRange, idsPerPod: number, maxPods: number): 
   if (length % idsPerPod !== 0) refuse(`its length must be a multiple of ${idsPerPod} (userNamespaces.idsPerPod)`);
   if (first + length > ID_LIMIT) refuse(`it must end below ${ID_LIMIT}`);
   if (length / idsPerPod < maxPods) refuse(`it is too short for ${maxPods} pods (maxPods) of ${idsPerPod} ids`);
+}
+
+// The reasons why a pod gets no user namespace: the sandbox's event shows them.
+
+export class UserNamespaceError extends Error {
+  override readonly name = "UserNamespaceError";
 }

@@ -1,7 +1,6 @@
 // Which pod has which ids. Pure. Invariant: no two pods have an id in common, whatever was handed out before under
 // other settings.
-import { UserNamespaceError } from "./errors.js";
-import type { IdRange } from "./id-range.js";
+import { UserNamespaceError, type IdRange } from "./id-range.js";
 
 /** No UID has a "/". */
 const blockKey = (uid: string, index: number): string => `${uid}/${index}`;
@@ -14,7 +13,7 @@ export class IdSlots {
   }
 
   /** The lowest free slot of `size` ids in `range`. Throws UserNamespaceError when there is none. */
-  take(uid: string, range: IdRange, size: number): IdRange {
+  allocate(uid: string, range: IdRange, size: number): IdRange {
     const taken = [...this.used.values()].sort((a, b) => a.first - b.first);
     const end = range.first + range.length;
     let first = range.first;
@@ -32,7 +31,9 @@ export class IdSlots {
     return slot;
   }
 
-  /** Notes what a pod was given by an earlier kubelet. Throws UserNamespaceError when another pod has ids of it. */
+  /**
+   * Records the ids that an earlier kubelet gave to a pod. Throws UserNamespaceError when another pod has some of them.
+   */
   claim(uid: string, slot: IdRange): void {
     const known = this.used.get(uid);
     if (known !== undefined && (known.first !== slot.first || known.length !== slot.length)) {

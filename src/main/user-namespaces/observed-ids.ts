@@ -1,10 +1,12 @@
-// The ids that the container runtime says a pod's sandboxes have: the second source when the pod's own file is damaged.
+// The ids of a pod's sandboxes in the container runtime: the second source if the pod's own file is damaged.
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import { labelKeys } from "../model/labels.js";
 import type { IdRange } from "./id-range.js";
 
-/** Ranges by UID of the pod; empty when nothing of it has ids of its own. Rejects when the runtime does not answer. */
+/**
+ * Ranges by UID of the pod; empty if none of its sandboxes has its own ids. Rejects when the runtime does not respond.
+ */
 export type ObservedIds = (uid: string) => Promise<IdRange[]>;
 
 export function observedIds(cri: Pick<CriClient, "listPodSandbox" | "podSandboxStatus">): ObservedIds {

@@ -1,18 +1,18 @@
-// Hands out the ids of pods with hostUsers: false, keeps them on disk and takes them back. Invariant: before the first
-// id is handed out, all that earlier kubelets handed out are known; a pod keeps its ids as long as anything of it is there; a
-// pod whose file is damaged holds up no other pod, and the ids that the runtime shows for it are handed out to none.
+// Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first
+// allocation, all allocations of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a
+// damaged file delays no other pod, and the ids that the runtime shows for it are allocated to none.
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";
+import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
-import { podsDir, usernsPath } from "../model/data-dirs.js";
-import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
+import { podsDirectory, usernsPath } from "../../shared/fs/pod-paths.js";
+import { podIdRange, type CommandAnswer, type IdRange, type RunCommand, UserNamespaceError } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import type { ObservedIds } from "./observed-ids.js";
-import { readMappings, writeMappings } from "./mappings-file.js";
-import { asError } from "../../shared/errors/thrown.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { asError, errorCode } from "../../shared/errors/thrown.js";
+import { atomicWrite } from "../../shared/fs/atomic-write.js";
 
 export interface UserNamespacesOptions {
   rootDir: string;
@@ -65,7 +65,7 @@ export class UserNamespaces {
     if (refused !== undefined) throw refused;
     const found = this.slots.of(uid);
     if (found !== undefined) return found;
-    const slot = this.slots.take(uid, range, this.options.idsPerPod);
+    const slot = this.slots.allocate(uid, range, this.options.idsPerPod);
     try {
       await writeMappings(usernsPath(this.options.rootDir, uid), slot);
       return slot;
@@ -104,7 +104,7 @@ export class UserNamespaces {
     }
   }
 
-  /** Only this pod waits. @throws what the runtime's answer failed with: then no ids are handed out at all */
+  /** Only this pod waits. @throws the error of the runtime's call: then no ids are assigned at all */
   private async onDamaged(uid: string, error: unknown, slot: IdRange | undefined): Promise<void> {
     const running = await this.deps.observed(uid);
     const ids = slot === undefined ? running : [...running, slot];
@@ -112,14 +112,14 @@ export class UserNamespaces {
     const reserved = ids.map(({ first, length }) => `${first} to ${first + length - 1}`).join(", ");
     const what = ids.length === 0 ? "nothing of the pod runs with ids of its own" : `the ids ${reserved} stay reserved`;
     this.deps.log.warn({ err: error, uid }, `the user namespace of pod ${uid} could not be read: ${what}`);
-    // With nothing of it in the runtime the pod gets new ids, and a new file, when it starts.
+    // Without a sandbox in the runtime the pod gets new ids, and a new file, when it starts.
     if (ids.length > 0) this.refused.set(uid, asError(error));
   }
 }
 
 async function podUids(rootDir: string): Promise<string[]> {
   try {
-    return await readdir(podsDir(rootDir));
+    return (await readdir(podsDirectory(rootDir))).filter(isSafePodUid);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return [];
     throw error;
@@ -137,3 +137,59 @@ const runCommand: RunCommand = (program, args) =>
       else reject(new Error(`${program} ${args.join(" ")} could not be run: ${error.message}`, { cause: error }));
     });
   });
+
+// pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads what the other wrote.
+
+interface Mapping {
+  hostId: number;
+  containerId: number;
+  length: number;
+}
+
+async function writeMappings(path: string, { first, length }: IdRange): Promise<void> {
+  const mappings: Mapping[] = [{ hostId: first, containerId: 0, length }];
+  await atomicWrite(path, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), { mode: 0o644 });
+}
+
+/** undefined if there is no file. Throws UserNamespaceError for one without usable content. */
+export async function readMappings(path: string): Promise<IdRange | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+  const found = decoded(text);
+  if (found === undefined) {
+    throw new UserNamespaceError(
+      `${path} does not say which ids its pod has; remove the pod, and the file when nothing of the pod runs`,
+    );
+  }
+  return found;
+}
+
+/** One mapping from id 0 on, the same for users and groups: nothing else was ever written. */
+function decoded(text: string): IdRange | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { uidMappings, gidMappings } = (value ?? {}) as Record<string, unknown>;
+  const [uids, gids] = [only(uidMappings), only(gidMappings)];
+  if (uids === undefined || gids === undefined) return undefined;
+  if (uids.hostId !== gids.hostId || uids.length !== gids.length) return undefined;
+  return { first: uids.hostId, length: uids.length };
+}
+
+function only(list: unknown): Mapping | undefined {
+  if (!Array.isArray(list) || list.length !== 1) return undefined;
+  const { hostId, containerId, length } = (list[0] ?? {}) as Partial<Mapping>;
+  if (containerId !== 0 || !isId(hostId) || !isId(length) || hostId === 0 || length === 0) return undefined;
+  return { hostId, containerId, length };
+}
+
+const isId = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 32;

@@ -1,4 +1,4 @@
-// What can go wrong with volumes, one class per cause. Each names the pod, the volume and what to do.
+// Errors of volumes, one class per cause. Each message names the pod, the volume and the remedy.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 
 /** The volume's source is not one the kubelet mounts. */
@@ -36,7 +36,7 @@ export function isVolumeSetUpError(error: unknown): error is VolumeSetUpError {
   return error instanceof VolumeSetUpError;
 }
 
-/** What the events of a pod say of a step that failed, where it is not MountVolume.SetUp. */
+/** The event of a failed step other than MountVolume.SetUp. */
 export interface StepEvent {
   reason: "FailedMount" | "FailedMapVolume" | "FailedAttachVolume" | "VolumeResizeFailed";
   message: string;
@@ -75,7 +75,7 @@ export function isVolumeRefusedError(error: unknown): error is VolumeRefusedErro
   return error instanceof VolumeRefusedError;
 }
 
-/** Not all volumes of a pod were set up in the time given; its next sync waits for them again. */
+/** Not all volumes of a pod were set up in time; its next sync waits for them again. */
 export class VolumesNotReadyError extends Error {
   override readonly name = "VolumesNotReadyError";
   constructor(
@@ -97,9 +97,6 @@ export class VolumeOperationPendingError extends Error {
     super(`an operation on volume ${volume} is still in progress; the pod continues when it completes`);
   }
 }
-export function isVolumeOperationPendingError(error: unknown): error is VolumeOperationPendingError {
-  return error instanceof VolumeOperationPendingError;
-}
 
 /** A mount of the pod is still in use; try again when its containers are gone. */
 export class VolumeBusyError extends Error {
@@ -110,9 +107,6 @@ export class VolumeBusyError extends Error {
   ) {
     super(`pod ${uid}: ${directory} is still in use and cannot be unmounted; trying again when no process uses it`);
   }
-}
-export function isVolumeBusyError(error: unknown): error is VolumeBusyError {
-  return error instanceof VolumeBusyError;
 }
 
 /** Something the kubelet did not mount is mounted in a directory that is to be removed. */
@@ -146,7 +140,7 @@ export function isProgramError(error: unknown): error is ProgramError {
   return error instanceof ProgramError;
 }
 
-/** Files of a volume could not be given to the pod's fsGroup. */
+/** The fsGroup could not be set on files of a volume. */
 export class VolumeOwnershipError extends Error {
   override readonly name = "VolumeOwnershipError";
   constructor(
@@ -156,9 +150,6 @@ export class VolumeOwnershipError extends Error {
   ) {
     super(`${path} cannot be given to fsGroup ${group}: ${problem}`);
   }
-}
-export function isVolumeOwnershipError(error: unknown): error is VolumeOwnershipError {
-  return error instanceof VolumeOwnershipError;
 }
 
 /** A path that an object of the API names, but that cannot be a file in a volume. */
@@ -170,7 +161,4 @@ export class PayloadPathError extends Error {
   ) {
     super(`the path ${JSON.stringify(path)} cannot be a file of the volume: ${problem}`);
   }
-}
-export function isPayloadPathError(error: unknown): error is PayloadPathError {
-  return error instanceof PayloadPathError;
 }

@@ -25,20 +25,13 @@ type WorldState = (typeof STATES)[number];
 
 export interface VolumeMetrics {
   operation(volume: MeasuredVolume, operation: VolumeOperationName, durationMs: number, ok: boolean): void;
-  /** A volume is there, as files, so long after its pod first asked for it. */
+  /** Time from a pod's first request for a volume until it is set up. */
   mounted(plugin: string, durationMs: number): void;
   /** A volume that an earlier kubelet left was found again, or could not be read. */
   reconstructed(ok: boolean): void;
-  /** Volumes by plugin, read when metrics are asked for. */
+  /** Volumes by plugin, read at each scrape. */
   watchTotals(read: (state: WorldState) => ReadonlyMap<string, number>): void;
 }
-
-export const noVolumeMetrics: VolumeMetrics = {
-  operation: () => undefined,
-  mounted: () => undefined,
-  reconstructed: () => undefined,
-  watchTotals: () => undefined,
-};
 
 export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
   const durations = registry.histogram(

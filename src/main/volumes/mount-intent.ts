@@ -1,12 +1,12 @@
-// A note on disk of a mount about to be made: written before it, removed after the unmount, so that after a crash at any
-// instruction a restarted kubelet knows that the directory may be, or once was, a mount of its own.
+// The mount record: written to disk before a mount, removed after the unmount, so that after a crash at any instruction
+// a restarted kubelet recognises its own present or former mount.
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
-/** What the kubelet mounts for pods: file system types, and "bind" for a directory of the node's, of whatever type. */
+/** The mounts that the kubelet makes for pods: file system types, and "bind" for a directory of the node of any type. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;
 export type OwnFsType = (typeof KINDS)[number];
 
@@ -20,7 +20,7 @@ export interface MountIntent {
   pageSizeBytes?: string;
 }
 
-/** What is known of a note: one that cannot be read still counts as one. */
+/** The content of a record: a record that cannot be read still counts as one. */
 export interface KnownIntent {
   kind: OwnFsType | undefined;
 }
@@ -62,7 +62,7 @@ export async function clearIntent(metaDirectory: string): Promise<void> {
     const code = errorCode(error);
     if (code === "ENOENT") return;
     if (code !== "EISDIR") throw error;
-    // A folder in its place: it must not keep the pod from going.
+    // A folder in its place must not keep the pod from being removed.
     await removeOwnTree(path);
   }
 }

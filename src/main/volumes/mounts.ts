@@ -9,7 +9,7 @@ export async function isMountPoint(directory: string): Promise<boolean> {
   return (await mountsAt(directory)).length > 0;
 }
 
-/** What is mounted exactly at the directory. */
+/** The mounts exactly at the directory. */
 export async function mountsAt(directory: string): Promise<Mount[]> {
   const place = await asMountPoint(directory);
   return (await readMountsWithin(place)).filter(({ mountPoint }) => mountPoint === place);

@@ -30,7 +30,7 @@ export interface OwnVolume {
 export class OwnMounts {
   /** Kernels before 6.3, and user namespaces, know no noswap. */
   private noSwapRefused = false;
-  /** What notes of this life of the kubelet say, by target. */
+  /** The mount records that this process wrote, by target. */
   private readonly noted = new Map<string, OwnFsType>();
 
   constructor(private readonly mountNow = mount) {}
@@ -77,8 +77,8 @@ export class OwnMounts {
   }
 
   /**
-   * What there nearly always is: one layer, of the kind that was noted, over an empty directory. The kernel tells all of
-   * that without a reading of the mount table; false: it is otherwise, or not for certain.
+   * True in the common case: one layer, of the recorded kind, over an empty directory. The kernel shows that without a read of the
+   * mount table. False: another case, or unknown.
    */
   private async removeQuickly(uid: string, target: string, kind: InMemory): Promise<boolean> {
     if ((await fileSystemAt(target)) !== MAGIC[kind]) return false;
@@ -87,8 +87,9 @@ export class OwnMounts {
   }
 
   /**
-   * Removes the volume's directory by `removeTree`, which refuses to delete what is mounted. A mount of these kinds was made by the kubelet
-   * that ran on this node before: it is unmounted first. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
+   * Removes the volume's directory by `removeTree`, which refuses to delete below a mount. A mount of these kinds was
+   * made by an earlier kubelet
+   * on this node: it is unmounted first. @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
    */
   async removeVolume(
     { uid, target, meta }: OwnVolume,

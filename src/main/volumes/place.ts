@@ -1,22 +1,24 @@
-// Where a container finds a volume: a path of the node, the files of an image, which the runtime mounts itself, or a
-// device of the node.
+// The place of a volume for a container: a path on the node, the files of an image, which the runtime mounts itself, or
+// a device of the node.
 import type { ImageVolumeSource } from "../../shared/api/volume.js";
 
 export type VolumePlace = HostPlace | ImagePlace | DevicePlace;
 
 export interface HostPlace {
   hostPath: string;
-  /** The volume can't be written to, whatever the container's mount says. */
+  /** The volume is read-only, whatever the container's mount is. */
   readOnly?: true;
   /** The volume's name on disk, where it is not the pod's name for it: a persistent volume's. */
   volumeName?: string;
   /** Processes of the pod are in this group. */
   group?: number;
-  /** On a node with SELinux the runtime gives the files the container's label. */
+  /** On a node with SELinux the runtime sets the container's label on the files. */
   relabel?: true;
+  /** The usage of its file system is not the volume's. */
+  unmeasured?: true;
 }
 export interface ImagePlace {
-  /** What to fetch before the first container that mounts it; the runtime gets the resolved reference. */
+  /** The image to pull before the first container that mounts it; the runtime receives the resolved reference. */
   image: ImageVolumeSource;
 }
 

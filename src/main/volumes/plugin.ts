@@ -1,10 +1,11 @@
-// What a volume plugin is: one kind of source, set up for one pod. Tearing down is by directory, because after a restart
+// The interface of a volume plugin: it sets up one kind of source for one pod. Teardown goes by directory, because after a restart
 // the pod may be known only from disk.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { VolumePlace } from "./place.js";
+import { lazily } from "./lazily.js";
 
-/** Who does the work for a volume, in the words of metrics. */
+/** The plugin of a volume, as the labels of metrics name it. */
 export interface VolumeDoer {
   /** "kubernetes.io/empty-dir"; of CSI with the driver: "kubernetes.io/csi:ebs.csi.aws.com". */
   plugin: string;
@@ -21,6 +22,8 @@ export interface SetUpRequest {
   signal: AbortSignal;
   /** Called by plugins that delegate, as soon as they know the plugin that does the work. */
   doneBy?: DoneBy;
+  /** For plugins to call when something has come whose absence made a set-up fail: the next try begins at once. */
+  hurry?: () => void;
 }
 
 export interface VolumePlugin {
@@ -28,19 +31,58 @@ export interface VolumePlugin {
   readonly name: string;
   /** Field of the volume that selects the plugin: "emptyDir". */
   readonly source: string;
-  /** It finds out who does the work, and says so (`doneBy`): its own name is none of a volume's. */
+  /** The plugin delegates to another one and reports its name (`doneBy`): no volume has the plugin's own name. */
   readonly indirect?: true;
   /** Idempotent. Resolves to what containers get. @throws VolumeSetUpError, UnsupportedVolumeError */
   setUp(request: SetUpRequest): Promise<VolumePlace>;
   /**
-   * For sources whose content changes under running pods: makes it what it has to be by now, in place. Called for volumes
-   * that are set up, in the background, again and again. Rejects as setUp does; what is there stays as it is.
+   * For sources whose content changes under running pods: updates the content in place. Called repeatedly in the
+   * background for volumes that are set up. Rejects as setUp does; the old content then stays.
    */
   refresh?(request: SetUpRequest): Promise<void>;
-  /** What of such a volume this node cannot do, in words for an UnsupportedVolumeError; absent: nothing. */
+  /** The feature of such a volume that this node lacks, as text for an UnsupportedVolumeError; absent: none. */
   unsupported?: (volume: Volume) => string | undefined;
   /** Idempotent; absent for sources that own nothing on disk. @throws VolumeBusyError, ForeignMountError */
   tearDown?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
   /** Idempotent; for volumes that pods have as devices, by their name below volumeDevices/. */
   unmapDevice?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
+  /** For volumes in directories of pods that bear no plugin's name: those of flexVolume drivers. As `tearDown`. */
+  tearDownIn?(directory: string, uid: string, volume: string): Promise<void>;
+  /** Ends what goes on in the background. */
+  stop?(): Promise<void>;
+}
+
+// A volume plugin whose code is loaded for the first pod that uses it: a node without such pods never reads it.
+
+interface LazyPlugin {
+  name: string;
+  source: string;
+  indirect?: true;
+  /** It has `tearDownIn`. */
+  ownsDirectories?: true;
+  unsupported?: (volume: Volume) => string | undefined;
+  load(): Promise<VolumePlugin>;
+}
+
+/** The plugin has `refresh`, `tearDown` and `unmapDevice`, which do nothing where the loaded one has none. */
+export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
+  const { name, source, indirect, ownsDirectories, unsupported } = plugin;
+  let loading: Promise<VolumePlugin> | undefined;
+  const load = lazily(() => plugin.load());
+  const loaded = (): Promise<VolumePlugin> => (loading = load());
+  return {
+    name,
+    source,
+    ...(indirect === true && { indirect }),
+    ...(unsupported !== undefined && { unsupported }),
+    setUp: async (request) => (await loaded()).setUp(request),
+    refresh: async (request) => (await loaded()).refresh?.(request),
+    tearDown: async (uid, volume, doneBy) => (await loaded()).tearDown?.(uid, volume, doneBy),
+    unmapDevice: async (uid, volume, doneBy) => (await loaded()).unmapDevice?.(uid, volume, doneBy),
+    ...(ownsDirectories === true && {
+      tearDownIn: async (directory, uid, volume) => (await loaded()).tearDownIn?.(directory, uid, volume),
+    }),
+    // What is being loaded has nothing to end if it fails.
+    stop: async () => (await loading?.catch(() => undefined))?.stop?.(),
+  };
 }

@@ -1,13 +1,12 @@
 // Every kind of volume that the kubelet mounts; a new kind is one folder and one entry here. What needs the cluster is
-// listed only on a node that joins one, and its code is loaded by the first pod that asks for it.
+// listed only on a node that joins one, and its code is loaded for the first pod that uses it.
 import type { VolumeProjection } from "../../shared/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { hostPathPlugin } from "./host-path/plugin.js";
 import { imagePlugin } from "./image/plugin.js";
-import { lazyPlugin } from "./lazy-plugin.js";
+import { lazyPlugin, type VolumePlugin } from "./plugin.js";
 import type { ObjectVolumeDeps } from "./object-volume/object-volume.js";
-import type { VolumePlugin } from "./plugin.js";
 import type { VolumeManagerOptions } from "./volume-manager-options.js";
 
 /** `cluster` is absent on a stand-alone node. */
@@ -35,6 +34,20 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
         source: "nfs",
         load: async () => (await import("./persistent/nfs-plugin.js")).nfsPlugin(options.rootDir),
       }),
+      lazyPlugin({
+        name: "kubernetes.io/iscsi",
+        source: "iscsi",
+        load: async () => (await import("./iscsi/standalone.js")).standaloneIscsiPlugin(options),
+      }),
+      lazyPlugin({
+        name: "kubernetes.io/fc",
+        source: "fc",
+        load: async () => (await import("./fc/standalone.js")).standaloneFcPlugin(options),
+      }),
+      lazyPlugin({
+        ...{ name: "kubernetes.io/flexvolume", source: "flexVolume", indirect: true, ownsDirectories: true },
+        load: async () => (await import("./flex/standalone.js")).standaloneFlexPlugin(options),
+      }),
     ]),
   ];
 }
@@ -54,7 +67,7 @@ function clusterPlugins(deps: ObjectVolumeDeps & { cluster: ClusterAccess }): Vo
   ];
 }
 
-/** What of a projection only an API server can give. */
+/** The first source of a projection that needs an API server. */
 function clusterSource(sources: readonly VolumeProjection[] = []): string | undefined {
   const needed = sources.flatMap((source) => Object.keys(source)).find((name) => name !== "downwardAPI");
   return needed === undefined ? undefined : `projected.${needed}`;

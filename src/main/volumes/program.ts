@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { ProgramError } from "./errors.js";
 
-/** Upstream gives a volume operation about this long. */
+/** Upstream's limit for a volume operation, roughly. */
 const TIMEOUT_MS = 120_000;
 const OUTPUT_LIMIT = 4096;
 const PROGRAM_ENVIRONMENT = { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
@@ -46,7 +46,7 @@ export interface ProgramResult {
   stderr: string;
 }
 
-/** For programs whose exit status is an answer. @throws ProgramError when the program cannot run, or is killed */
+/** For programs whose exit status is a result. @throws ProgramError when the program cannot run, or is killed */
 export function runReading(program: string, args: readonly string[], timeoutMs: number): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const command = [program, ...args].join(" ");

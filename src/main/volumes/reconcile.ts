@@ -1,6 +1,6 @@
-// What an earlier kubelet left: its notes of mounts are compared with the mount table, once, before anything is deleted.
-// Invariant: only notes are removed here, and only those of mounts that never happened; directories and mounts stay for
-// set-up and teardown, which find the world as it says.
+// Compares the mount records of an earlier kubelet with the mount table, once, before anything is deleted.
+// Invariant: this file removes only records, and only those of mounts that never happened; directories and mounts stay for set-up and
+// teardown.
 import { stat } from "node:fs/promises";
 import { mountsWithin, readMounts } from "../../shared/fs/mountinfo.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -9,7 +9,15 @@ import { clearIntent, readIntent } from "./mount-intent.js";
 import { asMountPoint } from "./mounts.js";
 import * as paths from "./paths.js";
 import type { SetUpVolume } from "./world/actual-state.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
+import {
+  MOUNT_POINT,
+  devicesDirectory,
+  pluginName,
+  pluginsDirectory,
+  podsDirectory,
+  volumesDirectory,
+} from "../../shared/fs/pod-paths.js";
 
 export interface ReconcileDeps {
   rootDir: string;
@@ -17,17 +25,13 @@ export interface ReconcileDeps {
   metrics: VolumeMetrics;
 }
 
-/** Where the kubelet, or a driver for it, mounts: pods/UID/volumes/PLUGIN/NAME, NAME/mount for CSI, and pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX. */
-const OWN_PLACE =
-  /^[^/]+\/(volumes\/[^/]+\/[^/]+|volumes\/kubernetes\.io~csi\/[^/]+\/mount|volume-subpaths\/[^/]+\/[^/]+\/\d+)$/;
-
 /** The volumes that are set up. Rejects when the mount table or the pods' directory cannot be read. */
 export async function reconcile({ rootDir, log, metrics }: ReconcileDeps): Promise<SetUpVolume[]> {
-  const pods = paths.podsDirectory(rootDir);
+  const pods = podsDirectory(rootDir);
   const prefix = await asMountPoint(pods);
   const mounted = new Set(mountsWithin(await readMounts(), prefix).map(({ mountPoint }) => mountPoint));
   for (const mountPoint of mounted) {
-    if (mountPoint === prefix || OWN_PLACE.test(mountPoint.slice(prefix.length + 1))) continue;
+    if (mountPoint === prefix || MOUNT_POINT.test(mountPoint.slice(prefix.length + 1))) continue;
     log.warn(
       { mountPoint },
       `${mountPoint} is mounted in a pod's directory, and not by the kubelet; it blocks the pod's removal`,
@@ -54,29 +58,30 @@ async function reconcilePod(
   log: Logger,
 ): Promise<SetUpVolume[]> {
   const found: SetUpVolume[] = [];
-  const pod = paths.podDirectory(rootDir, uid);
-  const [volumes, meta] = await Promise.all([volumesIn(`${pod}/volumes`), volumesIn(`${pod}/plugins`)]);
+  const records = pluginsDirectory(rootDir, uid);
+  const [volumes, meta] = await Promise.all([volumesIn(volumesDirectory(rootDir, uid)), volumesIn(records)]);
   for (const [plugin, volume] of volumes) {
     const isMounted = mounted.has(`${prefix}/${uid}/volumes/${plugin}/${volume}`);
-    const note = await readIntent(`${pod}/plugins/${plugin}/${volume}`);
+    const note = await readIntent(`${records}/${plugin}/${volume}`);
+    const isReady = await exists(`${records}/${plugin}/${volume}/${paths.READY_FILE}`);
     const name = `volume ${volume} of pod ${uid}`;
-    if (isMounted && note === undefined) {
+    if (isMounted && note === undefined && !isReady) {
       log.info({ uid, volume }, `${name} was mounted by another kubelet; it is unmounted with its pod`);
     }
     if (!isMounted && note !== undefined) {
       log.info({ uid, volume }, `${name} has a mount record but is not mounted; mounting it when its pod needs it`);
-      await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
-    } else if (isMounted || (await exists(`${pod}/plugins/${plugin}/${volume}/${paths.READY_FILE}`))) {
-      found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
+      await clearIntent(`${records}/${plugin}/${volume}`);
+    } else if (isMounted || isReady) {
+      found.push({ uid, volume, plugin: pluginName(plugin), place: undefined });
     }
   }
-  for (const [plugin, volume] of await volumesIn(paths.devicesDirectory(rootDir, uid))) {
-    found.push({ uid, volume, plugin: paths.pluginName(plugin), place: undefined });
+  for (const [plugin, volume] of await volumesIn(devicesDirectory(rootDir, uid))) {
+    found.push({ uid, volume, plugin: pluginName(plugin), place: undefined });
   }
   for (const [plugin, volume] of meta) {
     if (volumes.some((one) => one[0] === plugin && one[1] === volume)) continue;
     log.info({ uid, volume }, `removing the mount record of volume ${volume} of pod ${uid}: its directory is missing`);
-    await clearIntent(`${pod}/plugins/${plugin}/${volume}`);
+    await clearIntent(`${records}/${plugin}/${volume}`);
   }
   return found;
 }

@@ -9,13 +9,13 @@ import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { entriesOf } from "../../shared/fs/untrusted-folder.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;
 /** A tree of the kubelet's own with more entries than this has entries of others: it is rm's work, too. */
 const MOST_OWN = 1000;
-/** What is made while a directory is being emptied is seen by the next try. */
+/** The next try removes entries that appeared while the directory was emptied. */
 const TRIES = 3;
 
 /** A directory that is not there is no error. @throws ForeignMountError, ProgramError */
@@ -41,9 +41,9 @@ async function removeSmall(directory: string): Promise<boolean> {
 }
 
 /**
- * Removes a directory of the kubelet's own making (a pod's, once its volumes are down) without a process for it: nothing
- * in it was ever writable as a directory by a container. It holds a few files per container; a tree with more is removed by rm.
- * All directories are asked before the first file goes. @throws ForeignMountError
+ * Removes a directory that the kubelet created (a pod's, after its volumes are torn down) without a process: no
+ * container could ever write into it as a directory. It holds a few files per container; rm removes a larger tree. All
+ * directories are tested before the first file is removed. @throws ForeignMountError
  */
 export async function removeOwnTree(directory: string): Promise<void> {
   if (!(await explained(directory, () => removeFound(directory)))) await removeTree(directory);
@@ -120,7 +120,7 @@ async function tryRemove(directory: string): Promise<"gone" | "not empty"> {
   }
 }
 
-/** Says which mounts are meant where the system only says EBUSY. */
+/** Names the mounts where the system only reports EBUSY. */
 async function explained<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

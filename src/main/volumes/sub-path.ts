@@ -3,7 +3,8 @@
 import { mkdir } from "node:fs/promises";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";
-import { POD_DIRECTORY_MODE, subPathsDirectory } from "./paths.js";
+import { POD_DIRECTORY_MODE } from "./paths.js";
+import { subPathsDirectory } from "../../shared/fs/pod-paths.js";
 
 export interface SubPathRequest {
   podUid: string;

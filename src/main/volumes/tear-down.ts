@@ -1,5 +1,6 @@
-// Takes the volumes of one pod down, each by itself: what is busy or hangs keeps only its own volume, and the pod, back.
-// What there is to take down is read from disk, since the pod may be an earlier kubelet's.
+// Tears down the volumes of one pod, each by itself: a volume that is busy or hangs delays only itself and the pod's
+// directory.
+// The volumes to tear down are read from disk, because the pod may be from an earlier kubelet.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { VolumeOperationPendingError } from "./errors.js";
@@ -10,8 +11,17 @@ import { removeEmpty, removeTree } from "./remove-tree.js";
 import { volumeKey, type ActualState } from "./world/actual-state.js";
 import type { VolumeOperations } from "./world/operations.js";
 import { asError } from "../../shared/errors/thrown.js";
+import {
+  devicesDirectory,
+  pluginDirectoryName,
+  pluginName,
+  pluginsDirectory,
+  podDirectory,
+  subPathsDirectory,
+  volumesDirectory,
+} from "../../shared/fs/pod-paths.js";
 
-/** How long one call waits for a volume; the teardown goes on, and the next call finds it under way or done. */
+/** Time for which one call waits for a volume; the teardown continues, and the next call finds it pending or done. */
 const PATIENCE_MS = 15_000;
 
 export interface TearDownDeps {
@@ -41,10 +51,10 @@ export async function tearDownVolumes(deps: TearDownDeps, uid: string): Promise<
   );
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-  // What is left were volumes with nothing on disk.
+  // The rest are volumes without a directory on disk.
   for (const { volume } of actual.ofPod(uid)) actual.tornDown(uid, volume);
   operations.forgetPod(uid);
-  if (onDisk.hasSubPaths) await removeTree(paths.subPathsDirectory(rootDir, uid));
+  if (onDisk.hasSubPaths) await removeTree(subPathsDirectory(rootDir, uid));
   for (const directory of onDisk.pluginDirectories) await removeEmpty(directory);
 }
 
@@ -64,7 +74,10 @@ interface OnDisk {
   pluginDirectories: string[];
 }
 
-/** Volumes of the host have no directories, but may have sub-paths. What the pod's directory does not list is not asked for. */
+/**
+ * Volumes of the host have no directories, but may have sub-paths. A kind that the pod's directory does not list is
+ * skipped.
+ */
 async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<OnDisk> {
   const volumes: OnDisk["volumes"] = new Map();
   const entry = (volume: string): FoundVolume => {
@@ -72,22 +85,22 @@ async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<On
     if (known === undefined) volumes.set(volume, (known = { mounts: [], devices: [], subPaths: false }));
     return known;
   };
-  const pod = paths.podDirectory(rootDir, uid);
+  const pod = podDirectory(rootDir, uid);
   const there = new Set((await paths.namesIn(pod)).map((name) => `${pod}/${name}`));
-  const subPaths = paths.subPathsDirectory(rootDir, uid);
+  const subPaths = subPathsDirectory(rootDir, uid);
   const hasSubPaths = there.has(subPaths);
   if (hasSubPaths) for (const volume of await paths.namesIn(subPaths)) entry(volume).subPaths = true;
   const pluginDirectories: string[] = [];
-  const kinds = { mounts: paths.volumesDirectory(rootDir, uid), devices: paths.devicesDirectory(rootDir, uid) };
+  const kinds = { mounts: volumesDirectory(rootDir, uid), devices: devicesDirectory(rootDir, uid) };
   for (const kind of ["mounts", "devices"] as const) {
     if (!there.has(kinds[kind])) continue;
     for (const plugin of await paths.namesIn(kinds[kind])) {
       for (const volume of await paths.namesIn(`${kinds[kind]}/${plugin}`)) entry(volume)[kind].push(plugin);
       pluginDirectories.push(`${kinds[kind]}/${plugin}`);
-      // Where the plugin's notes were.
-      if (kind === "mounts") pluginDirectories.push(`${pod}/plugins/${plugin}`);
+      // Directory of the plugin's mount records.
+      if (kind === "mounts") pluginDirectories.push(`${pluginsDirectory(rootDir, uid)}/${plugin}`);
     }
-    // The directory of links to devices goes with the pod's.
+    // The directory of links to devices is removed with the pod's.
     if (kind === "mounts") pluginDirectories.push(kinds.mounts);
   }
   return { volumes, hasSubPaths, pluginDirectories };
@@ -96,25 +109,27 @@ async function volumesOnDisk({ rootDir }: TearDownDeps, uid: string): Promise<On
 async function tearDownVolume(deps: TearDownDeps, uid: string, volume: string, found: FoundVolume): Promise<void> {
   if (found.subPaths) await tearDownSubPaths(deps.rootDir, uid, volume);
   const pluginOf = (directory: string): VolumePlugin | undefined =>
-    deps.plugins.find(({ name }) => paths.pluginDirectoryName(name) === directory);
+    deps.plugins.find(({ name }) => pluginDirectoryName(name) === directory);
+  const owner = deps.plugins.find((plugin) => plugin.tearDownIn !== undefined);
   for (const directory of found.mounts) {
     const plugin = pluginOf(directory);
-    await deps.attempt({ plugin: paths.pluginName(directory) }, async (doneBy) => {
+    await deps.attempt({ plugin: pluginName(directory) }, async (doneBy) => {
       if (plugin?.tearDown !== undefined) return plugin.tearDown(uid, volume, doneBy);
+      if (owner?.tearDownIn !== undefined) return owner.tearDownIn(directory, uid, volume);
       deps.log.warn({ uid, volume, plugin: directory }, "removing a volume directory of an unknown plugin");
-      return removeTree(`${paths.volumesDirectory(deps.rootDir, uid)}/${directory}/${volume}`);
+      return removeTree(`${volumesDirectory(deps.rootDir, uid)}/${directory}/${volume}`);
     });
   }
   for (const directory of found.devices) {
     const plugin = pluginOf(directory);
-    const doer = { plugin: paths.pluginName(directory), block: true };
+    const doer = { plugin: pluginName(directory), block: true };
     await deps.attempt(doer, async (doneBy) => plugin?.unmapDevice?.(uid, volume, doneBy));
   }
 }
 
 /** The kubelet's own mounts are at VOLUME/CONTAINER/INDEX; one anywhere else came in by propagation and stops removeTree. */
 async function tearDownSubPaths(rootDir: string, uid: string, volume: string): Promise<void> {
-  const directory = `${paths.subPathsDirectory(rootDir, uid)}/${volume}`;
+  const directory = `${subPathsDirectory(rootDir, uid)}/${volume}`;
   for (const container of await paths.namesIn(directory)) {
     for (const index of await paths.namesIn(`${directory}/${container}`)) {
       await unmount(uid, `${directory}/${container}/${index}`);

@@ -1,4 +1,4 @@
-// What the volume manager and its plugins get of the node. A file of its own: the manager needs the plugins, and they need this.
+// The options of the volume manager and its plugins. In a separate file, because the manager imports the plugins, and they import this.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
@@ -11,11 +11,14 @@ import type { Logger } from "../../shared/log/logger.js";
 export interface VolumeManagerOptions {
   /** Root directory of the kubelet: /var/lib/kubelet. Absolute. */
   rootDir: string;
+  nodeName: string;
+  /** Directory of flexVolume drivers. */
+  volumePluginDir: string;
   /** Bound of memory-backed volumes, bytes. */
   nodeMemoryBytes: bigint;
   /** Node allocatable for the downward API. */
   nodeAllocatable(): ResourceList;
-  /** How often volumes whose content changes are looked at. */
+  /** Interval between two updates of volumes whose content changes. */
   syncFrequencyMs: number;
   clock: Clock;
   log: Logger;
@@ -23,7 +26,7 @@ export interface VolumeManagerOptions {
   metrics: VolumeMetrics;
   /** Runs in a pool thread. */
   changeOwnership: OwnershipDeps["changeOwnership"];
-  /** For whatever may lie on a mount that does not answer. */
+  /** For calls on files of a mount that may not respond. */
   calls: VolumeCalls;
   /** Volumes that outlive pods, on a node with a cluster. */
   persistent?: Pick<PersistentVolumes, "plugins">;

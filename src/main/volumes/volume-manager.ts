@@ -1,7 +1,8 @@
-// A pod's volumes, set up before its first container and torn down after its last. What is wanted and what is there are
-// kept apart (world/), and the disk and the mount table have the last word: a restarted kubelet needs no memory of the one
-// before. Invariant: only volumes that a container uses are set up; nothing is deleted before what an earlier kubelet left
-// was compared with the mount table; a pod's directory goes only when its volumes are down; no volume waits for another.
+// A pod's volumes, set up before its first container and torn down after its last. Desired and actual state are
+// separate (world/). Disk and mount table decide, so a restarted kubelet needs no state of its predecessor. Invariant:
+// only volumes that a container uses are set up; nothing is deleted before the volumes of an earlier kubelet were
+// compared with the mount table; a pod's directory is removed only after its volumes are torn down; no volume waits for
+// another.
 import { moduleLogger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
@@ -18,34 +19,38 @@ import { reconcile } from "./reconcile.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { prepareSubPath, type SubPathRequest } from "./sub-path.js";
 import { tearDownVolumes } from "./tear-down.js";
-import { ActualState } from "./world/actual-state.js";
+import type { VolumeFacts } from "../../shared/contracts/nodelet.js";
+import { ActualState, volumeKey } from "./world/actual-state.js";
 import { DesiredState, type WantedVolume } from "./world/desired-state.js";
 import { VolumeOperations } from "./world/operations.js";
-import { refreshVolumes } from "./world/refresh-volumes.js";
+import { refreshVolumes, takingOver } from "./world/refresh-volumes.js";
 import { Refresher } from "./world/refresher.js";
-import { takingOver } from "./world/take-over.js";
 import { notReady, emitNotReady, waitForVolumes } from "./world/wait-for-volumes.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { podDirectory } from "../../shared/fs/pod-paths.js";
 
 export interface VolumeManager {
   /**
-   * Where containers find the pod's volumes, by volume name; the pod's directory is there. Idempotent, and quick when all is set up. What fails is an
-   * event of the pod and is tried again with back-off, for two minutes.
+   * The places of the pod's volumes, by volume name; the pod's directory exists. Idempotent, and quick when all volumes
+   * are set up. A failed operation
+   * is reported as an event of the pod and repeated with back-off, for two minutes.
    * @throws UnsupportedVolumeError, VolumesNotReadyError, or the signal's reason
    */
   setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>>;
-  /** The pod's definition as it is by now: what is in its volumes follows it. */
+  /** Takes the pod's current definition: the content of its volumes follows it. */
   podChanged(pod: Pod): void;
-  /** Something that the pod's volumes are made of may have changed. */
+  /** A source of the content of the pod's volumes may have changed. */
   refreshPod(uid: string): void;
-  /** Ends what goes on in the background; volumes stay as they are. */
+  /** Ends background work; volumes stay as they are. */
   stop(): Promise<void>;
   /** Host path to mount for a volumeMount with a subPath. @throws SubPathError, VolumeBusyError */
   prepareSubPath(request: SubPathRequest): Promise<string>;
   /** Idempotent. @throws VolumeBusyError, ForeignMountError, VolumeOperationPendingError: try again later */
   tearDownPod(uid: string): Promise<void>;
-  /** Removes what is left of the pod's directory. @throws ForeignMountError while anything is mounted below it */
+  /** Removes the rest of the pod's directory. @throws ForeignMountError while anything is mounted below it */
   removePodDirectory(uid: string): Promise<void>;
+  /** The volumes of the pod that were asked for, for the nodelet command. */
+  describe(uid: string): VolumeFacts[];
   /** UIDs of pods with a directory on disk. */
   listPods(): Promise<string[]>;
 }
@@ -126,6 +131,7 @@ export class PluginVolumeManager implements VolumeManager {
 
   async stop(): Promise<void> {
     await this.refresher.stop();
+    await Promise.all(this.plugins.map(async (plugin) => plugin.stop?.()));
   }
 
   prepareSubPath(request: SubPathRequest): Promise<string> {
@@ -145,9 +151,24 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   async removePodDirectory(uid: string): Promise<void> {
-    const directory = paths.podDirectory(this.options.rootDir, uid);
+    const directory = podDirectory(this.options.rootDir, uid);
     await this.tearDownPod(uid);
     await removeOwnTree(directory);
+  }
+
+  describe(uid: string): VolumeFacts[] {
+    const now = this.options.clock.now();
+    return this.desired.of(uid).map(({ volume: { name }, plugin, doer }): VolumeFacts => {
+      const { runningForMs, lastError, restMs } = this.operations.describe(volumeKey(uid, name));
+      return {
+        name,
+        plugin: doer?.plugin ?? plugin.name,
+        mounted: this.actual.has(uid, name),
+        ...(runningForMs !== undefined && { runningSince: Math.round(now - runningForMs) }),
+        ...(lastError !== undefined && { lastError: messageOf(lastError) }),
+        ...(restMs !== undefined && { nextTryAt: Math.round(now + restMs) }),
+      };
+    });
   }
 
   listPods(): Promise<string[]> {

@@ -1,7 +1,7 @@
-// How full a volume is.
+// Capacity and usage of a volume.
 
 export interface VolumeUsage {
-  /** Where the figures come from (metric_source): "fs", or a CSI driver's name. */
+  /** Source of the figures (metric_source): "fs", or a CSI driver's name. */
   source: string;
   capacityBytes?: number;
   availableBytes?: number;
@@ -9,6 +9,6 @@ export interface VolumeUsage {
   inodes?: number;
   inodesFree?: number;
   inodesUsed?: number;
-  /** Of drivers that can tell. */
+  /** Only from drivers that report it. */
   condition?: { abnormal: boolean; message: string };
 }

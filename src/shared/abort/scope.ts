@@ -1,5 +1,6 @@
-// A signal that ends with another one, by its owner's call, or when time is up. Not AbortSignal.any: Node 20 keeps an
-// entry of every result for as long as a source lives. Invariant: a scope that is disposed has left its parent.
+// A signal that aborts with its parent, by its owner's call, or after a timeout. Not AbortSignal.any: Node 20 keeps an
+// entry of every result for as long as a source exists. Invariant: a disposed scope has removed its listener from its
+// parent.
 import type { Clock, Timer } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";
 
@@ -33,7 +34,7 @@ export class Scope implements Disposable {
     this.controller.abort(reason);
   }
 
-  /** Leaves parent and timer. Call it when the work of the scope is over. */
+  /** Removes the listener and the timer. Call it when the work of the scope has ended. */
   dispose(): void {
     this.unlimited();
     this.parent?.removeEventListener("abort", this.onParent);

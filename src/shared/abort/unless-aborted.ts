@@ -3,7 +3,7 @@
 // rejection.
 import { abortReason } from "../errors/thrown.js";
 
-/** The promise's outcome; rejects with the signal's reason when the signal ends first. The promise goes on by itself. */
+/** The promise's outcome; rejects with the signal's reason if the signal aborts first. The promise itself continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);

@@ -1,4 +1,4 @@
-// Eviction thresholds: what is watched, and from where on pods go.
+// Eviction thresholds: the signal and the value below which pods are evicted.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/
 
 import type { QuantityFormat } from "./quantity.js";

@@ -1,4 +1,4 @@
-// Does a node selector term match this node? Pods select nodes by it, and persistent volumes say where they can be reached.
+// Matches a node selector term with this node. Pods select nodes by it, and persistent volumes restrict their nodes.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
 import type { NodeSelectorTerm } from "./objects.js";
 

@@ -2,6 +2,7 @@
 import type { ApiObject } from "./client/port.js";
 import type { IntOrString, Quantity, ResourceList, Time } from "./meta.js";
 import type { Toleration } from "./pod.js";
+import type { FCVolumeSource, FlexVolumeSource, ISCSIVolumeSource } from "./volume.js";
 
 export interface ServiceAccount extends ApiObject {
   secrets?: { name?: string }[];
@@ -75,6 +76,9 @@ export interface PersistentVolume extends ApiObject {
     hostPath?: { path: string; type?: string };
     local?: { path: string; fsType?: string };
     nfs?: { server: string; path: string; readOnly?: boolean };
+    flexVolume?: FlexVolumeSource;
+    iscsi?: ISCSIVolumeSource;
+    fc?: FCVolumeSource;
     csi?: CSIPersistentVolumeSource;
     [source: string]: unknown;
   };
@@ -114,7 +118,7 @@ export interface CSIDriver extends ApiObject {
 
 export interface CSINode extends ApiObject {
   spec: {
-    /** null: the API server's way to say that there are none. */
+    /** null: the API server's form for none. */
     drivers: { name: string; nodeID: string; topologyKeys?: string[]; allocatable?: { count?: number } }[] | null;
   };
 }
@@ -129,7 +133,7 @@ export interface VolumeAttachment extends ApiObject {
   status?: {
     attached: boolean;
     attachmentMetadata?: Record<string, string>;
-    /** errorCode: a gRPC status, of attachers that give it. */
+    /** errorCode: a gRPC status, of attachers that set it. */
     attachError?: { message?: string; time?: string; errorCode?: number };
     detachError?: { message?: string; time?: string };
   };

@@ -50,13 +50,22 @@ export interface ApiContainerStatus {
   started?: boolean;
   allocatedResources?: ResourceList;
   resources?: ResourceRequirements;
-  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean; recursiveReadOnly?: string }[];
+  volumeMounts?: VolumeMountStatus[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
   stopSignal?: string;
   allocatedResourcesStatus?: ResourceStatus[];
 }
 
-/** Health of the devices that a container was given of one resource. */
+export interface VolumeMountStatus {
+  name: string;
+  mountPath: string;
+  readOnly?: boolean;
+  recursiveReadOnly?: string;
+  /** The image of an image volume (gate ImageVolumeWithDigest). */
+  volumeStatus?: { image: { imageRef: string } };
+}
+
+/** Health of a container's devices of one resource. */
 export interface ResourceStatus {
   name: string;
   /** `message`: gate ResourceHealthStatusMessage. */

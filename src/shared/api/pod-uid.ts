@@ -11,10 +11,6 @@ export class UnsafePodUidError extends Error {
   }
 }
 
-export function isUnsafePodUidError(error: unknown): error is UnsafePodUidError {
-  return error instanceof UnsafePodUidError;
-}
-
 export function isSafePodUid(uid: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(uid);
 }

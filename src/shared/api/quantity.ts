@@ -3,7 +3,7 @@
 // Format: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
 import type { Quantity } from "./meta.js";
 
-/** How a quantity prints: suffixes m, k, M, …; suffixes Ki, Mi, …; or an exponent (e3). */
+/** Print format of a quantity: suffixes m, k, M, …; suffixes Ki, Mi, …; or an exponent (e3). */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 /** A parsed quantity. Nothing finer than a billionth exists: finer text is rounded up (away from zero). */
@@ -13,10 +13,10 @@ export interface ExactQuantity {
   readonly format: QuantityFormat;
 }
 
-/** Text or number as it stands in a manifest, or already parsed. */
+/** Text or number as in a manifest, or already parsed. */
 export type QuantityLike = Quantity | ExactQuantity;
 
-/** A quantity that cannot be read. `text` is the text as given. */
+/** A quantity that cannot be parsed. `text` is the original text. */
 export class InvalidQuantityError extends Error {
   override readonly name = "InvalidQuantityError";
   readonly text: string;
@@ -101,7 +101,7 @@ function scaleToNanos(unscaled: bigint, exponent: number): bigint {
   return power >= 0 ? unscaled * 10n ** BigInt(power) : divideUp(unscaled, 10n ** BigInt(-power));
 }
 
-/** Integer division rounding away from zero, so that who asked for something gets something. */
+/** Integer division rounding away from zero, so that a non-zero request never becomes zero. */
 function divideUp(a: bigint, b: bigint): bigint {
   const quotient = a / b;
   if (a % b === 0n) return quotient;

@@ -93,7 +93,7 @@ interface ProjectedVolumeSource {
   defaultMode?: number;
 }
 
-/** A volume of a CSI driver that lives as long as its pod. */
+/** An ephemeral volume of a CSI driver, bound to its pod. */
 export interface CSIVolumeSource {
   driver: string;
   readOnly?: boolean;
@@ -113,6 +113,44 @@ export interface NFSVolumeSource {
   readOnly?: boolean;
 }
 
+export interface FlexVolumeSource {
+  /** "vendor/driver". */
+  driver: string;
+  fsType?: string;
+  readOnly?: boolean;
+  options?: Record<string, string>;
+  /** `namespace`: only of a persistent volume. */
+  secretRef?: { name?: string; namespace?: string };
+}
+
+/** An iSCSI LUN. */
+export interface ISCSIVolumeSource {
+  /** Address, with or without a port. */
+  targetPortal: string;
+  /** More portals of the target. */
+  portals?: string[];
+  iqn: string;
+  lun?: number;
+  /** "default" when absent. */
+  iscsiInterface?: string;
+  initiatorName?: string;
+  fsType?: string;
+  readOnly?: boolean;
+  chapAuthDiscovery?: boolean;
+  chapAuthSession?: boolean;
+  /** `namespace`: only of a persistent volume. */
+  secretRef?: { name?: string; namespace?: string };
+}
+
+/** A Fibre Channel LUN: by targetWWNs and lun, or by wwids. */
+export interface FCVolumeSource {
+  targetWWNs?: string[];
+  lun?: number;
+  wwids?: string[];
+  fsType?: string;
+  readOnly?: boolean;
+}
+
 export interface Volume {
   name: string;
   emptyDir?: EmptyDirVolumeSource;
@@ -127,6 +165,9 @@ export interface Volume {
   /** A claim is made from the template by the control plane: <pod>-<volume>. */
   ephemeral?: { volumeClaimTemplate?: unknown };
   nfs?: NFSVolumeSource;
-  /** Every other source, by its field name (cephfs, iscsi, …). */
+  flexVolume?: FlexVolumeSource;
+  iscsi?: ISCSIVolumeSource;
+  fc?: FCVolumeSource;
+  /** Every other source, by its field name (cephfs, rbd, …). */
   [source: string]: unknown;
 }

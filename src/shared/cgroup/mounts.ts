@@ -23,10 +23,6 @@ export class CgroupsNotMountedError extends Error {
   }
 }
 
-export function isCgroupsNotMountedError(error: unknown): error is CgroupsNotMountedError {
-  return error instanceof CgroupsNotMountedError;
-}
-
 /** Controllers a kubelet cannot do without. */
 const REQUIRED = ["cpu", "memory"];
 const HOME = "/sys/fs/cgroup";

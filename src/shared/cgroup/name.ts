@@ -24,7 +24,10 @@ export function parseCgroupRoot(path: string, driver: CgroupDriver): CgroupName 
   return driver === "systemd" && elements.at(-1)?.endsWith(SLICE) === true ? fromSystemdSlice(path) : elements;
 }
 
-/** Where the pods of a QoS class live: <root>/kubepods[/burstable|/besteffort], or the root itself without QoS cgroups. */
+/**
+ * Parent cgroup for pods of a QoS class: <root>/kubepods[/burstable|/besteffort], or the root itself without QoS
+ * cgroups.
+ */
 export function qosCgroupName(root: CgroupName, qos: QOSClass, cgroupsPerQOS: boolean): CgroupName {
   if (!cgroupsPerQOS) return root;
   if (qos === "Guaranteed") return [...root, "kubepods"];

@@ -10,7 +10,7 @@ export interface Timer {
   unref(): Timer;
 }
 
-/** Time as the kubelet sees it. All durations are milliseconds. */
+/** The kubelet's clock. All durations are milliseconds. */
 export interface Clock {
   /** Wall time, milliseconds since the epoch. */
   now(): number;

@@ -3,11 +3,11 @@
 // runtime can't represent. grpc-js throws for a deadline over 1e8 hours where no caller can catch it; Go's durations
 // end after 292 years and turn negative beyond.
 
-/** 100 years: longer than any node lives. */
+/** 100 years: longer than any node runs. */
 export const LONGEST_SECONDS = 100 * 365 * 86_400;
 const LONGEST_MS = LONGEST_SECONDS * 1000;
 
-/** A timer or deadline was asked for with a value that is no duration. */
+/** A timer or deadline was requested with a value that is not a duration. */
 export class InvalidDurationError extends RangeError {
   override readonly name = "InvalidDurationError";
   readonly code = "INVALID_DURATION";

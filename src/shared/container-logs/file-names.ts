@@ -60,7 +60,7 @@ export function nextStem(now: Date, newest: string | undefined): string {
   );
   const parts = newest === undefined ? null : STEM.exec(newest);
   if (parts === null) return formatStem(local);
-  // Wall clock digits are counted on as they stand, in no time zone: an hour that comes twice must not stop the count.
+  // Wall clock digits are incremented without a time zone: an hour that comes twice must not stop the count.
   const [year = 0, month = 0, day = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map(Number);
   return formatStem(Math.max(local, Date.UTC(year, month - 1, day, hours, minutes, seconds) + 1000));
 }

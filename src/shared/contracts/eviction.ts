@@ -9,12 +9,14 @@ import type { ExactQuantity } from "../api/quantity.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
-/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+/** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */
 export interface EvictionInit {
-  /** evictionHard and evictionSoft with their grace and evictionMinimumReclaim, as parseEviction gives them. */
+  /**
+   * evictionHard and evictionSoft with their grace periods and evictionMinimumReclaim, as parseEviction returns them.
+   */
   thresholds: EvictionThreshold[];
   evictionPressureTransitionPeriodMs: number;
-  /** Seconds; 0: the pod goes at once; negative: the pod's own. */
+  /** Seconds; 0: the pod is killed at once; negative: the pod's own. */
   evictionMaxPodGracePeriod: number;
   kernelMemcgNotification: boolean;
   localStorageCapacityIsolation: boolean;
@@ -24,15 +26,17 @@ export interface EvictionInit {
   podLogsDir: string;
   cgroupRoot: string;
   cgroupsPerQOS: boolean;
-  /** For the runtime's figures of writable layers: asked only when disks are short, or pods have limits. */
+  /** For the runtime's figures of writable layers: read only if disks are short, or pods have limits. */
   containerRuntimeEndpoint: string;
   imageServiceEndpoint: string;
   runtimeRequestTimeoutMs: number;
-  /** Between two looks. */
+  /** Gate CRIListStreaming. */
+  listStreaming: boolean;
+  /** Interval between two samples. */
   samplePeriodMs: number;
 }
 
-/** Bytes, in the format that messages show them in. What is absent is not asked for, or not limited. */
+/** Bytes, in the format of messages. An absent amount is not requested, or not limited. */
 export interface EvictionAmounts {
   memory?: ExactQuantity;
   ephemeralStorage?: ExactQuantity;
@@ -77,8 +81,8 @@ export interface EvictionDelta {
 
 export interface EvictionControl {
   /**
-   * Full set after a (re)start of the thread. `orders`: those that main is still carrying out, by pod UID; `pressures`: what the
-   * thread said before, which holds for the transition period from now on.
+   * Full set after a (re)start of the thread. `orders`: the orders that main is still executing, by pod UID;
+   * `pressures`: the thread's last report, which holds for the transition period from now on.
    */
   setPods(pods: EvictionPod[], orders: string[], pressures: Pressure[]): void;
   applyPods(delta: EvictionDelta): void;
@@ -98,7 +102,7 @@ export interface PodDiskUsage {
   other: { bytes: number; inodes: number };
 }
 
-/** Where the runtime has its images, and the containers' writable layers where it tells them apart. */
+/** Mount points of the runtime's images, and of the containers' writable layers if the runtime reports them apart. */
 export interface ImageFileSystems {
   images: string;
   containers?: string;
@@ -110,13 +114,16 @@ export interface EvictionUpcalls {
   /** Removes unused images now. Rejects when the image-gc thread is away. */
   removeUnusedImages(): Promise<{ images: number; bytes: number }>;
   /**
-   * The last figures of these pods, no older than `maxAgeMs` where a walk could be made within `withinMs`: that is when it
-   * answers, at the latest. A pod that was never walked is left out; walks that have begun go on.
+   * The last figures of these pods. Figures older than `maxAgeMs` are measured again if a walk can end within
+   * `withinMs`; the call returns after that time at the latest. A pod that was never walked is left out; started walks
+   * continue.
    */
   podDisks(uids: string[], maxAgeMs: number, withinMs: number): Promise<PodDiskUsage[]>;
-  /** Mount points by the runtime's ImageFsInfo: this thread asks it every minute, and does not load gRPC for it. */
+  /**
+   * Mount points by the runtime's ImageFsInfo: this thread requests them every minute, and does not load gRPC for it.
+   */
   imageFileSystems(): Promise<ImageFileSystems>;
-  /** Running containers of the pod, with their ids at the runtime: asked for of a pod that is about to go. */
+  /** Running containers of the pod, with their ids in the runtime: requested for a pod that is about to be evicted. */
   runningContainers(uid: string): Promise<{ name: string; id: string }[]>;
 }
 

@@ -4,25 +4,29 @@
 import type { ContainerImage } from "../api/node.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
-/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+/** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */
 export interface ImageGcInit {
   /** CRI endpoint of the image service, "unix:///…". */
   imageEndpoint: string;
   runtimeEndpoint: string;
   runtimeRequestTimeoutMs: number;
+  /** Gate CRIListStreaming. */
+  listStreaming: boolean;
   imageGCHighThresholdPercent: number;
   imageGCLowThresholdPercent: number;
   imageMinimumGCAgeMs: number;
   /** 0: no such limit. */
   imageMaximumGCAgeMs: number;
-  /** Between two looks at the images, which are two collections where collection is on. */
+  /** Interval between two detections of images; if collection is on, each of them also collects. */
   imagePeriodMs: number;
-  /** Between two looks for log links that lead nowhere. */
+  /** The runtime may keep an image once for each runtime handler (gate RuntimeClassInImageCriApi). */
+  imagesByHandler: boolean;
+  /** Interval between two checks for dangling log links. */
   linkPeriodMs: number;
   containerLogsDir: string;
 }
 
-/** An image by all the names it goes by. */
+/** An image with all its names. */
 export interface ImageNames {
   id: string;
   repoTags: string[];
@@ -37,7 +41,7 @@ export interface ImageProposal {
 
 export type ImageGcEventReason = "FreeDiskSpaceFailed" | "InvalidDiskCapacity" | "ImageGCFailed" | "InvalidImageID";
 
-/** What the thread may ask of main. */
+/** The questions that the thread may ask main. */
 export interface ImageGcUpcalls {
   /** Which of them a container or a wanted pod uses, by id. */
   imagesInUse(images: ImageNames[]): Promise<string[] | undefined>;
@@ -46,7 +50,7 @@ export interface ImageGcUpcalls {
    * the thread exits. A new proposal releases the rest of the previous one.
    */
   grant(proposal: ImageProposal): Promise<string[]>;
-  /** The removal of these images is over, whether it worked or not. */
+  /** The removal of these images has ended, with or without success. */
   release(generation: number, ids: string[]): void;
   /** Which of the containers are there and have not exited. */
   containersAlive(ids: string[]): Promise<string[] | undefined>;

@@ -1,13 +1,13 @@
 // Between main and the log thread. It is not one of the supervised threads: those log through it, so it is up before
-// them, loads next to nothing, and answers no calls. Lines come through one ring per logging thread, flushes are answered
-// in the shared words.
+// them, loads next to nothing, and has no calls. Lines come through one ring per logging thread; flushes are confirmed
+// in shared memory.
 import type { LogWordsBuffer } from "../queue/log-words.js";
 import type { RingBuffers } from "../queue/ring.js";
 
-/** What the log thread finds in workerData. */
+/** The workerData of the log thread. */
 export interface LogInit {
   words: LogWordsBuffer;
-  /** One per logging thread; a restarted thread goes on with the ring of the one before. */
+  /** One per logging thread; a restarted thread continues with its predecessor's ring. */
   rings: RingBuffers[];
   /** Info lines of a split stream. */
   outFd: number;
@@ -21,7 +21,7 @@ export interface LogInit {
 /** main → log thread. */
 export type LogMessage =
   | { kind: "ring"; ring: RingBuffers }
-  /** There is a new number in the words. */
+  /** A number in the shared memory has changed. */
   | { kind: "flush" };
 
 /** First byte of a record: whether its line is a warning or worse. The rest is the line, with its line feed. */

@@ -7,7 +7,7 @@ import type { EventType } from "../api/event.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { RuntimeDetails } from "./pleg.js";
 
-/** What the thread is started with. Durations are milliseconds; names are KubeletConfiguration's. */
+/** Init data of the thread. Durations are milliseconds; names are KubeletConfiguration's. */
 export interface NodeStatusInit {
   nodeName: string;
   /** For the label kubernetes.io/hostname and the address of type Hostname. */
@@ -17,6 +17,8 @@ export interface NodeStatusInit {
   nodeStatusUpdateFrequencyMs: number;
   nodeStatusReportFrequencyMs: number;
   registerNode: boolean;
+  /** A kubelet that may not create its Node does not look for an existing one (gate KubeletRegistrationGetOnExistsOnly). */
+  getOnExistsOnly: boolean;
   registerWithTaints: Taint[];
   nodeLabels: Record<string, string>;
   /** "": none. */
@@ -25,7 +27,7 @@ export interface NodeStatusInit {
   externalCloudProvider: boolean;
   enableControllerAttachDetach: boolean;
   localStorageCapacityIsolation: boolean;
-  /** --node-ip as given: none, one, or one of each family; "0.0.0.0" and "::" ask for a default of that family. */
+  /** --node-ip: none, one, or one of each family; "0.0.0.0" and "::" request a default of that family. */
   nodeIPs: string[];
   /** Of the authenticated server. */
   port: number;
@@ -36,18 +38,18 @@ export interface NodeStatusInit {
   architecture: string;
   /** As the gates have it, sorted; empty without the gate NodeDeclaredFeatures. */
   declaredFeatures: string[];
-  /** Device plugins' checkpoint lies below it. */
+  /** The parent directory of the device plugins' checkpoint. */
   rootDir: string;
   /** Wall time at which the kubelet started. */
   startedAtMs: number;
 }
 
-/** The container runtime as it last answered. */
+/** The last state of the container runtime. */
 export interface RuntimeFacts {
   /** "containerd" */
   name: string;
   version: string;
-  /** Monotonic time since when it has not answered; undefined: it answers. */
+  /** Monotonic time since which it does not respond; undefined: it responds. */
   silentSinceMs: number | undefined;
   details: RuntimeDetails;
 }
@@ -57,16 +59,16 @@ export type Pressure = (typeof PRESSURES)[number];
 
 /** Main's facts about the node. */
 export interface NodeFacts {
-  /** undefined until the runtime has answered once. */
+  /** undefined until the runtime has responded once. */
   runtime: RuntimeFacts | undefined;
   /** The runtime has been listed once. */
   relisted: boolean;
-  /** What the machine has, without extended resources; canonical quantities. */
+  /** Capacity of the machine, without extended resources; canonical quantities. */
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
-  /** Biggest first, no more than are to be shown. undefined: not listed yet. */
+  /** Largest first, at most as many as are shown. undefined: not listed yet. */
   images: ContainerImage[] | undefined;
-  /** undefined: not known yet, and what the Node object says stays. */
+  /** undefined: not known yet; the Node object's value stays. */
   volumesInUse: string[] | undefined;
   pressures: Pressure[];
   shuttingDown: boolean;
@@ -85,7 +87,7 @@ export interface NodeStatusUpcalls {
    * when it rejects.
    */
   onPodCIDR(podCIDR: string): Promise<void>;
-  /** The API server answers again after it was away. */
+  /** The API server responds again after it was unreachable. */
   serverReturned(): void;
   /** An Event about the node. */
   event(type: EventType, reason: string, message: string): void;

@@ -86,7 +86,7 @@ export const plegRecordCodec = {
   },
 };
 
-/** The part of a pod record that says what the runtime knows: equal bytes mean nothing changed. */
+/** The part of a pod record with the runtime's state: equal bytes mean nothing changed. */
 export function encodeObservedState(observed: ObservedPod): Uint8Array {
   const writer = new BinaryWriter().string(observed.uid).string(observed.namespace).string(observed.name);
   writer.uint32(observed.sandboxes.length);

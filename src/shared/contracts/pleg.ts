@@ -3,11 +3,13 @@
 import type { ObservedPod } from "../cri/observed-pod.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
-/** What the thread is started with. Durations are milliseconds. */
+/** Init data of the thread. Durations are milliseconds. */
 export interface PlegInit {
   /** CRI endpoint, "unix:///…". */
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  /** Gate CRIListStreaming. */
+  listStreaming: boolean;
   /** Deadline of one pod's inspection: a hung container delays its own pod only. */
   inspectDeadlineMs: number;
   inspectConcurrency: number;
@@ -48,10 +50,10 @@ export interface InspectHint {
   id: string;
 }
 
-/** main → pleg: look at one pod now. Coalesced by UID when the ring is full (hints are merged). */
+/** main → pleg: inspect one pod now. Coalesced by UID when the ring is full (hints are merged). */
 export interface InspectRequest {
   uid: string;
-  /** The answer carries at least this generation. */
+  /** The resulting record carries at least this generation. */
   generation: number;
   hints: InspectHint[];
 }
@@ -61,10 +63,10 @@ export interface RuntimeState {
   reachable: boolean;
   runtimeReady: boolean;
   networkReady: boolean;
-  /** Runtime name as Version gives it, e.g. "containerd"; empty before the first answer. */
+  /** Runtime name from Version, e.g. "containerd"; empty before the first response. */
   name: string;
   version: string;
-  /** Which source tells about exits: the CRI event stream, or cgroup watches and relists. */
+  /** The source of exits: the CRI event stream, or cgroup watches and relists. */
   events: boolean;
   /** Why a part is not ready; empty when all is well. */
   message: string;
@@ -84,7 +86,7 @@ export interface RuntimeDetails {
   networkReady: RuntimeCondition;
   /** Sorted by name. */
   handlers: { name: string; recursiveReadOnlyMounts: boolean; userNamespaces: boolean }[];
-  /** Absent: the runtime does not say. */
+  /** Absent: the runtime does not report it. */
   supplementalGroupsPolicy?: boolean;
   userNamespacesHostNetwork?: boolean;
 }

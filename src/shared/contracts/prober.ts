@@ -35,7 +35,7 @@ export interface ProbeSpec {
   /** Changes when the probe of this kind and container does; records carry it. */
   generation: number;
   action: ProbeAction;
-  /** When the container started, milliseconds since the epoch: the initial delay counts from here. */
+  /** Start time of the container, milliseconds since the epoch: the initial delay counts from here. */
   startedAt: number;
   initialDelayMs: number;
   periodMs: number;
@@ -78,7 +78,7 @@ export interface ProberInit {
   userAgent: string;
 }
 
-/** How one run ended: `warning` counts as success, `error` says nothing about the container. */
+/** Outcome of one run: `warning` counts as success, `error` means that the container's state is unknown. */
 export type ProbeOutcome = "success" | "warning" | "failure" | "error";
 
 /** Longest part of a response body or of a command's output that is kept. */
@@ -95,8 +95,8 @@ export interface ProbeRecord {
   output: string;
   /** Set when this run changed the verdict, or made the first one. */
   verdict?: ProbeVerdict;
-  /** How late the run began, ms. */
+  /** Delay of the run's start, ms. */
   lateMs: number;
-  /** When it ended, milliseconds since the epoch. */
+  /** End of the run, milliseconds since the epoch. */
   at: number;
 }

@@ -1,10 +1,12 @@
-// The server thread's control interface. It serves pods from its own copy, so /pods answers even while main is stuck.
+// The server thread's control interface. It serves pods from its own copy, so /pods works even while main is stuck.
 // After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { Pod } from "../api/pod.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
+import type { Event } from "../api/event.js";
+import type { NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
 
 export interface ListenAddress {
@@ -22,7 +24,7 @@ export interface ServerControl {
   setConfigz(bodies: ConfigzBodies): void;
   /** Why device plugins cannot register with the kubelet; "": they can. For /healthz/device-plugin. */
   setDevicePluginProblem(problem: string): void;
-  /** Where the thread listens, once each listener has been tried; a listener that is off or failed is absent. */
+  /** Addresses of the thread's listeners, once each has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
   /** The thread's own metrics, process_* included. */
   metrics(): Promise<MetricSnapshot>;
@@ -41,7 +43,7 @@ export interface Listening {
   healthz?: ListenAddress;
 }
 
-/** What the server thread may ask of main. */
+/** The questions that the server thread may ask main. */
 export interface ServerUpcalls {
   /** Snapshots of main and of every other thread but the server's own. */
   collectMetrics(): Promise<MetricSnapshot[]>;
@@ -51,10 +53,16 @@ export interface ServerUpcalls {
   mirrorUid(namespace: string, name: string): Promise<string | undefined>;
   /** The content of /metrics/probes. */
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
-  /** The newest figures of these pods; those older than `maxAgeMs` are measured anew behind. */
+  /** The newest figures of these pods; those older than `maxAgeMs` are measured again in the background. */
   podDisks(uids: string[], maxAgeMs: number): Promise<PodDiskUsage[]>;
   /** The value of -v from now on, for every thread. */
   setVerbosity(verbosity: number): void;
+  /** For the nodelet command. */
+  nodeFacts(): Promise<NodeFacts>;
+  /** The newest pod of that name; undefined: main does not know it. */
+  podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** The kept events, least recently recorded first. */
+  events(): Promise<Event[]>;
 }
 
 /** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
@@ -73,7 +81,7 @@ export interface ServerInit {
   healthzPort: number;
   /** The sync loop is unhealthy when it was not entered for this long: max(2 × syncFrequency, 5 min). */
   syncLoopMaxAgeMs: number;
-  /** As setDevicePluginProblem gives it. */
+  /** The value of setDevicePluginProblem. */
   devicePluginProblem: string;
   nodeName: string;
   configz: ConfigzBodies;
@@ -81,6 +89,19 @@ export interface ServerInit {
   stats: StatsInit;
   /** Absent: enableServer is false. */
   secure?: SecureInit;
+  /** Absent: --admin-socket=none. */
+  admin?: AdminInit;
+}
+
+/** The socket of the nodelet command. */
+export interface AdminInit {
+  socket: string;
+  /** Name or number of the group whose members may connect, beside root; "": none. */
+  group: string;
+  handlers: HandlerInit;
+  certificates: { use: "serving" | "client"; file: string }[];
+  /** Absent: stand-alone. */
+  api?: NodeConfigFiles;
 }
 
 export interface RuntimeInit {
@@ -88,6 +109,8 @@ export interface RuntimeInit {
   /** The same, where the runtime serves its images, too. */
   imageEndpoint: string;
   requestTimeoutMs: number;
+  /** Gate CRIListStreaming. */
+  listStreaming: boolean;
 }
 
 /** Settings of /stats/summary, /metrics/resource and /metrics/cadvisor; named as in KubeletConfiguration and the flags. */
@@ -99,12 +122,12 @@ export interface StatsInit {
   kubeletCgroups: string;
   runtimeCgroups: string;
   systemCgroups: string;
-  /** Whose process is the runtime's. */
+  /** CRI endpoint, to find the runtime's process. */
   runtimeEndpoint: string;
-  /** How often volumes are measured; 0 and less: never. */
+  /** Interval between two measurements of volumes; 0 and less: never. */
   volumeStatsAggPeriodMs: number;
   localStorageCapacityIsolation: boolean;
-  /** The feature gate: figures of pods come from the runtime where it gives them. */
+  /** The feature gate: figures of pods come from the runtime if it reports them. */
   podAndContainerStatsFromCRI: boolean;
 }
 
@@ -114,16 +137,8 @@ export interface ReviewLimits {
   burst: number;
 }
 
-/** The authenticated port; names are KubeletConfiguration's. */
-export interface SecureInit {
-  port: number;
-  tls: ServingTls;
-  authentication: AuthenticationInit;
-  authorization: AuthorizationInit;
-  /** For the reviews of tokens and access; absent: stand-alone, there are none. */
-  api?: NodeConfigFiles;
-  /** Of reviews of one kind: kubeAPIQPS and kubeAPIBurst. */
-  reviews: ReviewLimits;
+/** Settings of the routes that only trusted clients reach; names are KubeletConfiguration's. */
+export interface HandlerInit {
   enableDebuggingHandlers: boolean;
   enableSystemLogHandler: boolean;
   enableSystemLogQuery: boolean;
@@ -132,7 +147,7 @@ export interface SecureInit {
   /** A stream on which nothing has moved for so long is closed. */
   streamingConnectionIdleTimeoutMs: number;
   podLogsDir: string;
-  /** Where CheckpointContainer leaves its archives. */
+  /** Directory of CheckpointContainer's archives. */
   checkpointsDir: string;
   gates: {
     podLogsQuerySplitStreams: boolean;
@@ -144,6 +159,18 @@ export interface SecureInit {
   /** For /flagz: every flag with its value, secrets masked. */
   flags: readonly { readonly name: string; readonly value: string }[];
   kubernetesVersion: string;
+}
+
+/** The authenticated port; names are KubeletConfiguration's. */
+export interface SecureInit extends HandlerInit {
+  port: number;
+  tls: ServingTls;
+  authentication: AuthenticationInit;
+  authorization: AuthorizationInit;
+  /** For the reviews of tokens and access; absent: stand-alone, there are none. */
+  api?: NodeConfigFiles;
+  /** Of reviews of one kind: kubeAPIQPS and kubeAPIBurst. */
+  reviews: ReviewLimits;
 }
 
 export interface ServingTls {
@@ -159,7 +186,7 @@ export interface ServingTls {
 
 export interface AuthenticationInit {
   anonymous: boolean;
-  /** "": client certificates are not asked for. */
+  /** "": client certificates are not requested. */
   clientCAFile: string;
   webhook: boolean;
   cacheTTLMs: number;

@@ -28,21 +28,24 @@ export interface DecodeManifestResult {
 
 /** A part of giving a volume to its fsGroup: the job is repeated with the place where it ended until there is none. */
 export interface ChangeOwnershipJob {
-  /** The volume's directory; it is left as it is itself, so that it shows whether all below it is done. */
+  /** The volume's directory; it is changed last, by the caller, so that it shows whether all below it is done. */
   root: string;
   group: number;
   /** The group may not write. */
   readOnly: boolean;
-  /** Where the last job ended; absent to begin. Main does not look into it. */
+  /** Position at which the last job ended; absent at the start. Main does not read it. */
   place?: Uint8Array;
   /** The job ends after so many files or milliseconds, so that manifests don't wait for a big volume. */
   maxFiles: number;
   maxMs: number;
 }
 export interface ChangeOwnershipResult {
-  /** Where the job ended; absent: all is done. Some hundred bytes, at most 256 KiB for a tree of great depth. */
+  /**
+   * Position at which the job ended; absent: all is done. Some hundred bytes, at most 256 KiB for a tree of great
+   * depth.
+   */
   place?: Uint8Array;
-  /** Files and directories seen. */
+  /** Number of files and directories. */
   files: number;
   /** The kernel refused; the rest was not tried. */
   error?: { path: string; message: string };
@@ -53,7 +56,7 @@ export interface UsageTree {
   root: string;
   /** Does the root itself count, too? */
   itself: boolean;
-  /** Where the last job ended; absent: it is not begun. Main does not look into it. */
+  /** Position at which the last job ended; absent: not started. Main does not read it. */
   place?: Uint8Array;
 }
 /** A part of measuring: the job is repeated with the trees that are not done until all are. */
@@ -66,15 +69,15 @@ export interface DirectoryUsageJob {
 export interface DirectoryUsageResult {
   /** In the order of the job. */
   trees: UsagePart[];
-  /** What the job took of the thread's time. */
+  /** Processor time that the job took of the thread. */
   workMs: number;
 }
-/** What the job found of one tree: as du counts, by blocks. A file of several names is shared out among them. */
+/** Usage of one tree, counted by blocks as du(1) does. The size of a file with several names is divided among them. */
 export interface UsagePart {
   bytes: number;
   inodes: number;
   done: boolean;
-  /** Where the job ended in a tree that is begun and not done. */
+  /** Position at which the job ended in a tree that is started and not done. */
   place?: Uint8Array;
 }
 
@@ -89,7 +92,7 @@ export type CompressLogResult =
   | { outcome: "gone" }
   | { outcome: "failed"; code: string; message: string };
 
-/** What a certificate is to say of its owner. */
+/** The subject that a certificate is to have. */
 export interface CertificateSubject {
   commonName: string;
   organizations?: string[];
@@ -128,7 +131,7 @@ export interface DescribeCertificateJob {
   /** PEM: certificates, the leaf first, and maybe its key. */
   pem: string;
 }
-/** Undefined for what is no certificate. */
+/** Undefined if the text is not a certificate. */
 export type DescribeCertificateResult = DescribedCertificate | undefined;
 export interface DescribedCertificate {
   /** Milliseconds since the epoch. */

@@ -1,5 +1,5 @@
-// What the operation codes on the thread board mean: a thread sets one while it does something that may take long, so that
-// others can say what a stuck thread is stuck in.
+// The operation codes on the thread board. A thread sets a code during an operation that may take long, so that other threads can name
+// the operation of a stuck thread.
 
 /** pleg: lists the whole runtime. */
 export const PLEG_RELIST = 1;

@@ -10,8 +10,9 @@ import type { ThreadLogging } from "../log/logging-config.js";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
 import type { ThreadFault } from "../thread/faults.js";
+import type { TracingConfig } from "../tracing/config.js";
 
-/** What a worker finds in workerData. */
+/** The workerData of a worker. */
 export interface ThreadInit<Init> {
   name: string;
   /** From 1, one more at each start. */
@@ -26,6 +27,8 @@ export interface ThreadInit<Init> {
   /** The worker calls main's upcalls over this port. */
   upcalls: MessagePort;
   logging: ThreadLogging;
+  /** Absent: the thread does not trace. */
+  tracing?: TracingConfig;
   init: Init;
 }
 
@@ -42,13 +45,13 @@ export interface SerializedError {
 export type WorkerMessage =
   /** First message, before any of the worker's own code runs. */
   | { kind: "hello"; layoutVersion: number; name: string; generation: number }
-  /** start() is done: the control object answers. */
+  /** start() has returned: the control object accepts calls. */
   | { kind: "ready" }
   /** An error that no caller caught, which the thread outlives. */
   | { kind: "uncaught"; origin: "exception" | "rejection" }
   /** drain() is done; the thread exits by itself next. */
   | { kind: "drained" }
-  /** The thread cannot go on and exits by itself next. `during` says where it failed. */
+  /** The thread cannot continue and exits by itself next. `during` names the failed phase. */
   | { kind: "fatal"; cause: FatalCause; during: "start" | "run" | "drain"; error: SerializedError };
 
 /** Why a worker ends itself. */
@@ -58,14 +61,14 @@ export type FatalCause = Extract<ExitCause, "start-failed" | "uncaught" | "messa
 export type SupervisorMessage =
   /** The owner has sent its snapshot. */
   | { kind: "running" }
-  /** Finish what is begun, flush, then exit. */
+  /** Complete started work, flush, then exit. */
   | { kind: "drain" }
   /** For tests, see thread/faults.ts. */
   | { kind: "fault"; fault: ThreadFault };
 
 /** Why a thread ended. */
 export type ExitCause =
-  /** Orderly, asked for by stop(). */
+  /** Orderly, requested by stop(). */
   | "drained"
   /** stop() ran out of patience. */
   | "drain-timeout"

@@ -1,4 +1,4 @@
-// A pod's life on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are milliseconds
+// A pod's timeline on this node, as /debug/pods/<namespace>/<name>/timeline shows it. Our own format; times are milliseconds
 // since the epoch, durations milliseconds.
 import type { Event } from "../api/event.js";
 
@@ -8,7 +8,7 @@ export interface TimelineStage {
   stage: string;
   container?: string;
   startedAt: number;
-  /** Absent while it goes on. */
+  /** Absent while it lasts. */
   endedAt?: number;
   durationMs?: number;
   /** Why it failed. */
@@ -26,13 +26,13 @@ export interface PodTimeline {
   namespace: string;
   name: string;
   uid: string;
-  /** When a source first showed the pod to this kubelet. */
+  /** Time at which a source first delivered the pod to this kubelet. */
   seenAt: number;
   /** All containers ran for the first time. */
   runningAt?: number;
-  /** Nothing of the pod is left. */
+  /** The pod is removed. */
   goneAt?: number;
-  /** From seen to running, without image pulls and init containers: what the pod start SLI counts. */
+  /** From the first delivery to running, without image pulls and init containers: the pod start SLI. */
   startSliMs?: number;
   phases: TimelinePhase[];
   /** In the order in which they began. */

@@ -1,8 +1,7 @@
-// One call on its way: what is needed to give it up in time and to say afterwards what went wrong.
+// One CRI call in progress: its deadline, and the data to describe its failure afterwards.
 import type { ServiceError } from "@grpc/grpc-js";
 import { codeName, CriError, criError, type CriCode } from "./errors.js";
 import { QueueTimeoutError } from "./limiter.js";
-import { subjectOf } from "./subject.js";
 import type { CriVerb } from "./verbs.js";
 import { messageOf } from "../errors/thrown.js";
 
@@ -11,13 +10,13 @@ export interface Attempt {
   readonly request: object;
   readonly endpoint: string;
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds for waiting, sending and the answer together; undefined means no limit. */
+  /** Milliseconds for waiting, sending and the response together; undefined means no limit. */
   readonly budgetMs: number | undefined;
-  /** Why we cancelled the call ourselves: gRPC would only say CANCELLED. */
+  /** The reason of the kubelet's own cancellation: gRPC would only report CANCELLED. */
   gaveUp?: { code: CriCode; details: string };
 }
 
-/** The parts of a CriError that the attempt knows. */
+/** The attempt's parts of a CriError. */
 export function aboutAttempt(attempt: Attempt): { verb: CriVerb; subject: string; endpoint: string } {
   return { verb: attempt.verb, subject: subjectOf(attempt.request), endpoint: attempt.endpoint };
 }
@@ -44,4 +43,41 @@ function isServiceError(error: unknown): error is ServiceError {
 function plainDetails(details: string): string {
   const reason = /^No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/s.exec(details)?.[1];
   return reason === undefined ? details : reason.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
+}
+
+// The subject of a request, for an error message: the pod, container, sandbox or image that it names.
+
+/** "" when the request names nothing in particular. */
+export function subjectOf(request: object): string {
+  const container = text(request, "containerId");
+  if (container !== "") return `container ${container}`;
+  const config = member(request, "config");
+  const sandbox = text(request, "podSandboxId");
+  if (config !== undefined) {
+    const name = text(member(config, "metadata"), "name");
+    const own = podName(config);
+    if (own !== "") return `pod ${own}`;
+    const pod = podName(member(request, "sandboxConfig"));
+    return `container ${name} of ${pod === "" ? `sandbox ${sandbox}` : `pod ${pod}`}`;
+  }
+  if (sandbox !== "") return `sandbox ${sandbox}`;
+  const image = text(member(request, "image"), "image");
+  return image === "" ? "" : `image ${image}`;
+}
+
+/** name_namespace(uid), as everywhere in our messages; "" for a container's configuration. */
+function podName(config: object | undefined): string {
+  const metadata = config === undefined ? undefined : member(config, "metadata");
+  const uid = text(metadata, "uid");
+  return uid === "" ? "" : `${text(metadata, "name")}_${text(metadata, "namespace")}(${uid})`;
+}
+
+function member(of: object, key: string): object | undefined {
+  const value: unknown = Reflect.get(of, key);
+  return typeof value === "object" && value !== null ? value : undefined;
+}
+
+function text(of: object | undefined, key: string): string {
+  const value: unknown = of === undefined ? undefined : Reflect.get(of, key);
+  return typeof value === "string" ? value : "";
 }

@@ -1,17 +1,17 @@
 // Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
-import { Metadata, type CallOptions as GrpcOptions, type Client } from "@grpc/grpc-js";
+import type { CallOptions as GrpcOptions, Client, Metadata } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
-import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
+import { aboutAttempt, attemptError, type Attempt, subjectOf } from "./attempt.js";
+import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import { CriChannel } from "./channel.js";
 import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
 import { Limiter, QueueTimeoutError } from "./limiter.js";
 import type { ReplyCheck } from "./reply-checks.js";
-import { subjectOf } from "./subject.js";
 import {
   isCriVerb,
   OPERATIONS,
@@ -23,13 +23,14 @@ import {
   type UnaryCall,
 } from "./verbs.js";
 import { asError } from "../errors/thrown.js";
+import type { OpenSpan } from "../tracing/tracing.js";
 
 /** One finished call, for metrics and logs. */
 export interface CallRecord {
   verb: CriVerb;
   /** operation_type label of kubelet_runtime_operations_total. */
   operation: string;
-  /** From sending to the answer, milliseconds; a stream's is its whole life. 0 when it was never sent. */
+  /** From sending to the response, milliseconds; for a stream its whole duration. 0 if it was never sent. */
   durationMs: number;
   /** Time before that in the queue for a free slot, milliseconds. */
   queuedMs: number;
@@ -37,13 +38,15 @@ export interface CallRecord {
 }
 
 export interface CriClientOptions {
-  /** "unix:///run/containerd/containerd.sock"; a bare absolute path is accepted (parseEndpoint says so). */
+  /** "unix:///run/containerd/containerd.sock"; a bare absolute path is accepted (parseEndpoint warns). */
   endpoint: string;
   /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */
   runtimeRequestTimeoutMs: number;
   onCall?: (record: CallRecord) => void;
   /** Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the deadline. */
   concurrency?: Partial<Record<CriVerb, number>>;
+  /** Lists come through streams where the runtime has them (gate CRIListStreaming); no by default. */
+  listStreaming?: boolean;
   clock: Clock;
 }
 
@@ -53,10 +56,10 @@ export interface CriClientOptions {
  */
 const LONG_CALL_MS = 2000;
 
-/** How long a connection may take to come up before the calls that need it fail. */
+/** Time limit for a connection before the calls that need it fail. */
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** How long after its deadline a call is given up that gRPC has not ended. */
+/** Time after its deadline at which a call fails although gRPC has not ended it. */
 const OVERDUE_MS = 5000;
 
 export class Caller {
@@ -91,8 +94,9 @@ export class Caller {
       const slot = new Slot(this.#clock, this.#limiters.get(verb));
       let failure: CriError | undefined;
       try {
-        await slot.take(attempt);
-        const reply = await this.#send(method, request, attempt, slot);
+        await slot.acquire(attempt);
+        const send = (metadata: Metadata): Promise<Response> => this.#send(method, request, metadata, attempt, slot);
+        const reply = await tracedCall(method.path, send);
         const wrong = check?.(reply);
         if (wrong !== undefined) throw new CriBadReplyError({ ...aboutAttempt(attempt), details: wrong });
         return reply;
@@ -116,6 +120,7 @@ export class Caller {
   #send<Request, Response>(
     method: MethodDefinition<Request, Response, false>,
     request: Request,
+    metadata: Metadata,
     attempt: Attempt,
     slot: Slot,
   ): Promise<Response> {
@@ -126,7 +131,7 @@ export class Caller {
         (value) => method.requestSerialize(value),
         (bytes) => method.responseDeserialize(bytes),
         request,
-        new Metadata(),
+        metadata,
         this.#grpcOptions(attempt, slot),
         (error, reply) => {
           try {
@@ -169,14 +174,16 @@ export class Caller {
     const attempt = this.#attempt(verb, request, options);
     const slot = new Slot(this.#clock, this.#limiters.get(attempt.verb));
     let failure: CriError | undefined;
+    let span: OpenSpan | undefined;
     try {
-      await slot.take(attempt);
+      await slot.acquire(attempt);
+      span = streamSpan(method.path);
       const call = this.#open(attempt).makeServerStreamRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
         (bytes) => method.responseDeserialize(bytes),
         request,
-        new Metadata(),
+        metadataOf(span),
         this.#grpcOptions(attempt, slot),
       );
       call.on("error", () => undefined); // the iterator throws it; errors after the last read are ignored
@@ -192,8 +199,10 @@ export class Caller {
       }
     } catch (error) {
       failure = attemptError(attempt, error);
+      span?.fail(failure);
       throw failure;
     } finally {
+      span?.end();
       this.#finish(attempt.verb, slot, failure);
     }
   }
@@ -272,7 +281,7 @@ class Slot {
     this.#asked = clock.monotonic();
   }
 
-  async take(attempt: Attempt): Promise<void> {
+  async acquire(attempt: Attempt): Promise<void> {
     const limiter = this.#limiter;
     await limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
     this.#taken = this.#clock.monotonic();

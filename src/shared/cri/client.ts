@@ -56,6 +56,7 @@ import {
   checkStatus,
   checkUrl,
 } from "./reply-checks.js";
+import { streamedLists } from "./streamed-lists.js";
 import type { CriCalls } from "./verbs.js";
 
 export type { CallRecord, CriClientOptions } from "./caller.js";
@@ -68,7 +69,7 @@ export interface CriClient extends CriCalls {
 /** Connects on the first call. An absent socket is no error here: calls fail with CriUnavailableError until it is there. */
 export function createCriClient(options: CriClientOptions): CriClient {
   const caller = new Caller(options);
-  return {
+  const calls: CriCalls = {
     version: caller.unary(runtime.version, VersionRequest),
     runPodSandbox: caller.unary(runtime.runPodSandbox, RunPodSandboxRequest, checkRunPodSandbox),
     stopPodSandbox: caller.unary(runtime.stopPodSandbox, StopPodSandboxRequest),
@@ -110,6 +111,7 @@ export function createCriClient(options: CriClientOptions): CriClient {
     pullImage: caller.unary(image.pullImage, PullImageRequest, checkPullImage),
     removeImage: caller.unary(image.removeImage, RemoveImageRequest),
     imageFsInfo: caller.unary(image.imageFsInfo, ImageFsInfoRequest),
-    close: () => caller.close(),
   };
+  const lists = options.listStreaming === true ? streamedLists(calls) : {};
+  return { ...calls, ...lists, close: () => caller.close() };
 }

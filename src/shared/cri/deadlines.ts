@@ -1,4 +1,4 @@
-// How long each verb may take. The numbers are the contract of runtimeRequestTimeout (facts: cri-v1, client conduct).
+// Deadline of each CRI verb. The numbers are the contract of runtimeRequestTimeout.
 import { LONGEST_SECONDS } from "../clock/durations.js";
 import type { CriVerb } from "./verbs.js";
 

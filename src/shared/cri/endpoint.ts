@@ -1,4 +1,4 @@
-// The runtime endpoint as flag and config field give it: "unix:///run/containerd/containerd.sock".
+// The runtime endpoint of flag and config field: "unix:///run/containerd/containerd.sock".
 
 /** Longest path that fits sockaddr_un with its closing NUL (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;

@@ -1,5 +1,5 @@
-// Errors of CRI calls: one class per cause, each with a guard. Free of gRPC, so that a thread that only looks at errors
-// does not load it. The message always says which verb, on what, at which endpoint, and what to do where that is known.
+// Errors of CRI calls: one class per cause, each with a guard. Free of gRPC, so that a thread that only handles errors
+// does not load it. The message always names the verb, the object, the endpoint, and the remedy if there is one.
 
 /** gRPC status names in the order of their numbers; a status number is an index here. */
 export const CRI_CODES = [
@@ -33,11 +33,11 @@ export interface CriErrorInit {
   code: CriCode;
   /** The rpc's name, e.g. "RunPodSandbox". */
   verb: string;
-  /** What the runtime (or gRPC) said. */
+  /** The message of the runtime or of gRPC. */
   details: string;
   /** Endpoint as configured. */
   endpoint: string;
-  /** What the call was about, e.g. "container 3f2a…"; empty when it is about the whole runtime. */
+  /** The subject of the call, e.g. "container 3f2a…"; empty when it is about the whole runtime. */
   subject?: string;
   cause?: unknown;
 }
@@ -67,7 +67,7 @@ export class CriError extends Error {
 export class CriNotFoundError extends CriError {}
 /** The name is reserved by another sandbox or container, often one whose creation we gave up on. */
 export class CriAlreadyExistsError extends CriError {
-  /** Id of the sandbox or container that has the name; "" when the runtime does not say. */
+  /** Id of the sandbox or container that has the name; "" if the runtime does not report it. */
   readonly heldBy: string;
 
   constructor(init: CriErrorInit) {
@@ -102,7 +102,7 @@ export class CriUnimplementedError extends CriError {
   }
 }
 
-/** The runtime answered OK, but without content that every caller relies on. */
+/** The runtime returned OK, but without content that every caller needs. */
 export class CriBadReplyError extends CriError {
   constructor(init: Omit<CriErrorInit, "code">) {
     super({ ...init, code: "DATA_LOSS" }, "this is a fault of the runtime");
@@ -119,7 +119,7 @@ function holderOfName(details: string): string | undefined {
   return details.includes("name is reserved") ? "" : undefined;
 }
 
-/** containerd takes connections before its CRI service is ready, and answers UNKNOWN until then. */
+/** containerd accepts connections before its CRI service is ready, and returns UNKNOWN until then. */
 const STARTING_UP = /^server is not initialized yet/;
 
 /**
@@ -130,7 +130,7 @@ export function criError(init: CriErrorInit): CriError {
   if (init.code === "UNKNOWN" && STARTING_UP.test(init.details)) {
     return new CriUnavailableError({ ...init, code: "UNAVAILABLE" });
   }
-  // Older versions of containerd answer UNKNOWN, 2.x FAILED_PRECONDITION.
+  // Older versions of containerd return UNKNOWN, 2.x FAILED_PRECONDITION.
   const isUnspecific = init.code === "UNKNOWN" || init.code === "FAILED_PRECONDITION";
   if (isUnspecific && holderOfName(init.details) !== undefined) {
     return new CriAlreadyExistsError({ ...init, code: "ALREADY_EXISTS" });

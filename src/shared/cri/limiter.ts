@@ -35,7 +35,7 @@ export class Limiter {
     return this.#waiters.size;
   }
 
-  /** Takes a slot; give it back with `release`. */
+  /** Takes a slot; `release` returns it. */
   async acquire({ timeoutMs, signal }: WaitOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     if (this.#running < this.#limit) {

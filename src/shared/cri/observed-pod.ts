@@ -1,21 +1,23 @@
-// What the runtime says about one pod at one moment: the unit that the pleg thread publishes and everyone else reads.
+// One pod as observed in the runtime at one moment: the unit that the pleg thread publishes and all other parts read.
 import type { ContainerStatus, PodSandboxStatus } from "./gen/runtime.v1.js";
 
 export interface ObservedPod {
   uid: string;
   namespace: string;
   name: string;
-  /** Newest first by createdAt. Empty when the runtime knows nothing of the pod. */
+  /** Newest first by createdAt. Empty if the runtime has no sandbox of the pod. */
   sandboxes: PodSandboxStatus[];
   /** All containers of all its sandboxes, newest first by createdAt. */
   containers: ContainerStatus[];
   /** Highest inspection generation that was requested when this inspection began; 0 for a pod without requests. */
   generation: number;
-  /** When the inspection began, milliseconds since the epoch. */
+  /** Start of the inspection, milliseconds since the epoch. */
   observedAt: number;
 }
 
-/** Drops what is kept by container id of containers that the pod no longer has: it must not grow with restarts. */
+/**
+ * Drops entries by container id of containers that the pod no longer has: the collection must not grow with restarts.
+ */
 export function forgetAllBut(kept: Set<string> | Map<string, unknown>, { containers }: ObservedPod): void {
   if (kept.size === 0) return;
   const ids = new Set(containers.map(({ id }) => id));

@@ -1,4 +1,4 @@
-// Checks a reply before the kubelet acts on it. A runtime that answers OK without an id would otherwise leave
+// Checks a reply before the kubelet acts on it. A runtime that returns OK without an id would otherwise leave
 // containers behind that no call can name.
 import type {
   AttachResponse,
@@ -13,7 +13,7 @@ import type {
   StatusResponse,
 } from "./gen/runtime.v1.js";
 
-/** Says what is wrong with a reply; undefined when it is good. */
+/** Returns the problem of a reply; undefined if the reply is valid. */
 export type ReplyCheck<Response> = (reply: Response) => string | undefined;
 
 export const checkRunPodSandbox: ReplyCheck<RunPodSandboxResponse> = (reply) =>

@@ -5,7 +5,7 @@ import { isCriError } from "./errors.js";
 import type { Logger } from "../log/logger.js";
 import { parseJson } from "../text/parse-json.js";
 
-/** undefined when the runtime does not say. */
+/** undefined if the runtime does not report it. */
 export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger): Promise<string | undefined> {
   try {
     const { info } = await cri.status({ verbose: true });

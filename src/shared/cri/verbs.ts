@@ -8,7 +8,7 @@ export type CriMethod = keyof Definitions;
 /** An rpc's name: "RunPodSandbox". */
 export type CriVerb = Capitalize<CriMethod>;
 
-/** What a generated method definition is, as far as a client needs it. */
+/** The part of a generated method definition that a client uses. */
 export interface MethodDefinition<Request, Response, Streaming extends boolean> {
   readonly path: string;
   readonly requestStream: false;
@@ -20,7 +20,7 @@ export interface MethodDefinition<Request, Response, Streaming extends boolean> 
 export interface CallOptions {
   /** Replaces the verb's own deadline, milliseconds, waiting in the queue included. */
   deadlineMs?: number;
-  /** Aborting gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. */
+  /** An abort gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. */
   signal?: AbortSignal;
 }
 

@@ -1,8 +1,8 @@
-// Is the other side a CRI v1 runtime that we can work with? (facts: cri-v1, client conduct)
+// Checks that the runtime implements CRI v1.
 import { isUnimplemented } from "./errors.js";
 import type { CallOptions, CriCalls } from "./verbs.js";
 
-/** The only version number the Version call knows; the API's real version is in runtimeApiVersion. */
+/** The only valid version number of the Version call; the API's real version is in runtimeApiVersion. */
 const VERSION = "0.1.0";
 
 export interface RuntimeVersion {
@@ -13,11 +13,10 @@ export interface RuntimeVersion {
   runtimeApiVersion: string;
 }
 
-/** The runtime answers, but is not one that speaks CRI v1: waiting will not help, another runtime will. */
+/** The runtime responds, but does not implement CRI v1: waiting will not help, another runtime will. */
 export class CriVersionError extends Error {
   override readonly name = "CriVersionError";
 }
-export const isCriVersionError = (error: unknown): error is CriVersionError => error instanceof CriVersionError;
 
 /** Asks the runtime who it is. Throws CriVersionError when it is no CRI v1 runtime, CriError when the call fails. */
 export async function checkVersion(
@@ -42,7 +41,7 @@ export async function checkVersion(
   return { runtimeName, runtimeVersion, runtimeApiVersion };
 }
 
-/** Does the runtime answer at all? Both services are asked, for one endpoint may serve only one of them. */
+/** Checks that the runtime responds. Both services are called, because one endpoint may serve only one of them. */
 export async function checkConnection(
   client: Pick<CriCalls, "version" | "imageFsInfo">,
   options: CallOptions = {},

@@ -12,3 +12,10 @@ export function asError(thrown: unknown): Error {
 export function abortReason(signal: AbortSignal | undefined): Error {
   return signal?.reason instanceof Error ? signal.reason : new Error("aborted");
 }
+
+// The codes of system errors.
+
+/** The `code` of a system error, such as "ENOENT". */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

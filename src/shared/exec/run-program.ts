@@ -1,15 +1,13 @@
 // Runs a program once: input on its standard input, result from its standard output. Used for credential plugins of image
-// registries and of the API server.
+// registries and of the API server, and for drivers and tools of volumes.
 // Invariant: the program and its children end at the deadline, on abort, and when they print too much. Its standard output
 // may be secret and is in no message.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
 import { faultPoint } from "../thread/fault-points.js";
-import { ProgramFailedError } from "./errors.js";
-import { abortReason, asError } from "../errors/thrown.js";
-import { errorCode } from "../errors/error-code.js";
+import { abortReason, asError, errorCode } from "../errors/thrown.js";
 
-/** Upstream's for plugins of registries (constants.tsv); client-go sets none, and would wait for ever. */
+/** Upstream's deadline for credential provider plugins; client-go sets none, and would wait for ever. */
 const DEADLINE_MS = 60_000;
 const OUTPUT_LIMIT = 1024 * 1024;
 /** Of standard error, for the message. */
@@ -24,12 +22,16 @@ export interface ProgramRun {
   /** Absent: standard input is empty. */
   input?: string;
   clock: Pick<Clock, "after">;
+  /** Of the run. */
+  deadlineMs?: number;
+  /** Of standard output, in bytes. */
+  outputLimit?: number;
   signal?: AbortSignal;
 }
 
 /** Its standard output, once it ended with 0. Rejects with ProgramFailedError, or the signal's reason. */
 export async function runProgram(run: ProgramRun): Promise<string> {
-  const { input = "", clock, signal } = run;
+  const { input = "", clock, signal, deadlineMs = DEADLINE_MS, outputLimit = OUTPUT_LIMIT } = run;
   signal?.throwIfAborted();
   const child = started(run);
   return await new Promise<string>((resolve, reject) => {
@@ -52,26 +54,27 @@ export async function runProgram(run: ProgramRun): Promise<string> {
         reject(error);
       });
     const onAbort = (): void => giveUp(abortReason(signal));
-    const timer = clock.after(DEADLINE_MS, () =>
-      giveUp(new ProgramFailedError("slow", `gave no answer within ${DEADLINE_MS / 1000} s, killed`)),
+    const timer = clock.after(deadlineMs, () =>
+      giveUp(new ProgramFailedError("slow", `gave no response within ${deadlineMs / 1000} s, killed`)),
     );
     signal?.addEventListener("abort", onAbort, { once: true });
     child.stdout.on("data", (block: Buffer) => {
       size += block.length;
-      if (size <= OUTPUT_LIMIT) output.push(block);
-      else giveUp(new ProgramFailedError("flood", `printed more than ${OUTPUT_LIMIT} bytes, killed`));
+      if (size <= outputLimit) output.push(block);
+      else giveUp(new ProgramFailedError("flood", `printed more than ${outputLimit} bytes, killed`));
     });
     child.stderr.on("data", (block: Buffer) => {
       if (stderr.length < STDERR_SHOWN) stderr = (stderr + block.toString("utf8")).slice(0, STDERR_SHOWN);
     });
-    // One that ends without reading: its exit status tells more than the broken pipe.
+    // The program exited without reading its input: its exit status is more useful than the broken pipe.
     child.stdin.on("error", () => undefined);
     child.on("error", (error) => settle(() => reject(notRun(error))));
     child.on("close", (code, killedBy) => {
       try {
         faultPoint("child-exit");
-        if (code === 0) settle(() => resolve(Buffer.concat(output).toString("utf8")));
-        else settle(() => reject(badEnd(code, killedBy, stderr.trim())));
+        const stdout = Buffer.concat(output).toString("utf8");
+        if (code === 0) settle(() => resolve(stdout));
+        else settle(() => reject(badEnd(code, killedBy, { stdout, said: stderr.trim() })));
       } catch (defect) {
         giveUp(asError(defect));
       }
@@ -100,9 +103,13 @@ function notRun(error: Error): ProgramFailedError {
     : new ProgramFailedError("not run", `can't be run: ${error.message}`, { cause: error });
 }
 
-function badEnd(code: number | null, killedBy: NodeJS.Signals | null, said: string): ProgramFailedError {
+function badEnd(
+  code: number | null,
+  killedBy: NodeJS.Signals | null,
+  { stdout, said }: { stdout: string; said: string },
+): ProgramFailedError {
   const how = killedBy === null ? `ended with exit status ${code ?? "unknown"}` : `was killed by ${killedBy}`;
-  return new ProgramFailedError("ended", `${how}${said === "" ? "" : `: ${said}`}`, { exitCode: code });
+  return new ProgramFailedError("ended", `${how}${said === "" ? "" : `: ${said}`}`, { exitCode: code, stdout });
 }
 
 /** SIGKILL: what hangs need not listen to anything milder. */
@@ -113,4 +120,32 @@ function killGroup(leader: number | undefined): void {
   } catch (error) {
     if (errorCode(error) !== "ESRCH") throw error;
   }
+}
+
+// Errors of running a program, for callers that put the program's name before them.
+
+/** "missing": there is no such file; "not run": the kernel refused it; "ended": it exited with an error. */
+export type ProgramFailure = "missing" | "not run" | "slow" | "flood" | "ended";
+
+/** The message continues the program's name: "ended with exit status 3: no metadata server". */
+export class ProgramFailedError extends Error {
+  override readonly name = "ProgramFailedError";
+  /** Undefined: it never ended by itself. */
+  readonly exitCode: number | undefined;
+  /** Standard output of a program that ended by itself; it may be secret and is in no message. */
+  readonly stdout: string;
+
+  constructor(
+    readonly failure: ProgramFailure,
+    message: string,
+    { exitCode, stdout = "", ...options }: ErrorOptions & { exitCode?: number | null; stdout?: string } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode ?? undefined;
+    this.stdout = stdout;
+  }
+}
+
+export function isProgramFailedError(error: unknown): error is ProgramFailedError {
+  return error instanceof ProgramFailedError;
 }

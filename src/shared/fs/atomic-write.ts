@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../errors/error-code.js";
+import { errorCode } from "../errors/thrown.js";
 
 /** No space (or quota) for the file; the old content is untouched. */
 export class DiskFullError extends Error {
@@ -16,9 +16,6 @@ export class DiskFullError extends Error {
       cause,
     });
   }
-}
-export function isDiskFullError(error: unknown): error is DiskFullError {
-  return error instanceof DiskFullError;
 }
 
 export interface AtomicWriteOptions {
@@ -60,12 +57,12 @@ export async function atomicWrite(
   }
 }
 
-/** A DiskFullError where that is what the system's error tells, else the error itself. */
+/** A DiskFullError if the system's error means a full disk, else the error itself. */
 export function asDiskFull(path: string, error: unknown): unknown {
   return NO_SPACE.has(errorCode(error) ?? "") ? new DiskFullError(path, error) : error;
 }
 
-/** True for names atomicWrite gives to its temporary files; one that outlived a crash may be deleted. */
+/** True for names of atomicWrite's temporary files; one that outlived a crash may be deleted. */
 export function isTemporaryName(name: string): boolean {
   return name.startsWith(TEMP_PREFIX);
 }

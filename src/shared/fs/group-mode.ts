@@ -1,5 +1,5 @@
-// What fsGroup adds to the mode of a file: the group may read (and write), may enter directories, and hands itself on to
-// what is made in them. Nothing is ever taken away.
+// The mode bits that fsGroup adds: the group may read (and write) files, enter directories, and new files in them inherit the group.
+// Invariant: no bit is removed.
 import { constants } from "node:fs";
 
 const READ_WRITE = 0o660;

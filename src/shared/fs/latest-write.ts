@@ -2,7 +2,7 @@
 // Invariant: when a wait for a write ends, the state at the time of the call is on disk, or its loss was reported.
 
 export interface LatestWriteOptions {
-  /** Writes what is true when it is called. */
+  /** Writes the state at the time of the call. */
   write(): Promise<void>;
   /** The first failure after a success. */
   failed(error: unknown): void;

@@ -1,6 +1,5 @@
 // /proc/<pid>/mountinfo as data. Format: proc_pid_mountinfo(5).
 import { readFile } from "node:fs/promises";
-import { sharedRead } from "./shared-read.js";
 
 export interface Mount {
   id: number;
@@ -64,7 +63,7 @@ export function mountsWithin(mounts: readonly Mount[], directory: string): Mount
     .sort((a, b) => b.mountPoint.length - a.mountPoint.length);
 }
 
-/** The lines of a text in which `word` stands somewhere. */
+/** The lines of a text that contain `word`. */
 function linesWith(text: string, word: string): string {
   const lines: string[] = [];
   for (let at = text.indexOf(word); at !== -1;) {
@@ -93,7 +92,7 @@ export function unescapeMountField(field: string): string {
 
 const [BACKSLASH, ZERO] = ["\\".charCodeAt(0), "0".charCodeAt(0)];
 
-/** The byte that three octal digits stand for. */
+/** The byte of three octal digits. */
 function octalAt(bytes: Buffer, at: number): number | undefined {
   let code = 0;
   for (const byte of [bytes[at], bytes[at + 1], bytes[at + 2]]) {
@@ -102,4 +101,34 @@ function octalAt(bytes: Buffer, at: number): number | undefined {
     code = code * 8 + digit;
   }
   return code & 0xff;
+}
+
+// One reading for all who ask for the same thing at about the same time.
+// Invariant: a caller's result was read after its call; a pending reading is not shared with it.
+
+/** @returns a function that reads; callers that come while a reading is under way share the next one. */
+export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> | undefined;
+  let next: Promise<T> | undefined;
+  const begin = (): Promise<T> => {
+    const reading = read();
+    const settled = reading.then(
+      () => undefined,
+      () => undefined,
+    );
+    underWay = settled;
+    void settled.then(() => {
+      if (underWay === settled) underWay = undefined;
+    });
+    return reading;
+  };
+  return () => {
+    if (next !== undefined) return next;
+    if (underWay === undefined) return begin();
+    next = underWay.then(() => {
+      next = undefined;
+      return begin();
+    });
+    return next;
+  };
 }

@@ -1,5 +1,5 @@
 // Removing something that does not exist is no error.
-import { errorCode } from "../errors/error-code.js";
+import { errorCode } from "../errors/thrown.js";
 
 /** undefined where there was no such file. */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {

@@ -3,7 +3,7 @@
 // can have effects of its own. The inode is therefore taken by O_PATH, which opens nothing, looked at, and then opened
 // itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
-import { errorCode } from "../errors/error-code.js";
+import { errorCode } from "../errors/thrown.js";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 
 /** Node does not name the flag. */
@@ -30,7 +30,7 @@ export class FileGoneError extends Error {
   }
 }
 
-/** A symbolic link, FIFO, device, socket or directory stands where a regular file belongs; it was not opened. */
+/** The path is a symbolic link, FIFO, device, socket or directory instead of a regular file; it was not opened. */
 export class NotRegularFileError extends Error {
   override readonly name = "NotRegularFileError";
   constructor(path: string, stats: BigIntStats) {
@@ -71,7 +71,7 @@ export async function openUntrusted(path: string, options: UntrustedOptions = {}
   }
 }
 
-/** Opens what an O_PATH handle stands for; the handle stays open. @throws NotRegularFileError, or a system error */
+/** Opens the file of an O_PATH handle; the handle stays open. @throws NotRegularFileError, or a system error */
 export async function openPlace(place: FileHandle, path: string): Promise<UntrustedFile> {
   const stats = await place.stat({ bigint: true });
   if (!stats.isFile()) throw new NotRegularFileError(path, stats);
@@ -95,7 +95,7 @@ export function openUntrustedSync(path: string, options: UntrustedOptions = {}):
   }
 }
 
-/** Creates a file for writing, for threads of the tasks pool. @throws EEXIST when anything stands at the path, a link among others */
+/** Creates a file for writing, for threads of the tasks pool. @throws EEXIST if the path exists, even as a link */
 export function createNewSync(path: string, mode: number): number {
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
 }
@@ -127,13 +127,15 @@ export async function writeUntrusted(path: string, text: string, mode: number): 
   }
 }
 
-/** Whether links at or above the path keep within the folder. The caller has seen that no mount on the way may hang. */
+/**
+ * Whether links at or above the path stay within the folder. The caller has checked that no mount on the way may hang.
+ */
 export async function staysWithin(folder: string, path: string): Promise<boolean> {
   const [root, real] = await Promise.all([realpath(folder), realpath(path)]);
   return real.startsWith(`${root}/`);
 }
 
-/** What stands there is looked at, and not opened. @throws FileGoneError, NotRegularFileError, or a system error */
+/** Reads the attributes of a path without opening it. @throws FileGoneError, NotRegularFileError, or a system error */
 export async function statUntrusted(path: string): Promise<BigIntStats> {
   let stats: BigIntStats;
   try {
@@ -145,7 +147,7 @@ export async function statUntrusted(path: string): Promise<BigIntStats> {
   return stats;
 }
 
-/** The whole file that an open handle stands for. @throws FileTooBigError, or a system error */
+/** The whole file of an open handle. @throws FileTooBigError, or a system error */
 export async function readWhole(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
   const bytes = await readAtMost(handle, maxBytes + 1, 0);
   if (bytes.length > maxBytes) throw new FileTooBigError(path, maxBytes);

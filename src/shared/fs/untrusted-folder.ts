@@ -1,23 +1,23 @@
 // Enters and lists folders in which a pod can plant entries, e.g. log folders of a pod that mounts /var/log.
 // Invariant: no symbolic link at the folder's place is followed, so that no call leads to another pod's files or to a
-// mount that does not answer; a listing holds a bounded number of names, however many were planted, and other work goes on
+// mount that does not respond; a listing holds a bounded number of names, however many were planted, and other work goes on
 // between its parts.
 import { constants, type Dirent } from "node:fs";
 import { open, opendir, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errorCode } from "../errors/error-code.js";
+import { errorCode } from "../errors/thrown.js";
 import { O_PATH } from "./untrusted-file.js";
 
 /** A container's log folder and its pod's: both are made by the kubelet or the runtime, never as links. */
 const LOG_LEVELS = 2;
 /** Names kept of one folder. */
 export const MOST_NAMES = 10_000;
-/** Entries looked at. A million takes seconds, during which other work goes on. */
+/** Limit of read entries. A million takes seconds, during which other work continues. */
 const MOST_ENTRIES = 1_000_000;
 /** Entries of one call in libuv's pool, and of one turn of the event loop. */
 const BATCH = 256;
 
-/** A symbolic link, FIFO, device, socket or file stands where a folder belongs; it was not entered. */
+/** The path is a symbolic link, FIFO, device, socket or file instead of a folder; it was not entered. */
 export class NotFolderError extends Error {
   override readonly name = "NotFolderError";
   readonly code = "ENOTDIR";
@@ -80,7 +80,7 @@ export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   }
 }
 
-/** Whether nothing is at the end of a link. The caller has seen that no mount on the way may hang. */
+/** Whether a link is dangling. The caller has checked that no mount on the way may hang. */
 export async function leadsNowhere(link: string): Promise<boolean> {
   try {
     await stat(link);
@@ -91,7 +91,7 @@ export async function leadsNowhere(link: string): Promise<boolean> {
   }
 }
 
-/** Whether it is a directory, links followed. The caller has seen that no mount on the way may hang. */
+/** Whether it is a directory, links followed. The caller has checked that no mount on the way may hang. */
 export async function leadsToFolder(path: string): Promise<boolean> {
   return await stat(path).then(
     (found) => found.isDirectory(),

@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 
-/** The message of anything thrown; causes that the message does not tell are added behind it. */
+/** The message of anything thrown; causes that the message does not contain are appended. */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : describe(thrown);
   const parts = [thrown.message === "" ? thrown.name : thrown.message];

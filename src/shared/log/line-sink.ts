@@ -1,4 +1,4 @@
-// Where a thread's finished lines go: its ring to the log thread, or straight to standard error where there is none.
+// Output of a thread's finished lines: its ring to the log thread, or standard error if there is no log thread.
 // Invariant: writing never blocks and never throws; a line that finds no room is dropped and counted, and the next one
 // that finds room is preceded by a line that says how many were lost.
 import { destination } from "pino";
@@ -38,7 +38,7 @@ export class RingSink implements LineSink {
   constructor(
     ring: RingBuffers,
     private readonly clock: Clock,
-    /** The line that tells of `lines` lost ones. */
+    /** The line that reports the number of lost lines. */
     private readonly lostLine: (lines: number) => string,
   ) {
     this.producer = new RingProducer(ring);
@@ -85,7 +85,7 @@ export class RingSink implements LineSink {
     try {
       return this.producer.tryPush(record.subarray(0, length), severe);
     } catch {
-      // The ring was closed as damaged; the count of dropped lines tells.
+      // The ring was closed as damaged; the count of dropped lines shows it.
       return false;
     }
   }

@@ -1,5 +1,5 @@
 // The loggers of a thread: pino's interface, klog's shapes and verbosity.
-// Invariant: a call that is not to be written costs one look at the verbosity; one that is never blocks the thread.
+// Invariant: a call that is not written costs one check of the verbosity; a written one never blocks the thread.
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";
 import { levelOfVerbosity, verbosityOfName } from "./verbosity.js";
@@ -34,7 +34,7 @@ export function verbose(log: Logger, n: number): VerboseLog | undefined {
   return method?.bind(log);
 }
 
-/** What a thread named `thread` is given so that it logs as `log` does. */
+/** The init data by which a thread named `thread` logs as `log` does. */
 export function loggingFor(log: Logger, thread: string): ThreadLogging {
   const room = (log as Marked)[ROOM];
   if (room === undefined) {

@@ -1,4 +1,4 @@
-// What a thread has to know to log: KubeletConfiguration's `logging` as plain data, and the memory its lines leave through.
+// The logging part of a thread's init data: KubeletConfiguration's `logging` as plain data, and the shared memory for its lines.
 import type { LogWordsBuffer } from "../queue/log-words.js";
 import type { RingBuffers } from "../queue/ring.js";
 
@@ -14,7 +14,7 @@ export interface LoggingConfig {
   /** -v: 0 and up. */
   verbosity: number;
   vmodule: VModule[];
-  /** How long an info line may wait in the info buffer, ms. */
+  /** Longest time of an info line in the info buffer, ms. */
   flushFrequencyMs: number;
   /** Info lines to standard output, warnings and errors to standard error; else all to standard error. */
   splitStream: boolean;
@@ -34,7 +34,7 @@ export const DEFAULT_LOGGING: Readonly<LoggingConfig> = {
 /** One thread's way to the log; structured-cloneable. */
 export interface ThreadLogging {
   config: LoggingConfig;
-  /** Standard error leads to the journal: text lines say their syslog priority. */
+  /** Standard error is connected to the journal: text lines carry their syslog priority. */
   journal: boolean;
   /** Nothing is logged: tests. */
   silent?: boolean;

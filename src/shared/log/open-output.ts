@@ -23,11 +23,11 @@ export function openOutput(fd: number): LogOutput {
     socket.unref();
     return new FdOutput(fd, () => socket.destroy());
   }
-  // A file takes what it is given.
+  // A file accepts all bytes.
   return new FdOutput(fd, () => undefined);
 }
 
-/** The same pipe or terminal, with flags of its own: the other processes that hold it keep theirs. */
+/** The same pipe or terminal, with separate flags: other processes that hold it keep theirs. */
 function reopen(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

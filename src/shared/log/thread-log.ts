@@ -1,5 +1,5 @@
-// What all loggers of one thread share: how a call becomes a line, whether it does, and where the line goes.
-// pino gives the interface and makes the JSON; text lines are made here without it.
+// The common part of all loggers of one thread: level, format and destination of lines. pino provides the interface and formats JSON;
+// this file formats text lines itself.
 import { format } from "node:util";
 import { pino, type Logger as PinoLogger } from "pino";
 import { systemClock, type Clock } from "../clock/clock.js";
@@ -18,8 +18,8 @@ import {
   verbosityOfLevel,
   verbosityOfName,
   WARN_LEVEL,
+  moduleVerbosity,
 } from "./verbosity.js";
-import { moduleVerbosity } from "./vmodule.js";
 import { WallMicros } from "./wall-micros.js";
 
 export type Logger = PinoLogger;
@@ -27,14 +27,14 @@ export type Logger = PinoLogger;
 export interface LoggerOptions {
   /** Name of the thread that logs: "main", "pleg", "server", … */
   thread: string;
-  /** How and where to; default: text to standard error. */
+  /** Format, level and output; default: text to standard error. */
   logging?: ThreadLogging;
   /** Without `logging`: "silent", or a pino level name; default "info". */
   level?: string;
   clock?: Clock;
-  /** Where lines go, in place of what `logging` says. */
+  /** Output of lines, in place of the one in `logging`. */
   sink?: LineSink;
-  /** In main: what the other threads log with. */
+  /** In main: provides the logging configuration of the other threads, and flushes their lines. */
   threadLogs?: ThreadLogs;
 }
 
@@ -47,7 +47,7 @@ export interface ThreadLogs {
   flush(deadlineMs: number): Promise<boolean>;
 }
 
-/** Found on every logger of ours, children included: pino's children inherit from their parents. */
+/** A property of every logger of this room, children included: pino's children inherit from their parents. */
 export const ROOM = Symbol("nodelet.log.room");
 export const MODULE = Symbol("nodelet.log.module");
 
@@ -140,7 +140,7 @@ export class ThreadLog {
       },
       {
         write: (line: string) => this.sink.write(line, this.severe),
-        // pino asks its stream, though its types don't tell.
+        // pino calls this method of its stream, though its types don't declare it.
         ...{ flush: (done: (error?: Error) => void) => this.flush(done) },
       },
     ) as unknown as Marked;
@@ -194,7 +194,10 @@ export class ThreadLog {
   }
 }
 
-/** Upstream's lines have "v" unless they are errors; "severity" is ours, for warnings have no sign of their own there. */
+/**
+ * Upstream's lines have "v" unless they are errors; "severity" is an addition, because upstream has no mark for
+ * warnings.
+ */
 function jsonSeverity(level: number): object {
   if (level >= ERROR_LEVEL) return { severity: level > ERROR_LEVEL ? "fatal" : "error" };
   return level >= WARN_LEVEL ? { severity: "warning", v: 0 } : { v: verbosityOfLevel(level) };

@@ -1,8 +1,12 @@
-// What calls to the API server cost: rest_client_* (facts: metrics). One instance per thread that calls it.
+// Metrics of calls to the API server: rest_client_*. One instance per thread that calls it.
 import type { Clock } from "../clock/clock.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const DNS_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30];
+const ROTATION_SECONDS = [
+  600, 1800, 3600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000,
+];
 const BYTES = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
 /** Verb and host of a call to the API server. */
@@ -13,7 +17,7 @@ export interface CallLabels {
 }
 
 export interface RestClientMetrics {
-  /** Each attempt; `code`: HTTP's, or "<error>" without an answer. */
+  /** Each attempt; `code`: HTTP's, or "<error>" without a response. */
   answered(call: CallLabels, code: string): void;
   /** An attempt of that outcome is made again. */
   retried(call: CallLabels, code: string): void;
@@ -23,6 +27,10 @@ export interface RestClientMetrics {
   done(call: CallLabels, ms: number, sent: number, received: number | undefined): void;
   /** A run of a credential plugin; `expiresAt`: ms since the epoch, undefined: never. */
   ranPlugin(code: number, status: string, expiresAt: number | undefined): void;
+  /** The name of the API server, or of the proxy to it, was resolved. */
+  resolved(host: string, ms: number): void;
+  /** A credential plugin gave another client certificate; the one before had existed so long. */
+  rotatedCertificate(ageMs: number): void;
 }
 
 export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "now">): RestClientMetrics {
@@ -71,6 +79,18 @@ export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "
     `${name}_exec_plugin_ttl_seconds`,
     "Shortest TTL in seconds of the credentials from exec credential plugins; +Inf without an expiry",
   );
+  const dns = registry.histogram(
+    `${name}_dns_resolution_duration_seconds`,
+    "DNS resolver latency in seconds, by host",
+    ["host"],
+    DNS_SECONDS,
+  );
+  const rotation = registry.histogram(
+    `${name}_exec_plugin_certificate_rotation_age`,
+    "Seconds that the last client certificate of an exec credential plugin lived before it was rotated",
+    [],
+    ROTATION_SECONDS,
+  );
   let endsAt = Infinity;
   registry.onSnapshot(() => ttl.set((endsAt - clock.now()) / 1000));
   return {
@@ -86,5 +106,7 @@ export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "
       plugins.inc({ code, call_status: status });
       if (status === "no_error") endsAt = expiresAt ?? Infinity;
     },
+    resolved: (host, ms) => dns.observe({ host }, ms / 1000),
+    rotatedCertificate: (ageMs) => rotation.observe(ageMs / 1000),
   };
 }

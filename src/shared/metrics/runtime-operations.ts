@@ -1,4 +1,4 @@
-// What CRI calls cost: kubelet_runtime_operations_*. One instance per thread that calls the runtime.
+// Metrics of CRI calls: kubelet_runtime_operations_*. One instance per thread that calls the runtime.
 import { exponentialBuckets, type ThreadRegistry } from "./thread-registry.js";
 
 export interface RuntimeCall {

@@ -62,7 +62,7 @@ export class ThreadRegistry {
 interface PromFamily {
   name: string;
   help: string;
-  /** prom-client's objects carry the type in words, whatever its typings say. */
+  /** prom-client's objects carry the type as text, whatever its typings declare. */
   type: unknown;
   values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[];
 }

@@ -1,5 +1,5 @@
-// What this thread itself costs: processor time as the kernel counts it, memory as its V8 heap has it. What is left of the
-// process's own figures is V8's helpers, the log thread, the pool and native libraries.
+// Usage of this thread itself: processor time as the kernel counts it, memory as its V8 heap has it. The rest of the process's figures
+// belongs to V8's helper threads, the log thread, the pool and native libraries.
 import { readFile } from "node:fs/promises";
 import { readlinkSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";

@@ -38,7 +38,7 @@ export function watchQueue(registry: ThreadRegistry, queue: string, read: () => 
   });
 }
 
-/** Publishes how many log lines each thread lost to a full ring; `read` gives totals by thread. */
+/** Publishes the number of log lines that each thread lost to a full ring; `read` returns totals by thread. */
 function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<string, number>): void {
   const name = "nodelet_log_lines_dropped_total";
   const dropped = registry.counter(name, "Number of log lines dropped because the output was blocked", ["thread"]);

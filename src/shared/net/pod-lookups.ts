@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { abortReason } from "../errors/thrown.js";
 
-/** No address, in the words that readers of events know. */
+/** No address; Go's error text, which readers of events recognise. */
 export class LookupError extends Error {
   override readonly name = "LookupError";
   constructor(
@@ -23,7 +23,7 @@ const CAP_PER_NAME = 16;
 const ATTEMPT_MS = 5000;
 const TRIES = 2;
 const LONGEST_NAME = 253;
-/** What is read of the files. */
+/** Bytes read of each file. */
 const FILE_LIMIT = 1024 * 1024;
 
 export interface ResolvConf {
@@ -71,7 +71,7 @@ export function addressesIn(hosts: string, name: string): string[] {
 
 type Query = (name: string, signal: AbortSignal) => Promise<string[]>;
 
-export interface LookupParts {
+export interface LookupDeps {
   /** "/etc/hosts" */
   hosts?: () => Promise<string>;
   /** "/etc/resolv.conf" */
@@ -84,7 +84,7 @@ export class PodLookups {
   private underWay = 0;
   private readonly byName = new Map<string, number>();
 
-  constructor(private readonly parts: LookupParts = {}) {}
+  constructor(private readonly deps: LookupDeps = {}) {}
 
   /** For `net.connect` and `http.request`. */
   within(signal: AbortSignal): LookupFunction {
@@ -107,18 +107,18 @@ export class PodLookups {
     signal.throwIfAborted();
     const name = host.endsWith(".") ? host.slice(0, -1) : host;
     if (name === "" || name.length > LONGEST_NAME) throw new LookupError(host);
-    const known = addressesIn(await (this.parts.hosts ?? textOf("/etc/hosts"))(), name);
+    const known = addressesIn(await (this.deps.hosts ?? textOf("/etc/hosts"))(), name);
     if (known.length > 0) return known;
-    // As RFC 6761 has it: never asked of a name server.
+    // As in RFC 6761: never sent to a name server.
     if (name.toLowerCase() === "localhost" || name.toLowerCase().endsWith(".localhost")) return ["127.0.0.1", "::1"];
     return this.counted(name, () => this.ask(host, signal));
   }
 
   private async ask(host: string, signal: AbortSignal): Promise<string[]> {
-    const conf = parseResolvConf(await (this.parts.resolvConf ?? textOf("/etc/resolv.conf"))());
+    const conf = parseResolvConf(await (this.deps.resolvConf ?? textOf("/etc/resolv.conf"))());
     for (const name of candidates(host, conf)) {
       signal.throwIfAborted();
-      const found = await (this.parts.query ?? queryServers)(name, signal);
+      const found = await (this.deps.query ?? queryServers)(name, signal);
       if (found.length > 0) return found;
     }
     throw new LookupError(host);
@@ -140,7 +140,7 @@ export class PodLookups {
   }
 }
 
-/** A resolver of its own for each question, so that one can be cancelled: c-ares, no thread. IPv4 is preferred. */
+/** A separate resolver for each lookup, so that one can be cancelled: c-ares, no thread. IPv4 is preferred. */
 async function queryServers(name: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver({ timeout: ATTEMPT_MS, tries: TRIES });
   const cancel = (): void => resolver.cancel();

@@ -21,7 +21,6 @@ export class SocketAddressError extends Error {
     super(`${JSON.stringify(address)} is no unix socket address: ${why}; give an absolute path or @name`);
   }
 }
-export const isSocketAddress = (error: unknown): error is SocketAddressError => error instanceof SocketAddressError;
 
 /** sockaddr_un: "/run/x" is a path, "@x" an abstract name. */
 export function unixAddress(address: string): Uint8Array {

@@ -18,8 +18,8 @@ export interface Program {
 }
 
 /**
- * Standard input, output and error go on to the program, no other descriptor does.
- * Returns only by throwing: OsCallError when the kernel refuses (ENOENT, EACCES, E2BIG, …); the process goes on then.
+ * The program inherits standard input, output and error, and no other descriptor. Returns only by throwing: OsCallError
+ * when the kernel refuses (ENOENT, EACCES, E2BIG, …); the process then continues.
  */
 export function replaceProcess(program: Program): never {
   const about = `${program.file} in place of process ${process.pid}`;

@@ -1,6 +1,7 @@
 // flock(2), exclusive. Waiting is a try that does not block, repeated: a blocking flock would hold a thread of libuv's
 // pool (one of four) for as long as another kubelet lives and could not be cancelled; the kernel sends no event for an
 // unlock; and a try is one system call of a microsecond.
+import { readFile } from "node:fs/promises";
 import type { Clock } from "../clock/clock.js";
 import { isOsCallError } from "./errors.js";
 import { libc } from "./libc.js";
@@ -8,7 +9,7 @@ import { libc } from "./libc.js";
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 
-/** How long after a release the next in line has the lock at the latest, ms. */
+/** Longest time after a release until the next process in line has the lock, ms. */
 export const FLOCK_RETRY_MS = 100;
 
 /**
@@ -20,13 +21,13 @@ export function tryFlock(fd: number, about: string): boolean {
     libc("flock", about, fd, LOCK_EX | LOCK_NB);
     return true;
   } catch (error) {
-    // An interrupted try says nothing: the next one will.
+    // An interrupted try proves nothing: the next one will.
     if (isOsCallError(error, "EAGAIN") || isOsCallError(error, "EINTR")) return false;
     throw error;
   }
 }
 
-/** Resolves once the lock is ours; rejects with the signal's reason when it aborts first. */
+/** Resolves once this process holds the lock; rejects with the signal's reason if it aborts first. */
 export async function waitForFlock(
   fd: number,
   about: string,
@@ -36,5 +37,36 @@ export async function waitForFlock(
     options.signal.throwIfAborted();
     if (tryFlock(fd, about)) return;
     await options.clock.sleep(FLOCK_RETRY_MS, options.signal);
+  }
+}
+
+// Finds the holder of a lock, for the log line of the waiting process: /proc/locks names the process by device and
+// inode.
+
+// "3: FLOCK  ADVISORY  WRITE 2131 fe:01:786437 0 EOF"; a "->" after the number marks one who waits.
+const LINE = /^\d+: FLOCK +ADVISORY +\w+ +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) /;
+
+/**
+ * The process that holds the flock of an inode. undefined when there is none or it runs in another pid namespace.
+ * The device is not compared: file systems of layers (overlay, btrfs) report another one to stat(2).
+ */
+export function flockHolder(locks: string, inode: bigint | number): number | undefined {
+  for (const line of locks.split("\n")) {
+    const match = LINE.exec(line);
+    if (match?.[2] === String(inode) && match[1] !== "0") return Number(match[1]);
+  }
+  return undefined;
+}
+
+/** "process 2131 (kubelet)", or "another process" if the kernel does not report it. */
+export async function describeFlockHolder(inode: bigint | number): Promise<string> {
+  try {
+    const pid = flockHolder(await readFile("/proc/locks", "utf8"), inode);
+    if (pid === undefined) return "another process";
+    const name = (await readFile(`/proc/${pid}/comm`, "utf8")).trim();
+    return `process ${pid} (${name})`;
+  } catch {
+    // It ended while we looked, or /proc hides it: the name is a courtesy.
+    return "another process";
   }
 }

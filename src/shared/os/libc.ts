@@ -102,7 +102,7 @@ export function libcOnPool<Call extends LibcCall>(
 }
 
 // The binding under this room, loaded at the first system call: a thread that makes none pays nothing.
-// Invariant: nothing outside this room sees koffi.
+// Invariant: no other room uses koffi.
 type Binding = typeof koffi;
 
 let loaded: Binding | undefined;

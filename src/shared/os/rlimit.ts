@@ -1,4 +1,4 @@
-// How many files this process may hold open (RLIMIT_NOFILE), read and set by prlimit(2).
+// The limit of open files of this process (RLIMIT_NOFILE), read and set by prlimit(2).
 import { libc } from "./libc.js";
 
 const RLIMIT_NOFILE = 7;

@@ -1,6 +1,6 @@
-// Is SELinux enabled, and which label does the policy give to files of containers (selinux(8), selabel's lxc_contexts)?
+// Whether SELinux is enabled, and the label of container files in the policy (selinux(8), selabel's lxc_contexts).
 import { readFile, stat } from "node:fs/promises";
-import { errorCode } from "../errors/error-code.js";
+import { errorCode } from "../errors/thrown.js";
 
 /** The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's. */
 export interface FileLabel {
@@ -12,7 +12,7 @@ export interface FileLabel {
 const DEFAULT_LABEL: FileLabel = { user: "system_u", role: "object_r", type: "container_file_t" };
 const MOUNT = "sys/fs/selinux/enforce";
 const CONFIG = "etc/selinux/config";
-/** In this order, as container runtimes look for them. */
+/** In the order in which container runtimes search. */
 const SHARED_CONTEXTS = "usr/share/containers/selinux/contexts";
 const POLICY_CONTEXTS = "contexts/lxc_contexts";
 const DEFAULT_POLICY = "targeted";

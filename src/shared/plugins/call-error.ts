@@ -1,6 +1,6 @@
-// How a call to a node plugin fails: it answered with a gRPC status, or could not be asked. Free of gRPC.
+// Errors of calls to a node plugin: it returned a gRPC status, or could not be reached. Free of gRPC.
 
-/** gRPC status numbers that someone here decides by (grpc.io/docs/guides/status-codes). */
+/** gRPC status numbers that callers compare (grpc.io/docs/guides/status-codes). */
 export const STATUS = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
@@ -40,7 +40,9 @@ export function statusName(code: number): string {
   return NAMES[code] ?? "Unknown";
 }
 
-/** Volume plugins do not tell "not begun" from "perhaps done" with these: the call is to be repeated or undone. */
+/**
+ * For these, volume plugins do not distinguish "not begun" from "perhaps done": the call must be repeated or undone.
+ */
 const UNCERTAIN: ReadonlySet<number> = new Set([
   STATUS.CANCELLED,
   STATUS.DEADLINE_EXCEEDED,
@@ -64,7 +66,7 @@ export class PluginCallError extends Error {
     super(`${method} at ${socket}: rpc error: code = ${statusName(code)} desc = ${details}`, options);
   }
 
-  /** The plugin may have done, or may still do, what was asked. */
+  /** The plugin may have executed the call, or may still do so. */
   get uncertain(): boolean {
     return UNCERTAIN.has(this.code);
   }

@@ -138,7 +138,7 @@ export class PluginConnection implements Disposable {
     return new PluginCallError(method, this.socket, error.code, error.details, { cause: error });
   }
 
-  /** Our own handler of the answer threw. */
+  /** The kubelet's own handler of the response threw. */
   private broken(method: string, defect: unknown): PluginCallError {
     const details = `the answer could not be handled: ${messageOf(defect)}`;
     return new PluginCallError(method, this.socket, STATUS.INTERNAL, details, { cause: defect });

@@ -1,10 +1,10 @@
-// The thread board: what each thread last said about itself, readable by every thread without a message, so that a
+// The thread board: the last state that each thread reported, readable by every thread without a message, so that a
 // thread that hangs is seen by all others.
 // Invariant: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
 import type { Clock } from "../clock/clock.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";
 
-/** Life of a thread (style.md rule 5). The index is the word on the board. */
+/** States of a thread. The index is the word on the board. */
 const THREAD_STATES = ["spawned", "ready", "running", "draining", "exited"] as const;
 export type ThreadState = (typeof THREAD_STATES)[number];
 
@@ -24,7 +24,7 @@ export function createBoard(threadNames: readonly string[]): BoardBuffers {
   };
 }
 
-/** A thread that has no slot: its name was not given to createBoard. */
+/** The thread has no slot: its name was not among those of createBoard. */
 export class UnknownThreadError extends Error {
   override readonly name = "UnknownThreadError";
   readonly code = "UNKNOWN_THREAD";
@@ -42,7 +42,7 @@ function slotOf(buffers: BoardBuffers, thread: string): Int32Array {
 /** Monotonic ms as a board word; differences stay right for 24 days. */
 const tick = (clock: Pick<Clock, "monotonic">): number => Math.trunc(clock.monotonic()) | 0;
 
-/** A thread's hand on its own slot. */
+/** Writes a thread's own slot. */
 export class BoardWriter {
   private readonly slot: Int32Array;
 
@@ -54,7 +54,7 @@ export class BoardWriter {
     this.slot = slotOf(buffers, thread);
   }
 
-  /** "I am alive now." */
+  /** Stamps the current time: the thread runs. */
   stamp(): void {
     Atomics.store(this.slot, BoardWord.lastTick, tick(this.clock));
     Atomics.add(this.slot, BoardWord.stamps, 1);
@@ -74,24 +74,24 @@ export class BoardWriter {
     Atomics.store(this.slot, BoardWord.queueDepth, records);
   }
 
-  /** What the thread begins to do now; 0 is idle. Codes belong to the thread's contract. */
+  /** Publishes the operation that the thread starts; 0 is idle. Codes belong to the thread's contract. */
   setOp(code: number): void {
     Atomics.store(this.slot, BoardWord.opSince, tick(this.clock));
     Atomics.store(this.slot, BoardWord.op, code);
   }
 
-  /** A round of the thread's own duty succeeded: of pleg, a relist. */
+  /** A round of the thread's own duty succeeded; for pleg, a relist. */
   worked(): void {
     Atomics.store(this.slot, BoardWord.lastWork, tick(this.clock));
     Atomics.add(this.slot, BoardWord.works, 1);
   }
 
-  /** What the node is short of: bits that the eviction thread's contract defines. */
+  /** Publishes the pressure conditions of the node: bits of the eviction thread's contract. */
   setPressures(bits: number): void {
     Atomics.store(this.slot, BoardWord.pressures, bits);
   }
 
-  /** A new start of the thread: clears what the last generation left and stamps. */
+  /** A new start of the thread: clears the values of the last generation and stamps. */
   reset(generation: number): void {
     this.slot.fill(0);
     Atomics.store(this.slot, BoardWord.generation, generation);
@@ -110,11 +110,11 @@ export interface ThreadSnapshot {
   loopDelayMeanMicros: number;
   queueDepth: number;
   op: number;
-  /** ms since the op began; 0 when idle. */
+  /** ms since the operation began; 0 when idle. */
   opAgeMs: number;
-  /** ms since a round of its own duty last succeeded; Infinity while none has. */
+  /** ms since the last successful round of the thread's own duty; Infinity while there is none. */
   workAgeMs: number;
-  /** Of the eviction thread: bits of what the node is short of. */
+  /** From the eviction thread: a bit for each pressure of the node. */
   pressures: number;
 }
 
@@ -147,7 +147,7 @@ export class BoardReader {
     const slot = this.slots.get(thread);
     if (slot === undefined) throw new UnknownThreadError(thread, this.buffers.threads);
     const word = (index: number): number => Atomics.load(slot, index);
-    // Stamps before the clock: a stamp made in between must not look negative.
+    // Stamps are read before the clock: otherwise a stamp made in between would look negative.
     const lastTick = word(BoardWord.lastTick);
     const op = word(BoardWord.op);
     const opSince = word(BoardWord.opSince);

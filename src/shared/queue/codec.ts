@@ -1,4 +1,4 @@
-// How a record becomes bytes and back. Codecs themselves live beside their record types in shared/contracts.
+// Conversion of a record to bytes and back. Codecs themselves are beside their record types in shared/contracts.
 
 export interface Codec<T> {
   encode(value: T): Uint8Array;
@@ -6,5 +6,5 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Bytes as they are. */
+/** A codec that passes bytes unchanged. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };

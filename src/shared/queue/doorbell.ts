@@ -1,13 +1,13 @@
-// The doorbell: how a side that found nothing to do sleeps, and how the other side wakes it (ADR 0003).
+// The doorbell: a side without work sleeps on it, and the other side wakes it (ADR 0003).
 // Invariant: a sleeper raises its `wanted` flag, then compares the position it sleeps on; a ringer moves the position,
-// then looks at the flag. Both orders are sequentially consistent, so one of the two always sees the other.
+// then reads the flag. Both orders are sequentially consistent, so one of the two always sees the other's write.
 // Neither a sleeping doorbell nor its re-check keeps the process alive.
 import type { Clock, Timer } from "../clock/clock.js";
 
-/** How long a lost wake-up can stay unnoticed. */
+/** Longest time for which a lost wake-up stays unnoticed. */
 const RECHECK_MS = 1000;
 
-/** Values of the `wanted` flag: the thread is running; it sleeps; it rests and wakes for urgent rings only. */
+/** Values of the `wanted` flag: the thread runs; it sleeps; it rests and wakes for urgent rings only. */
 const AWAKE = 0;
 const ASLEEP = 1;
 const AT_REST = 2;
@@ -82,7 +82,7 @@ export class Doorbell {
     if (this.waiting) return;
     const outcome = Atomics.waitAsync(this.header, this.position, this.seen);
     if (!outcome.async) {
-      // Moved between the check and the wait.
+      // The position moved between the check and the wait.
       queueMicrotask(() => this.wake());
       return;
     }
@@ -96,7 +96,7 @@ export class Doorbell {
   private wake(): void {
     if (!this.armed) return;
     if (!this.moved()) {
-      // Woken for an earlier sleep, or by a close: sleep on.
+      // Woken for an earlier sleep, or by a close: the sleep continues.
       Atomics.store(this.header, this.wanted, this.state);
       this.wait();
       return;

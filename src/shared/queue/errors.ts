@@ -1,4 +1,5 @@
-// One class per way a queue can fail, each with its guard. Guards go by name: errors lose their class across threads.
+// One class per kind of queue failure, each with its guard. Guards compare names: errors lose their class across
+// threads.
 
 /** A record longer than the ring can ever hold. */
 export class RecordTooLargeError extends Error {
@@ -15,7 +16,7 @@ export class RecordTooLargeError extends Error {
   }
 }
 
-/** The ring's lengths or positions make no sense: memory was overwritten. The ring is unusable from then on. */
+/** The ring's lengths or positions are inconsistent: memory was overwritten. The ring is unusable from then on. */
 export class RingCorruptError extends Error {
   override readonly name = "RingCorruptError";
   readonly code = "RING_CORRUPT";
@@ -42,7 +43,7 @@ export class RingLayoutError extends Error {
   }
 }
 
-/** A back-pressure queue reached its limit: the consumer is too slow or gone. */
+/** A back-pressure queue reached its limit: the consumer is too slow or has exited. */
 export class QueueFullError extends Error {
   override readonly name = "QueueFullError";
   readonly code = "QUEUE_FULL";

@@ -1,6 +1,6 @@
-// The word map: every word of shared memory that two threads both touch is named here and nowhere else.
-// Words are 32 bits. Each word that one thread writes often sits on a cache line of its own, away from the other
-// thread's, so that a push does not slow a drain down. Change anything here and LAYOUT_VERSION goes up by one.
+// The memory map: every word of shared memory that two threads access is named here and nowhere else. Words are 32
+// bits. Each word that one thread writes often is on its own cache line, away from the other thread's, so that a push
+// does not slow a drain down. Every change here increments LAYOUT_VERSION.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
 export const LAYOUT_VERSION = 5;
@@ -13,9 +13,9 @@ export const RingWord = {
   version: 0,
   /** Bytes of the data area, a power of two. Written once. */
   capacity: 1,
-  /** Producer: 1 once it will push no more. */
+  /** Producer: 1 once it pushes no more. */
   producerClosed: 2,
-  /** Consumer: 1 once it will take no more. */
+  /** Consumer: 1 once it takes no more. */
   consumerClosed: 3,
   /** Producer: position after the last complete record. */
   tail: 16,
@@ -23,13 +23,15 @@ export const RingWord = {
   pushed: 17,
   /** Producer: records a QueueWriter gave up on, modulo 2^32. */
   dropped: 18,
-  /** Producer: position that lies at the start of the data area. Changes only while the ring is empty, before `tail` does. */
+  /**
+   * Producer: position of the first byte of the data area. Changes only while the ring is empty, before `tail` does.
+   */
   base: 19,
   /** Consumer: position before the first record not yet taken. */
   head: 32,
-  /** Consumer sets 1 before it sleeps on `tail`; who rings clears it. */
+  /** Consumer sets 1 before it sleeps on `tail`; the ringer clears it. */
   dataWanted: 48,
-  /** Producer sets 1 before it sleeps on `head`; who rings clears it. */
+  /** Producer sets 1 before it sleeps on `head`; the ringer clears it. */
   spaceWanted: 64,
 } as const;
 
@@ -38,7 +40,7 @@ export const RING_HEADER_BYTES = 80 * WORD_BYTES;
 /** Each record: its length in one word, then its bytes, padded to a whole word. */
 export const RECORD_HEADER_BYTES = WORD_BYTES;
 
-/** Board: one slot of one cache line per thread. Only the thread that owns a slot writes it while it lives. */
+/** Board: one slot of one cache line per thread. Only the thread that owns a slot writes it while the thread runs. */
 export const BOARD_SLOT_WORDS = 16;
 
 export const BoardWord = {
@@ -51,29 +53,29 @@ export const BoardWord = {
   loopDelayMean: 3,
   /** Records waiting in the thread's own queues. */
   queueDepth: 4,
-  /** Which start of the thread this is, from 1. */
+  /** Generation of the thread, from 1. */
   generation: 5,
   /** Index into THREAD_STATES (board.ts). */
   state: 6,
-  /** What the thread is doing: a code the thread's contract defines; 0 is idle. */
+  /** The current operation of the thread: a code of its contract; 0 is idle. */
   op: 7,
-  /** Monotonic time the op began, ms modulo 2^32. */
+  /** Monotonic start of the operation, ms modulo 2^32. */
   opSince: 8,
-  /** Monotonic time at which a round of the thread's own duty last succeeded, ms modulo 2^32. */
+  /** Monotonic time of the last successful round of the thread's own duty, ms modulo 2^32. */
   lastWork: 9,
-  /** Such rounds so far; 0 means none yet. */
+  /** Number of such rounds; 0 means none yet. */
   works: 10,
-  /** Of the eviction thread: what the node is short of, a bit for each (the contract names them). */
+  /** From the eviction thread: a bit for each pressure of the node (the contract names them). */
   pressures: 11,
 } as const;
 
 /** The log's block: one for all threads. */
 export const LogWord = {
-  /** -v as it is now; main writes it. */
+  /** The present -v; main writes it. */
   verbosity: 0,
-  /** Number of the newest flush that main asked for. */
+  /** Number of the newest flush that main requested. */
   flushAsked: 1,
-  /** Number of the newest flush that is done; the log thread writes it. */
+  /** Number of the newest completed flush; the log thread writes it. */
   flushDone: 2,
 } as const;
 

@@ -1,5 +1,5 @@
-// The shared words of the log: how much is logged now, and whether what main wants flushed has been written.
-// Invariant: only main raises the verbosity and asks for flushes; only the log thread says that one is done.
+// Shared memory of the log: the present verbosity, and the numbers of requested and completed flushes. Invariant: only
+// main raises the verbosity and requests flushes; only the log thread marks a flush as completed.
 import { LOG_WORDS, LogWord, WORD_BYTES } from "./layout.js";
 
 /** Structured-cloneable; clones share the memory. */
@@ -29,7 +29,7 @@ export class LogWords {
     Atomics.store(this.words, LogWord.verbosity, verbosity);
   }
 
-  /** @returns the number of the flush now asked for; the log thread has to be woken apart from this. */
+  /** @returns the number of the requested flush; the caller must also wake the log thread. */
   askFlush(): number {
     return (Atomics.add(this.words, LogWord.flushAsked, 1) + 1) | 0;
   }
@@ -47,7 +47,7 @@ export class LogWords {
     Atomics.notify(this.words, LogWord.flushDone);
   }
 
-  /** Blocks the calling thread, `deadlineMs` at most: for a process that is about to end and nothing else. */
+  /** Blocks the calling thread, `deadlineMs` at most: only for a process that is about to exit. */
   waitFlushed(asked: number, deadlineMs: number, monotonic: () => number): boolean {
     const end = monotonic() + deadlineMs;
     while (!this.isFlushed(asked)) {

@@ -1,4 +1,4 @@
-// Turns a ring into typed records on this thread's event loop.
+// Reads typed records from a ring on this thread's event loop.
 // Invariant: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
 // never longer than its budget in one turn, so that timers and sockets of the thread keep their pace.
 import { systemClock, type Clock } from "../clock/clock.js";
@@ -14,7 +14,7 @@ export interface QueueReaderOptions {
   clock?: Clock;
   /** Longest time spent on records in one event-loop turn, ms. Default 4. */
   budgetMs?: number;
-  /** How long a lost wake-up may stay unnoticed, ms. Default RECHECK_MS. */
+  /** Longest time for which a lost wake-up stays unnoticed, ms. Default RECHECK_MS. */
   recheckMs?: number;
 }
 
@@ -23,17 +23,17 @@ export interface QueueReaderStats {
   received: number;
   /** Records whose decoding or handling threw. */
   failed: number;
-  /** Records the other side's writer gave up on. */
+  /** Records that the other side's writer dropped. */
   dropped: number;
   /** Turns that ended because the budget was used up. */
   yields: number;
   /** Wake-ups that only the re-check noticed. */
   repairedWakes: number;
-  /** Bytes waiting. */
+  /** Waiting bytes. */
   depth: number;
 }
 
-/** Records between two looks at the clock. */
+/** Records between two readings of the clock. */
 const SLICE = 64;
 
 export class QueueReader<T> {
@@ -50,7 +50,7 @@ export class QueueReader<T> {
 
   /**
    * @param onRecord Runs synchronously per record, oldest first.
-   * @param onError Gets what decode or onRecord threw, and a RingCorruptError once, after which the reader has stopped.
+   * @param onError Gets errors of decode and onRecord, and a RingCorruptError once, after which the reader has stopped.
    */
   constructor(
     private readonly consumer: RingConsumer,
@@ -79,13 +79,13 @@ export class QueueReader<T> {
     this.schedule();
   }
 
-  /** Stops reading; what is in the ring stays there. Idempotent. */
+  /** Stops reading; records in the ring stay there. Idempotent. */
   stop(): void {
     this.running = false;
     this.doorbell.close();
   }
 
-  /** Takes everything that waits, now and without a budget: for the last records of a thread that has exited. */
+  /** Reads all waiting records now, without a budget: for the last records of a thread that has exited. */
   drainNow(): number {
     let count = 0;
     for (let got = SLICE; got === SLICE; count += got) got = this.slice(() => true);
@@ -127,7 +127,7 @@ export class QueueReader<T> {
     }
   }
 
-  /** Asked after callbacks: a handler may have stopped the reader, or the producer may have closed for good. */
+  /** Checked after callbacks: a handler may have stopped the reader, or the producer may have closed for good. */
   private isStopped(): boolean {
     if (this.running && this.consumer.ended) this.stop();
     return !this.running;

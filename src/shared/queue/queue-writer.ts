@@ -1,5 +1,5 @@
-// Pushes typed records into a ring without ever blocking, and says what happened to each.
-// Invariant: records leave in the order of their push, except that a coalesced one takes its older brother's place;
+// Pushes typed records into a ring without ever blocking, and reports the result of each. Invariant: records leave in
+// the order of their push, except that a coalesced one takes the place of the older record;
 // while anything is pending nothing overtakes it; a record is in the ring, pending here, or counted as dropped.
 import { systemClock, type Clock } from "../clock/clock.js";
 import type { Codec } from "./codec.js";
@@ -10,27 +10,27 @@ import type { RingProducer } from "./ring-producer.js";
 
 /** Behaviour when the ring is full. */
 export type FullPolicy<T> =
-  /** Keep one pending record per key: the newest, or what `merge` makes of both. Bounded by the number of keys. */
+  /** Keeps one pending record per key: the newest, or the result of `merge`. Bounded by the number of keys. */
   | { kind: "coalesce"; key: (value: T) => string; merge?: (older: T, newer: T) => T }
-  /** Keep at most `limit` pending records in order, then push throws QueueFullError. */
+  /** Keeps at most `limit` pending records in order, then push throws QueueFullError. */
   | { kind: "backpressure"; limit: number };
 
 export interface QueueWriterOptions {
   /** Named in errors, e.g. "pleg→main". */
   name?: string;
   clock?: Clock;
-  /** How long free space may stay unnoticed, ms. Default RECHECK_MS. */
+  /** Longest time for which free space stays unnoticed, ms. Default RECHECK_MS. */
   recheckMs?: number;
   /** Called when a pending record will never arrive (too large after a merge, consumer closed). */
   onDrop?: (error: unknown, records: number) => void;
 }
 
 export interface QueueWriterStats {
-  /** Records given to push. */
+  /** Number of pushed records. */
   pushed: number;
   /** Records that replaced, or were merged into, a pending one. */
   coalesced: number;
-  /** Records waiting here for space. */
+  /** Records that wait here for space. */
   pending: number;
   /** Records that will never arrive: too large, refused at the limit, or the consumer closed. */
   dropped: number;
@@ -38,7 +38,7 @@ export interface QueueWriterStats {
   full: number;
 }
 
-/** Period of flushed()'s looks. */
+/** Polling interval of flushed(). */
 const FLUSH_LOOK_MS = 5;
 
 export class QueueWriter<T> {
@@ -83,7 +83,7 @@ export class QueueWriter<T> {
     this.counts.full++;
     const first = this.pending.size === 0;
     this.keep(value);
-    // Arms the doorbell; from then on space wakes the writer.
+    // Arms the doorbell; from then on free space wakes the writer.
     if (first) this.flush();
   }
 
@@ -111,7 +111,7 @@ export class QueueWriter<T> {
     }
   }
 
-  /** Ends the queue: what is still pending after a last try counts as dropped; the consumer still gets the rest. */
+  /** Ends the queue: records still pending after a last try count as dropped; the consumer still gets the rest. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -122,7 +122,7 @@ export class QueueWriter<T> {
     this.producer.close();
   }
 
-  /** Resolves true once nothing is pending, false when that is not so after `deadlineMs`: for a thread that drains. */
+  /** Resolves to true once no record is pending, to false after `deadlineMs`: for a thread that drains. */
   async flushed(deadlineMs: number): Promise<boolean> {
     const end = this.clock.monotonic() + deadlineMs;
     while (this.pending.size > 0 && this.clock.monotonic() < end) await this.clock.sleep(FLUSH_LOOK_MS);

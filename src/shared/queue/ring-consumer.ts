@@ -6,13 +6,13 @@ import { RingCorruptError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 
-/** Most bytes copied at once, unless one record is longer. */
+/** Largest copy at once, unless one record is longer. */
 const BATCH_BYTES = 64 * 1024;
 
 export class RingConsumer {
   private readonly view: RingView;
   private head: number;
-  /** Records copied out and not yet handed over, framed as in the ring; a handler that throws loses only its own. */
+  /** Copied records that were not handed over yet, framed as in the ring; a handler that throws loses only its own. */
   private batch = new Uint8Array(0);
   private batchLengths = new Int32Array(0);
   private batchAt = 0;
@@ -23,12 +23,12 @@ export class RingConsumer {
     this.head = Atomics.load(this.view.header, RingWord.head);
   }
 
-  /** Bytes waiting: in the ring, and copied out but not handed over. 0 means empty. */
+  /** Waiting bytes: in the ring, and copied but not handed over. 0 means empty. */
   get depth(): number {
     return usedBytes(this.view.header) + this.batch.length - this.batchAt;
   }
 
-  /** Records the producer's writer gave up on. */
+  /** Records that the producer's writer dropped. */
   get dropped(): number {
     return Atomics.load(this.view.header, RingWord.dropped) >>> 0;
   }
@@ -50,8 +50,8 @@ export class RingConsumer {
   /**
    * Hands over at most `max` records, oldest first, until the ring is empty; give `max` when the producer may be as fast
    * as `onRecord`, or the call may never end. Each `bytes` is private memory of the receiver.
-   * When `onRecord` throws, that record counts as taken and the next call goes on behind it.
-   * @returns how many were handed over.
+   * If `onRecord` throws, that record counts as taken and the next call continues after it.
+   * @returns the number of records handed over.
    * @throws RingCorruptError, now and on every later call, when lengths or positions make no sense.
    */
   drain(onRecord: (bytes: Uint8Array) => void, max = Infinity): number {
@@ -84,19 +84,19 @@ export class RingConsumer {
     return records;
   }
 
-  /** Takes the batch that peek() showed: its room goes back to the producer. */
+  /** Removes the batch that peek() returned: its space is free for the producer again. */
   takePeeked(): void {
     this.advance(this.batchAt);
     this.batch = new Uint8Array(0);
     this.batchAt = 0;
   }
 
-  /** Counts records that were taken and went nowhere, beside those that the producer gave up. */
+  /** Counts records that were taken and dropped, beside those that the producer dropped. */
   countDropped(records: number): void {
     Atomics.add(this.view.header, RingWord.dropped, records);
   }
 
-  /** Takes no more: the producer's next push fails with RingClosedError. */
+  /** Takes no more records: the producer's next push fails with RingClosedError. */
   close(): void {
     Atomics.store(this.view.header, RingWord.consumerClosed, 1);
     ringBell(this.view.header, RingWord.spaceWanted, RingWord.head);
@@ -141,7 +141,7 @@ export class RingConsumer {
     if (available > capacity || available % WORD_BYTES !== 0) {
       throw this.fail(`${available} bytes waiting in a ring of ${capacity}`);
     }
-    // Read after the tail; it stays until what is waiting was taken.
+    // Read after the tail: the base does not change before the waiting records are taken.
     const start = this.head - Atomics.load(header, RingWord.base);
     let bytes = 0;
     while (bytes < available) {

@@ -5,18 +5,20 @@ import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";
 import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } from "./ring-view.js";
 
 /**
- * An empty ring that has been filled so far begins again at its start. A ring that is drained often then touches few of its
- * pages, whatever its capacity: without this, each ring becomes resident in full after enough records.
+ * An empty ring that has been filled this far starts again at its first byte. A ring that is drained often then touches
+ * few of its pages, whatever its capacity. Otherwise each ring would become resident in full after enough records.
  */
 const REWIND_BYTES = 64 * 1024;
 
-/** This part of the ring full is enough to end the consumer's rest. */
+/** A ring filled to this part ends the consumer's rest. */
 const FILLS = 4;
 
 export class RingProducer {
   private readonly view: RingView;
   private tail: number;
-  /** Head as last seen: read again only when the ring looks full, so most pushes don't touch the consumer's line. */
+  /**
+   * Head as read last: read again only when the ring seems full, so most pushes don't touch the consumer's cache line.
+   */
   private seenHead: number;
   private base: number;
   private readonly rewindBytes: number;
@@ -38,7 +40,7 @@ export class RingProducer {
     return usedBytes(this.view.header);
   }
 
-  /** Position a doorbell sleeps on: there is no more room than now while head equals it. */
+  /** Position a doorbell sleeps on: while head equals it, there is no more space than now. */
   get consumerPosition(): number {
     return Atomics.load(this.view.header, RingWord.head);
   }
@@ -99,12 +101,12 @@ export class RingProducer {
     return used() > capacity / FILLS;
   }
 
-  /** Counts records that a writer gave up on, where the consumer and the metrics can see it. */
+  /** Counts records that a writer dropped; consumer and metrics read the count. */
   countDropped(records: number): void {
     Atomics.add(this.view.header, RingWord.dropped, records);
   }
 
-  /** Records given up so far, by every producer this ring has had, modulo 2^32. */
+  /** Records dropped so far, by every producer of this ring, modulo 2^32. */
   get dropped(): number {
     return Atomics.load(this.view.header, RingWord.dropped) >>> 0;
   }

@@ -1,4 +1,4 @@
-// SPSC ring of byte records in shared memory: the part both sides agree on.
+// SPSC ring of byte records in shared memory: the part that both sides use.
 // Invariant: bytes in [head, tail) are whole records; only the producer moves tail, only the consumer moves head;
 // tail moves after the record's last byte is written, so a producer killed in mid-write has published nothing. A position's
 // bytes lie at (position - base) modulo the capacity.
@@ -9,7 +9,7 @@ const DEFAULT_RING_BYTES = 4 * 1024 * 1024;
 const MIN_RING_BYTES = 64;
 const MAX_RING_BYTES = 1024 * 1024 * 1024;
 
-/** Handed to the other thread: structured-cloneable, cloned by reference to the same memory. */
+/** Passed to the other thread: structured-cloneable, cloned by reference to the same memory. */
 export interface RingBuffers {
   memory: SharedArrayBuffer;
 }

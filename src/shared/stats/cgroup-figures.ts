@@ -1,4 +1,4 @@
-// What one cgroup uses, whatever the hierarchy's version. Bytes, nanoseconds and counts; a limit that is not set is absent.
+// The usage of one cgroup, for either version of the hierarchy. Bytes, nanoseconds and counts; a limit that is not set is absent.
 // Numbers beyond 2^53 lose their last bits: of nanoseconds after 104 days of one busy core, a billionth of a second.
 
 import type { ReadText } from "./kernel-file.js";
@@ -63,7 +63,7 @@ export interface DetailFigures {
   block: readonly BlockFigures[];
 }
 
-/** By the kernel's names: Read, Write, Sync, Async, Discard, Total; those that it tells. */
+/** By the kernel's names: Read, Write, Sync, Async, Discard, Total; only those that it reports. */
 export type Operations = Readonly<Record<string, number>>;
 
 /** An absent value is not counted by the kernel. */
@@ -87,7 +87,7 @@ export interface CgroupPressure {
   io: Pressure;
 }
 
-/** Other ways to read, for who looks all the time. */
+/** Other ways to read, for frequent readers. */
 export interface CgroupReads {
   /** Files that every look reads. */
   often?: ReadText;
@@ -95,7 +95,7 @@ export interface CgroupReads {
   settled?: ReadText;
 }
 
-/** Paths are below the hierarchy's root: "/kubepods/burstable". What is gone is undefined. */
+/** Paths are below the hierarchy's root: "/kubepods/burstable". Values of a removed cgroup are undefined. */
 export interface CgroupReader {
   readonly version: 1 | 2;
   exists(path: string): boolean;

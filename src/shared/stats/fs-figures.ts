@@ -1,4 +1,7 @@
 // The size of a filesystem, or the usage of a directory in it. Bytes and inodes.
+import { statfs } from "node:fs/promises";
+import type { FileSystemFacts } from "../volume-calls/operations.js";
+
 export interface FsFigures {
   /** Milliseconds since the epoch. */
   at: number;
@@ -21,7 +24,7 @@ export interface VolumeFigures extends FsFigures {
   abnormal?: boolean;
 }
 
-/** What a pod has on disk. */
+/** Disk usage of a pod. */
 export interface PodDisk {
   volumes: readonly VolumeFigures[];
   /** Usage of the pod's volumes on the node's own filesystem. */
@@ -32,7 +35,26 @@ export interface PodDisk {
   at: number;
 }
 
-/** What a container has written, as the runtime counts. */
+/** Bytes that a container has written, as the runtime counts them. */
 export interface WritableLayer extends FsFigures {
   device: string;
+}
+
+// Capacity and usage of a file system.
+
+/** Rejects when there is nothing at the path. */
+export async function fsFigures(path: string, at: number): Promise<FsFigures> {
+  return figuresOf(await statfs(path), at);
+}
+
+export function figuresOf({ bsize, blocks, bfree, bavail, files, ffree }: FileSystemFacts, at: number): FsFigures {
+  return {
+    at,
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+    inodesUsed: files - ffree,
+  };
 }

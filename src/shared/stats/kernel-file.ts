@@ -25,7 +25,7 @@ export const listKernelDirectories: ListDirectories = (path) => {
   }
 };
 
-/** What the links lead to of a process's open files; none when it is gone. */
+/** The targets of a process's open files; none when the process has exited. */
 export function listOpenFiles(pid: number | string): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => linkTarget(`/proc/${pid}/fd/${fd}`));
@@ -49,7 +49,7 @@ function linkTarget(path: string): string {
   }
 }
 
-/** A file of one number; "max" and what is not there are undefined. */
+/** A file of one number; "max" and a missing file yield undefined. */
 export function oneNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -1,5 +1,6 @@
-// Which cgroup is whose: the pod's own by its UID and QoS class, containers by the id in their directory's name, and what is left
-// over is the pod's sandbox. Both drivers' spellings are tried: what the runtime says of its driver is known to main alone.
+// Maps cgroups to pods and containers: the pod's own by its UID and QoS class, containers by the id in their
+// directory's name; the remaining one is the pod's sandbox. Both drivers' names are tried: only main knows the
+// runtime's driver.
 import type { ApiContainerStatus, QOSClass } from "../api/pod-status.js";
 import type { Pod } from "../api/pod.js";
 import { parseCgroupRoot, podCgroupName, qosCgroupName, toCgroupfs, toSystemdPath } from "../cgroup/name.js";

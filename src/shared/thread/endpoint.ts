@@ -49,7 +49,7 @@ interface Thrown {
   value: unknown;
 }
 
-// comlink's own handler for thrown values knows which values those are, but forgets `code`.
+// comlink's own handler recognises thrown values, but drops their `code`.
 const original = transferHandlers.get("throw") as TransferHandler<Thrown, unknown>;
 const errorHandler: TransferHandler<Thrown, SerializedError> = {
   canHandle: (value): value is Thrown => original.canHandle(value),

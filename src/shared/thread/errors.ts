@@ -24,7 +24,7 @@ export function rebuildError(from: SerializedError): RemoteError {
   return new RemoteError(from);
 }
 
-/** A call to a thread that is gone, going, or not there yet. */
+/** A call to a thread that has exited, exits, or has not started yet. */
 export class ThreadExitedError extends Error {
   override readonly name = "ThreadExitedError";
   readonly code = "THREAD_EXITED";
@@ -37,7 +37,7 @@ export class ThreadExitedError extends Error {
   }
 }
 
-/** A call that got no answer within its deadline. The other thread may still carry it out. */
+/** A call that got no response within its deadline. The other thread may still carry it out. */
 export class ThreadCallTimeoutError extends Error {
   override readonly name = "ThreadCallTimeoutError";
   readonly code = "THREAD_CALL_TIMEOUT";
@@ -46,7 +46,7 @@ export class ThreadCallTimeoutError extends Error {
     readonly method: string,
     readonly deadlineMs: number,
   ) {
-    super(`call ${method} to thread ${thread} got no answer within ${deadlineMs} ms`);
+    super(`call ${method} to thread ${thread} got no response within ${deadlineMs} ms`);
   }
 }
 

@@ -1,5 +1,5 @@
 // Faults that a thread commits on itself by order, for tests of the supervisor that no outside program can cause.
-// Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/agent/fault-hook.ts).
+// Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/agent/thread-owner.ts).
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "./fault-points.js";

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 export const MAX_PER_MINUTE = 20;
 
 export class UncaughtErrors {
-  /** When the last ones came, oldest first, by the monotonic clock. */
+  /** Times of the last errors, oldest first, by the monotonic clock. */
   private readonly times: number[] = [];
   private readonly logged = new Map<string, number>();
 

@@ -14,6 +14,7 @@ import { portEndpoint } from "./endpoint.js";
 import { serializeError } from "./errors.js";
 import { commitFault } from "./faults.js";
 import { RemoteCalls, type Remote } from "./remote-calls.js";
+import type { RunningTracing } from "../tracing/start-tracing.js";
 import { keepStamping } from "./stamper.js";
 import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
 
@@ -40,7 +41,7 @@ export interface WorkerContext<Init, Upcalls extends object> {
 export interface RunningWorker<Control extends object> {
   /** Exposed to main. */
   control: Control;
-  /** Finishes what is begun and flushes; the thread exits when it resolves. */
+  /** Completes started work and flushes; the thread exits when it resolves. */
   drain(): Promise<void>;
 }
 
@@ -97,6 +98,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
   upcalls.connect(data.upcalls, onLost);
 
   const launch = async (): Promise<void> => {
+    const tracing = await tracingOf(data, clock, log);
     const running = await start({
       name,
       init: data.init,
@@ -116,6 +118,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
       phase = "drain";
       board.setState("draining");
       await running.drain();
+      await tracing?.stop();
       post({ kind: "drained" });
       flushLogger(log);
       process.exit(0);
@@ -137,4 +140,15 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
     post({ kind: "ready" });
   };
   launch().catch(die);
+}
+
+/** OpenTelemetry is loaded only in a thread that traces. */
+async function tracingOf(
+  { tracing }: ThreadInit<unknown>,
+  clock: Clock,
+  log: Logger,
+): Promise<RunningTracing | undefined> {
+  if (tracing === undefined) return undefined;
+  const { startTracing } = await import("../tracing/start-tracing.js");
+  return startTracing(tracing, clock, log);
 }

@@ -6,27 +6,27 @@ import { WaitingLine, type Place } from "./waiting-line.js";
 import { abortReason } from "../errors/thrown.js";
 
 export interface FairTurnsOptions {
-  /** At once in all; undefined: as many as are asked for. */
+  /** Number of turns at once; undefined: no limit. */
   limit: number | undefined;
-  /** Of these, of one owner. */
+  /** Number of these for one owner. */
   share: number;
 }
 
 export interface TurnRequest {
   owner: string;
-  /** Served before all that are not. */
+  /** Served before all requests that are not urgent. */
   urgent?: boolean;
-  /** Gives up with the signal's reason. */
+  /** Aborts the wait; the signal's reason rejects it. */
   signal: AbortSignal;
 }
 
 export interface Turn {
-  /** Others were served first. */
+  /** True if other requests were served first. */
   readonly waited: boolean;
-  /** The turn no longer counts for all, only for its owner: for work that has turned out to be long. */
+  /** The turn no longer counts for all, only for its owner: for work that takes long. */
   becomeLong(): void;
-  /** Once counts. */
-  giveBack(): void;
+  /** Further calls have no effect. */
+  release(): void;
 }
 
 interface Waiter {
@@ -45,9 +45,9 @@ type Rank = 0 | 1;
 export class FairTurns {
   readonly #limit: number;
   readonly #share: number;
-  /** Only those that hold or want a turn. */
+  /** Owners that hold or want a turn. */
   readonly #owners = new Map<string, Owner>();
-  /** Those that wait, the next one to serve first: a Set is a ring when its first goes to its end. */
+  /** Waiting owners, the next one to serve first: a served owner moves to the end of its Set. */
   readonly #rings: readonly [urgent: Set<Owner>, ordinary: Set<Owner>] = [new Set(), new Set()];
   #running = 0;
   #waiting = 0;
@@ -62,7 +62,7 @@ export class FairTurns {
     return this.#waiting;
   }
 
-  /** Turns the owner holds, long ones too. */
+  /** Turns that the owner holds, long ones too. */
   heldBy(owner: string): number {
     return this.#owners.get(owner)?.held ?? 0;
   }
@@ -72,7 +72,7 @@ export class FairTurns {
   }
 
   /** Rejects with the signal's reason. */
-  async take({ owner: name, urgent = false, signal }: TurnRequest): Promise<Turn> {
+  async acquire({ owner: name, urgent = false, signal }: TurnRequest): Promise<Turn> {
     signal.throwIfAborted();
     const owner = this.#owners.get(name) ?? { name, held: 0, lines: [new WaitingLine(), new WaitingLine()] };
     this.#owners.set(name, owner);
@@ -99,7 +99,7 @@ export class FairTurns {
       this.#serve();
       this.#forget(owner);
     };
-    return { waited, becomeLong, giveBack };
+    return { waited, becomeLong, release: giveBack };
   }
 
   async #wait(owner: Owner, rank: Rank, signal: AbortSignal): Promise<void> {
@@ -129,7 +129,7 @@ export class FairTurns {
 
   #serve(): void {
     for (const rank of [0, 1] as const) {
-      // Each owner once around, again and again; one that is served goes to the end, where this loop meets it again.
+      // Serves one request of each owner in turn; a served owner moves to the end, where this loop reaches it again.
       for (const owner of this.#rings[rank]) {
         if (this.#running >= this.#limit) return;
         if (owner.held >= this.#share) continue;

@@ -1,4 +1,4 @@
-// One operation at a time per key, in the order of the calls; operations on different keys run side by side.
+// One operation at a time per key, in the order of the calls; operations on different keys run in parallel.
 // Invariant: a failed operation does not end those that wait behind it; a key without an operation uses no memory.
 
 export class KeyedSerializer {

@@ -1,4 +1,4 @@
-// A task that is repeated: one round after another, each begun by a period, by the result of the round before, or on request.
+// A repeated task: each round is started by a period, by the result of the previous round, or on request.
 // Invariant: one round at a time; a failed round does not end the loop; a request during a round causes one more round.
 // Repeated tasks with rules of their own keep their own timers: those with one due time per entry (LogRotation, Refresher, TimerWheel,
 // StatusManager, MirrorManager), with two kinds of rounds (QosUpdates, CpuReconciler, LocalWatch, Eviction), with rounds in one

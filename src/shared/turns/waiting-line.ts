@@ -1,5 +1,5 @@
-// A line of waiters: first in, first out, and each may leave early. Every operation takes constant time; a Set as a line would
-// not, as it walks over what was removed at its front.
+// A line of waiters: first in, first out, and each may leave early. Every operation takes constant time. A Set would
+// not, because it iterates over the removed entries at its front.
 
 export interface Place<T> {
   readonly value: T;

@@ -1,7 +1,7 @@
 // Errors of filesystem calls on volumes.
 import type { HangableMount } from "./may-hang.js";
 
-/** A mount gave no answer in time, or gave none the last time and rests. Worth another try later. */
+/** A mount gave no response in time, or gave none the last time and rests. Worth another try later. */
 export class VolumeNotAnsweringError extends Error {
   override readonly name = "VolumeNotAnsweringError";
   constructor(
@@ -12,14 +12,14 @@ export class VolumeNotAnsweringError extends Error {
   ) {
     const { source, fsType, mountPoint } = mount;
     super(
-      `${path} is on ${source} (${fsType}, mounted at ${mountPoint}), which has not answered since ` +
+      `${path} is on ${source} (${fsType}, mounted at ${mountPoint}), which has not responded since ` +
         `${new Date(since).toISOString()}; check its server or driver, or unmount it (umount -l ${mountPoint}); ` +
         "the kubelet asks again later",
     );
   }
 }
 
-/** The helper process ended before it answered. */
+/** The helper process ended before its reply. */
 export class VolumeHelperError extends Error {
   override readonly name = "VolumeHelperError";
 }

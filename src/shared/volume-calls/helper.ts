@@ -1,5 +1,5 @@
-// One helper process: a child that makes one call at a time, and can be killed while it does. Invariant: every request gets an
-// answer or an end; `gone` is reported once, when the kernel has let the process go.
+// One helper process: a child that makes one call at a time, and can be killed meanwhile. Invariant: every request gets
+// a result or an error; `gone` is reported once, when the process has exited.
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { HelperAnswer, HelperRequest } from "./operations.js";
@@ -42,7 +42,7 @@ export const startHelperProcess: StartHelper = (events) => {
   return {
     ask(request) {
       child.send(request, (error) => {
-        // Its exit tells the rest.
+        // Its exit status gives the rest.
         if (error !== null) child.kill("SIGKILL");
       });
     },

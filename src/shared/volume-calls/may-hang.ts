@@ -1,6 +1,6 @@
 // Which mounts may keep a system call waiting for ever: those with a server, a driver or a network disk behind them.
 // Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the
-// kernel's own and always answers.
+// kernel's own and never hangs.
 import { readlink as readLink } from "node:fs/promises";
 import { readMountTable, unescapeMountField } from "../fs/mountinfo.js";
 
@@ -20,7 +20,7 @@ const LOCAL_TYPES = new Set(
     "securityfs selinuxfs squashfs sysfs tmpfs tracefs udf vfat xfs zfs"
   ).split(" "),
 );
-/** Where volumes of drivers and claims are mounted: behind a local type there may be a network disk. */
+/** Directories in which CSI and local volumes are mounted: a local file system type there may be on a network disk. */
 const VOLUME_DIRECTORIES = ["/kubernetes.io~csi/", "/kubernetes.io/csi/", "/kubernetes.io~local-volume/"];
 const LONGEST_CHAIN = 40;
 
@@ -92,7 +92,7 @@ export async function findHangable(
     const mount = mounts.get(next);
     if (mount !== undefined) return mount;
     const target = await linkAt(next, readlink);
-    // What is not there cannot be waited for; and more links than this the kernel refuses.
+    // A path that does not exist cannot hang; the kernel refuses longer chains of links.
     if (target === undefined || links > LONGEST_CHAIN) return undefined;
     if (target === "") here = next;
     else {
@@ -109,7 +109,7 @@ function firstBelow(mounts: HangableMounts, directory: string): HangableMount | 
   return undefined;
 }
 
-/** "" for what is no link, undefined where there is nothing. */
+/** Returns "" if the path is not a link, undefined if it does not exist. */
 async function linkAt(path: string, readlink: (path: string) => Promise<string>): Promise<string | undefined> {
   try {
     return await readlink(path);

@@ -1,4 +1,4 @@
-// What the kubelet does to files of a volume by a call that the volume's file system may never answer. Each operation runs in
+// Operations on files of a volume whose file system may never answer. Each operation runs in
 // this process where no such file system is on its way, and in a helper process otherwise: requests and results are plain data.
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../contracts/tasks.js";
 
@@ -26,7 +26,7 @@ export interface BindSubPath {
   volumePath: string;
   /** Relative, without "..". */
   subPath: string;
-  /** Where the runtime finds it; its parent exists. */
+  /** The runtime's path of the volume; its parent exists. */
   target: string;
   /** Something is mounted at `target` already. */
   mounted: boolean;
@@ -38,14 +38,14 @@ interface Operations {
   statfs: { request: { path: string }; result: FileSystemFacts };
   /** With its parents. */
   mkdir: { request: { path: string; mode: number }; result: undefined };
-  /** A file that is there stays as it is. */
+  /** An existing file stays unchanged. */
   touch: { request: { path: string; mode: number }; result: undefined };
   isEmpty: { request: { path: string }; result: boolean };
   /** Of a regular file. @throws NotRegularFileError, without its type where a helper reads */
   readTail: { request: { path: string; maxBytes: number }; result: { bytes: Uint8Array; whole: boolean } };
   /** chown, then chmod: the former may clear setgid. */
   give: { request: { path: string; uid: number; gid: number; mode: number }; result: undefined };
-  /** "other": something else is mounted at the target, which is left as it is. @throws SubPathError */
+  /** "other": something else is mounted at the target, which stays. @throws SubPathError */
   bindSubPath: { request: BindSubPath; result: "bound" | "other" };
   /** A part of a walk; only helper processes do it. */
   changeOwnership: { request: ChangeOwnershipJob; result: ChangeOwnershipResult };
@@ -55,7 +55,7 @@ export type OperationName = keyof Operations;
 export type RequestOf<Name extends OperationName> = Operations[Name]["request"];
 export type ResultOf<Name extends OperationName> = Operations[Name]["result"];
 
-/** What a thread's own process does itself. */
+/** The operations that run in the thread's own process. */
 export type LocalName = Exclude<OperationName, "changeOwnership">;
 export type Performer<Names extends OperationName> = {
   [Name in Names]: (request: RequestOf<Name>) => Promise<ResultOf<Name>>;

@@ -1,21 +1,21 @@
-// Schedules calls on mounts that may hang, and their time-outs. Pure: it receives events and the time, and answers with
+// Schedules calls on mounts that may hang, and their time-outs. Pure: it receives events and the time, and returns
 // steps.
-// Invariant: one call per mount at a time; at most `slots` calls in all. Calls to mounts that did not answer last time,
-// and calls that take long, never use the slots reserved for mounts that did. A mount that did not answer is refused
+// Invariant: one call per mount at a time; at most `slots` calls in all. Calls to mounts that did not respond last time,
+// and calls that take long, never use the slots reserved for mounts that did. A mount that did not respond is refused
 // until its rest ends.
 
 export interface ScheduleLimits {
   /** Calls under way at a time. */
   slots: number;
-  /** Of these, for calls to mounts that answered last time, while they are quick. */
+  /** Number of these for calls to mounts that responded last time, while they are quick. */
   reserved: number;
-  /** A call is given up after it. */
+  /** A call is abandoned after this time. */
   deadlineMs: number;
   /** The same for calls that do much, of which one is under way at a time. */
   longDeadlineMs: number;
-  /** While others wait, a call is given up after this. */
+  /** While others wait, a call is abandoned after this time. */
   slowMs: number;
-  /** Rest of a mount that did not answer; doubles each time. */
+  /** Rest of a mount that did not respond; doubles each time. */
   firstRestMs: number;
   longestRestMs: number;
 }
@@ -51,11 +51,11 @@ interface Running extends Call {
 interface MountState {
   /** Of the last call. */
   answered: boolean | undefined;
-  /** The first call without an answer began then. */
+  /** Start of the first call without a response. */
   since: number;
   restMs: number;
   restsUntil: number;
-  /** Its call is under way, or was given up and its helper is not gone. */
+  /** Its call is pending, or was abandoned while its helper still exists. */
   busy: boolean;
 }
 
@@ -65,7 +65,7 @@ export class CallSchedule {
   /** Given up, with a helper that is not gone. */
   private readonly ending = new Map<number, string>();
   private waiting: Call[] = [];
-  /** A mount whose rest is over was refused, as another one is being asked again. */
+  /** A mount whose pause has ended was refused, because another mount is being tried again. */
   private knocked = false;
 
   constructor(private readonly limits: ScheduleLimits = LIMITS) {}
@@ -75,7 +75,7 @@ export class CallSchedule {
     this.waiting.push(call);
   }
 
-  /** The caller of a call that waits is gone; one that was made goes on. */
+  /** The caller of a waiting call has left; a call that was made continues. */
   withdraw(id: number): void {
     this.waiting = this.waiting.filter((call) => call.id !== id);
   }
@@ -89,7 +89,7 @@ export class CallSchedule {
     this.mounts.set(call.mount, { answered: true, since: 0, restMs: 0, restsUntil: 0, busy: false });
   }
 
-  /** The helper of a call that was given up is gone. */
+  /** The helper of an abandoned call has exited. */
   ended(id: number): void {
     const mount = this.ending.get(id);
     this.ending.delete(id);
@@ -102,7 +102,7 @@ export class CallSchedule {
     for (const [mount, { busy }] of this.mounts) if (!busy && !isMounted(mount)) this.mounts.delete(mount);
   }
 
-  /** Mounts that did not answer last time. */
+  /** Mounts that did not respond last time. */
   get hung(): string[] {
     return [...this.mounts].filter(([, { answered }]) => answered === false).map(([mount]) => mount);
   }
@@ -123,7 +123,7 @@ export class CallSchedule {
     }
   }
 
-  /** When `next` has something new to do without an event. */
+  /** Time at which `next` returns new work without an event. */
   wakeAt(now: number): number | undefined {
     const blocked = this.isBlocked(now);
     const moments = [...this.running.values()].map((call) => {
@@ -155,7 +155,7 @@ export class CallSchedule {
     steps.push({ do: "give up", id: call.id, since });
   }
 
-  /** A mount that did not answer keeps no caller waiting. */
+  /** A mount that did not respond keeps no caller waiting. */
   private refuseHung(now: number, steps: Step[]): void {
     this.waiting = this.waiting.filter(({ id, mount }) => {
       const state = this.mounts.get(mount);
@@ -167,7 +167,7 @@ export class CallSchedule {
   }
 
   private startWaiting(now: number, steps: Step[]): void {
-    // Those that answered, then those not known, then those that did not: each in the order of arrival.
+    // Mounts that responded first, then unknown ones, then those that did not: each in the order of arrival.
     for (const answered of [true, undefined, false]) {
       for (const call of this.waiting.filter(({ mount }) => this.mounts.get(mount)?.answered === answered)) {
         if (!this.mayStart(call, now)) continue;
@@ -187,7 +187,7 @@ export class CallSchedule {
     if (state?.busy === true || this.running.size >= slots) return false;
     const running = [...this.running.values()];
     if (long && running.some((call) => call.long)) return false;
-    // Mounts that did not answer are asked again one at a time, each after its rest.
+    // Mounts that did not respond are asked again one at a time, each after its rest.
     if (state?.answered === false && (state.restsUntil > now || running.some((call) => this.isHung(call))))
       return false;
     if (state?.answered === true && !long) return true;

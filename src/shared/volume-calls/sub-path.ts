@@ -11,10 +11,10 @@ import { messageOf } from "../errors/thrown.js";
 
 // O_PATH: a handle on the place itself, whatever it is; Node does not name the flag.
 const O_PATH = 0o10000000;
-/** With setgid and sticky bit: what is made below belongs to the volume's group, too. */
+/** With setgid and sticky bit: files created below belong to the volume's group, too. */
 const PERMISSIONS = 0o7777;
 const TARGET_MODE = 0o750;
-/** The kernel follows no more. */
+/** The kernel's limit. */
 const LONGEST_CHAIN = 40;
 
 /**
@@ -31,7 +31,7 @@ export async function bindSubPath({ volumePath, subPath, target, mounted }: Bind
     }
     if (source.isDirectory()) await mkdir(target, { recursive: true, mode: TARGET_MODE });
     else await (await open(target, "a", 0o640)).close();
-    // Resolved by the kernel to what is open, whatever its name leads to by now.
+    // The kernel resolves this to the open file, whatever its name refers to by now.
     await mount({ source: `/proc/self/fd/${place.fd}`, target, flags: ["bind"] });
     return "bound";
   } finally {
@@ -59,7 +59,7 @@ class Walk {
 
   constructor(
     private readonly subPath: string,
-    /** The volume as given, and with its links resolved. */
+    /** The volume's path, and the same with its links resolved. */
     private readonly roots: readonly [string, string],
     private readonly make: boolean,
   ) {}

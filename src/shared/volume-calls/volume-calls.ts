@@ -3,6 +3,7 @@
 // VolumeNotAnsweringError at the latest after its deadline; without such mounts no helper is started, and idle ones are ended.
 import { unlessAborted } from "../abort/unless-aborted.js";
 import type { Clock, Timer } from "../clock/clock.js";
+import type { HungMount } from "../contracts/nodelet.js";
 import type { Logger } from "../log/logger.js";
 import { SubPathError, VolumeHelperError, VolumeNotAnsweringError } from "./errors.js";
 import type { Helper, StartHelper } from "./helper.js";
@@ -19,7 +20,7 @@ import type {
 import { perform } from "./perform.js";
 import { CallSchedule, LIMITS, type ScheduleLimits, type Step } from "./schedule.js";
 
-export interface VolumeCallsParts {
+export interface VolumeCallsDeps {
   clock: Clock;
   log: Pick<Logger, "warn" | "info">;
   startHelper: StartHelper;
@@ -48,7 +49,7 @@ interface Pending {
 
 interface Worker {
   helper: Helper;
-  /** The call that it makes, or made when it was given up. */
+  /** Its present call, or the last one before it was given up. */
   id: number | undefined;
   idle: Timer | undefined;
   killed: boolean;
@@ -58,15 +59,15 @@ export class VolumeCalls {
   private readonly schedule: CallSchedule;
   private readonly pending = new Map<number, Pending>();
   private readonly workers = new Set<Worker>();
-  /** Mounts that were reported, by device. */
-  private readonly reported = new Map<string, HangableMount>();
+  /** Mounts that were reported, by device; `since`: milliseconds since the epoch. */
+  private readonly reported = new Map<string, { mount: HangableMount; since: number }>();
   private lastMounts: HangableMounts | undefined;
   private timer: Timer | undefined;
   private lastId = 0;
   private closed = false;
 
-  constructor(private readonly parts: VolumeCallsParts) {
-    this.schedule = new CallSchedule(parts.limits ?? LIMITS);
+  constructor(private readonly deps: VolumeCallsDeps) {
+    this.schedule = new CallSchedule(deps.limits ?? LIMITS);
   }
 
   /** Rejects as the operation does, with VolumeNotAnsweringError, or with the signal's reason. */
@@ -99,7 +100,15 @@ export class VolumeCalls {
     return (await this.onTheWay({ paths: [path] })) !== undefined;
   }
 
-  /** Calls under way are given up. */
+  /** Mounts on which the last call was given up. */
+  notAnswering(): HungMount[] {
+    return [...this.reported.values()].map(({ mount, since }) => {
+      const { mountPoint, source, fsType } = mount;
+      return { mountPoint, source, fsType, since };
+    });
+  }
+
+  /** Aborts pending calls. */
   close(): void {
     this.closed = true;
     this.timer?.cancel();
@@ -109,7 +118,7 @@ export class VolumeCalls {
   }
 
   private async onTheWay({ paths, below = false }: Places): Promise<HangableMount | undefined> {
-    const mounts = await (this.parts.mounts ?? readHangable)();
+    const mounts = await (this.deps.mounts ?? readHangable)();
     if (mounts !== this.lastMounts) {
       this.lastMounts = mounts;
       const devices = new Set([...mounts.values()].map(({ device }) => device));
@@ -148,7 +157,7 @@ export class VolumeCalls {
 
   private advance(): void {
     if (this.closed) return;
-    const { clock } = this.parts;
+    const { clock } = this.deps;
     for (const step of this.schedule.next(clock.monotonic())) this.carryOut(step);
     this.timer?.cancel();
     const now = clock.monotonic();
@@ -167,7 +176,7 @@ export class VolumeCalls {
       return;
     }
     this.pending.delete(step.id);
-    const { clock } = this.parts;
+    const { clock } = this.deps;
     const since = clock.now() - (clock.monotonic() - step.since);
     if (step.do === "give up") {
       this.report(call, since);
@@ -187,7 +196,7 @@ export class VolumeCalls {
       id: undefined,
       idle: undefined,
       killed: false,
-      helper: this.parts.startHelper({
+      helper: this.deps.startHelper({
         answer: (answer) => this.onAnswer(worker, answer),
         gone: (why) => this.onGone(worker, why),
       }),
@@ -200,7 +209,7 @@ export class VolumeCalls {
     const { id } = worker;
     if (id === undefined || worker.killed) return;
     worker.id = undefined;
-    worker.idle = this.parts.clock.after(IDLE_MS, () => this.end(worker)).unref();
+    worker.idle = this.deps.clock.after(IDLE_MS, () => this.end(worker)).unref();
     this.settle(id, (call) => call.resolve(answer));
   }
 
@@ -238,16 +247,16 @@ export class VolumeCalls {
 
   private report({ mount, path }: Pending, since: number): void {
     if (this.reported.has(mount.device)) return;
-    this.reported.set(mount.device, mount);
+    this.reported.set(mount.device, { mount, since });
     const error = new VolumeNotAnsweringError(mount, since, path);
-    this.parts.log.warn({ mountPoint: mount.mountPoint, source: mount.source, path }, error.message);
+    this.deps.log.warn({ mountPoint: mount.mountPoint, source: mount.source, path }, error.message);
   }
 
   private reportBack({ device }: HangableMount): void {
-    const mount = this.reported.get(device);
+    const mount = this.reported.get(device)?.mount;
     if (mount === undefined) return;
     this.reported.delete(device);
-    this.parts.log.info({ mountPoint: mount.mountPoint }, `${mount.source} at ${mount.mountPoint} answers again`);
+    this.deps.log.info({ mountPoint: mount.mountPoint }, `${mount.source} at ${mount.mountPoint} responds again`);
   }
 }
 

@@ -58,9 +58,9 @@ function kubernetesTags(tags: Tags): Tags {
 }
 
 /**
- * parseDocument of the yaml package, with a look at the depth between its parser and its composer.
- * `uniqueKeys` false leaves equal keys to the caller (the package compares each with each).
- * Throws TooDeepError; what else is wrong stands in the document's errors.
+ * parseDocument of the yaml package, with a check of the depth between its parser and its composer. `uniqueKeys` false
+ * leaves equal keys to the caller (the package compares each with each). Throws TooDeepError; other errors are in the
+ * document's errors.
  */
 export function readKubernetesYaml(text: string, uniqueKeys = true): KubernetesYaml {
   const lines = new LineCounter();

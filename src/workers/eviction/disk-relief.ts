@@ -1,5 +1,5 @@
 // Relieves a short disk: removes unused containers and images, measures again, and only then evicts a pod. It takes
-// seconds and runs beside the samples: memory may run out meanwhile, and its order comes first.
+// seconds and runs in parallel with the samples: memory may run out meanwhile, and an eviction for memory comes first.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
@@ -19,15 +19,15 @@ import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { metOf } from "./thresholds.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
-/** How long each way of reclaiming may take before a pod goes instead; main carries on with it. */
+/** Time limit of each way of reclaiming before a pod is evicted instead; main continues the reclaim. */
 const RECLAIM_WAIT_MS: Readonly<Record<Reclaim, number>> = { containers: 10_000, images: 20_000 };
 const DISK_WAIT_MS = 1000;
-/** Figures are to be fresh: who fills the disk now was small a moment ago. */
+/** Usage figures must be fresh: a pod that fills the disk now was small a moment ago. */
 const FIGURES_MS = 1000;
-/** A pod of which nothing is known would go first: it is waited for a little longer. */
+/** A pod with unknown usage would be evicted first: its figures are awaited a little longer. */
 const FIRST_FIGURES_MS = 4000;
 
-export interface DiskReliefParts {
+export interface DiskReliefDeps {
   evictionMaxPodGracePeriod: number;
   disks: Disks;
   figures: PodFigures;
@@ -35,7 +35,7 @@ export interface DiskReliefParts {
   outbox: Outbox;
   /** Main, with a deadline in ms. */
   main: (deadlineMs: number) => Pick<EvictionUpcalls, "removeDeadContainers" | "removeUnusedImages">;
-  /** The disk signals as they are now. */
+  /** The present disk signals. */
   observe: () => Observations;
   board: { setOp(code: number): void };
   clock: Pick<Clock, "monotonic">;
@@ -44,24 +44,24 @@ export interface DiskReliefParts {
 }
 
 export class DiskRelief {
-  constructor(private readonly parts: DiskReliefParts) {}
+  constructor(private readonly deps: DiskReliefDeps) {}
 
   /**
-   * @param due What asks for something now, `threshold` among it.
-   * @param thresholds All there are.
-   * Resolves to what went wrong when no pod could go though one has to. Never rejects.
+   * @param due thresholds that require action now, `threshold` among them.
+   * @param thresholds all thresholds.
+   * Resolves to "no-candidate" if a pod must be evicted and none can be. Never rejects.
    */
   async relieve(
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     thresholds: readonly EvictionThreshold[],
   ): Promise<"done" | "no-candidate"> {
-    const { disks, figures, podStore, board, log } = this.parts;
+    const { disks, figures, podStore, board, log } = this.deps;
     const { layout } = disks;
     board.setOp(EVICTION_RECLAIM);
     if (await this.reclaim(reclaimsOf(layout, threshold.signal))) {
       await disks.refresh(DISK_WAIT_MS);
-      if (metOf(thresholds, this.parts.observe(), true).every(({ signal }) => !isDisk(signal))) {
+      if (metOf(thresholds, this.deps.observe(), true).every(({ signal }) => !isDisk(signal))) {
         log.info(
           { signal: threshold.signal },
           "removing dead containers and unused images freed enough disk; evicting no pod",
@@ -82,17 +82,17 @@ export class DiskRelief {
         false,
       );
     }
-    // Memory was faster, or a pod has just gone for its own limit.
-    if (podStore.orders.block(this.parts.clock.monotonic())) return "done";
+    // An eviction for memory came first, or a pod was just evicted for its own limit.
+    if (podStore.orders.block(this.deps.clock.monotonic())) return "done";
     const pod = podStore.first(this.rank(threshold, layout));
     if (pod === undefined) return "no-candidate";
     this.order(pod, threshold, due);
     return "done";
   }
 
-  /** Did the node have anything to try? */
+  /** True if the node had anything to reclaim. */
   private async reclaim(ways: readonly Reclaim[]): Promise<boolean> {
-    const { main, errorLog, log } = this.parts;
+    const { main, errorLog, log } = this.deps;
     for (const way of ways) {
       const called = main(RECLAIM_WAIT_MS[way]);
       const key = `reclaim ${way}`;
@@ -111,13 +111,13 @@ export class DiskRelief {
   }
 
   private rank({ signal }: EvictionThreshold, layout: DiskLayout): EvictionPod[] {
-    const { podStore, figures } = this.parts;
-    const parts = measuredOf(layout, signal);
+    const { podStore, figures } = this.deps;
+    const deps = measuredOf(layout, signal);
     const inodes = SIGNAL_FACTS[signal].resource === "inodes";
     const usages = podStore.candidates().map((pod): Usage => {
       const disk = figures.diskOf(pod);
       const layers = figures.layersOf(pod);
-      const taken = partsOf(pod, disk, layers, parts);
+      const taken = partsOf(pod, disk, layers, deps);
       const known = disk !== undefined || layers !== undefined;
       return {
         pod,
@@ -130,17 +130,17 @@ export class DiskRelief {
   }
 
   private order(pod: EvictionPod, threshold: EvictionThreshold, due: readonly EvictionThreshold[]): void {
-    const { outbox, evictionMaxPodGracePeriod, clock } = this.parts;
-    const observations = this.parts.observe();
+    const { outbox, evictionMaxPodGracePeriod, clock } = this.deps;
+    const observations = this.deps.observe();
     const message = nodePressure(threshold.signal, due, observations, pod, this.consumption(pod, threshold));
     const at = observations.get(threshold.signal)?.at ?? clock.monotonic();
     const grace = graceOf(threshold, pod, evictionMaxPodGracePeriod);
     outbox.order(pod, threshold.signal, grace, message, clock.monotonic() - at);
   }
 
-  /** Of each container its layer and its logs; nothing is said of inodes. */
+  /** Writable layer and logs of each container, in bytes; inodes are not counted. */
   private consumption(pod: EvictionPod, { signal }: EvictionThreshold): Consumption {
-    const { figures } = this.parts;
+    const { figures } = this.deps;
     const containers = new Map<string, number>();
     if (SIGNAL_FACTS[signal].resource !== "ephemeral-storage") return { containers };
     const disk = figures.diskOf(pod);

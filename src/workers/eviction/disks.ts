@@ -1,10 +1,9 @@
-// How full the disks are. A file system may not answer for long (a network's, a dying disk): each is asked by itself, once at a
-// time, and who looks goes on with the last answer, which keeps its time.
+// Capacity and usage of the disks. A file system may not respond for long (network, failing disk): each is measured by
+// itself, one call at a time, and readers use the last result with its time.
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ImageFileSystems } from "../../shared/contracts/eviction.js";
-import type { FsFigures } from "../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../shared/stats/fs-usage.js";
+import { type FsFigures, fsFigures } from "../../shared/stats/fs-figures.js";
 import { layoutOf, type DiskLayout } from "./layout.js";
 import type { Sample } from "./observe.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
@@ -15,7 +14,7 @@ export interface DiskLook {
   device: number;
 }
 
-/** Rejects when the path cannot be looked at. */
+/** Rejects if the path cannot be read. */
 export type LookAtDisk = (path: string) => Promise<DiskLook>;
 
 const lookAtDisk: LookAtDisk = async (path) => {
@@ -25,11 +24,11 @@ const lookAtDisk: LookAtDisk = async (path) => {
   return { figures, device: dev };
 };
 
-/** How often the runtime is asked where its images are, and how soon again when it did not say. */
+/** Interval between queries for the runtime's image file system, and the delay of a retry. */
 const ASK_PERIOD_MS = 60_000;
 const RETRY_MS = 5000;
 
-export interface DisksParts {
+export interface DisksDeps {
   rootDir: string;
   imageFileSystems: () => Promise<ImageFileSystems>;
   look?: LookAtDisk;
@@ -44,13 +43,13 @@ export class Disks {
   private askAt = 0;
   private asking = false;
 
-  constructor(private readonly parts: DisksParts) {}
+  constructor(private readonly deps: DisksDeps) {}
 
   get layout(): DiskLayout {
     const device = (path: string | undefined): number | undefined =>
       path === undefined ? undefined : this.last.get(path)?.device;
     return layoutOf({
-      node: device(this.parts.rootDir),
+      node: device(this.deps.rootDir),
       images: device(this.systems?.images),
       containers: device(this.systems?.containers),
     });
@@ -60,15 +59,15 @@ export class Disks {
   get figures(): Pick<Sample, "nodefs" | "imagefs" | "containerfs"> {
     const of = (path: string | undefined): FsFigures | undefined =>
       path === undefined ? undefined : this.last.get(path)?.figures;
-    const nodefs = of(this.parts.rootDir);
+    const nodefs = of(this.deps.rootDir);
     const imagefs = of(this.systems?.images);
     return { nodefs, imagefs, containerfs: of(this.systems?.containers) ?? imagefs };
   }
 
-  /** Looks anew; resolves when all have answered, or after `withinMs`. Never rejects. */
+  /** Measures again; resolves when all have responded, or after `withinMs`. Never rejects. */
   refresh(withinMs: number): Promise<void> {
     this.ask();
-    const paths = new Set([this.parts.rootDir, this.systems?.images, this.systems?.containers]);
+    const paths = new Set([this.deps.rootDir, this.systems?.images, this.systems?.containers]);
     const looks = [...paths].flatMap((path) =>
       path === undefined || this.underWay.has(path) ? [] : [this.lookAt(path)],
     );
@@ -77,7 +76,7 @@ export class Disks {
 
   private within(ms: number, looks: readonly Promise<void>[]): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.parts.clock.after(ms, resolve);
+      const timer = this.deps.clock.after(ms, resolve);
       void Promise.all(looks).then(() => {
         timer.cancel();
         resolve();
@@ -86,7 +85,7 @@ export class Disks {
   }
 
   private async lookAt(path: string): Promise<void> {
-    const { look = lookAtDisk, clock, errorLog } = this.parts;
+    const { look = lookAtDisk, clock, errorLog } = this.deps;
     const key = `disk ${path}`;
     this.underWay.add(path);
     try {
@@ -100,9 +99,9 @@ export class Disks {
     }
   }
 
-  /** The answer counts from the next look on. */
+  /** The result counts from the next sample on. */
   private ask(): void {
-    const { imageFileSystems, clock, errorLog } = this.parts;
+    const { imageFileSystems, clock, errorLog } = this.deps;
     if (this.asking || clock.monotonic() < this.askAt) return;
     this.asking = true;
     const key = "image file systems";

@@ -1,4 +1,4 @@
-// Puts the thread's parts together, for its entry and for tests with a made-up kernel.
+// Creates the thread's components, for its entry and for tests with a fake kernel.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod, EvictionUpcalls } from "../../shared/contracts/eviction.js";
 import type { EvictionRecord } from "../../shared/contracts/eviction.js";
@@ -23,7 +23,7 @@ import { PodRelief } from "./pod-relief.js";
 import { RepeatedErrorLog } from "./repeated-error-log.js";
 import { WritableLayers, type LayersRuntime } from "./writable-layers.js";
 
-/** Main asks the runtime for it. */
+/** Main calls the runtime for it. */
 const IMAGE_FS_WAIT_MS = 10_000;
 
 export interface EvictionInputs {
@@ -33,7 +33,7 @@ export interface EvictionInputs {
   publish: (record: EvictionRecord) => void;
   /** Main, with a deadline in ms. */
   main: (deadlineMs: number) => EvictionUpcalls;
-  /** To the runtime, at the first need. */
+  /** Connects to the runtime at first use. */
   connect: () => Promise<LayersRuntime>;
   watchUsage: (directory: string, bytes: number, onCrossed: () => void) => Disposable;
   /** As openKernelLog. */

@@ -1,6 +1,6 @@
-// The eviction thread's rounds: look, judge, tell, and order one pod away at a time while something is short.
-// Invariant: a look never waits for what may hang (a disk, the runtime, main) for longer than its own time; one order at a
-// time; no pod goes by figures that are not fresh.
+// The eviction thread's rounds: sample, judge, report, and order one pod away at a time while a resource is short.
+// Invariant: a sample never waits longer than its own limit for a call that may hang (a disk, the runtime, main); one
+// order at a time; no pod is evicted by figures that are not fresh.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { EvictionDelta, EvictionInit, EvictionPod } from "../../shared/contracts/eviction.js";
@@ -22,13 +22,13 @@ import { isDisk, SIGNAL_FACTS } from "./signals.js";
 import { effectiveThresholds, keyOf } from "./thresholds.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
-/** A look waits so long for disks; slower ones are seen by the next. */
+/** Time for which a sample waits for disks; slower results count in the next one. */
 const DISK_WAIT_MS = 200;
 /**
  * The delay after no pod was left to evict for a disk, and between two walks of all pods while a disk is nearly short.
  */
 const DISK_REST_MS = 10_000;
-/** Looks in a row without a figure before that is said: at the start the runtime may not be there. */
+/** Samples in a row without a figure before a log line: at the start the runtime may be unreachable. */
 const MISSES = 10;
 
 export type EvictionSettings = Pick<
@@ -40,8 +40,8 @@ export type EvictionSettings = Pick<
   | "samplePeriodMs"
 >;
 
-export interface EvictionParts {
-  machine: Pick<Machine, "look">;
+export interface EvictionLoopDeps {
+  machine: Pick<Machine, "sample">;
   disks: Disks;
   figures: PodFigures;
   podStore: PodStore;
@@ -75,23 +75,23 @@ export class Eviction {
 
   constructor(
     private readonly settings: EvictionSettings,
-    private readonly parts: EvictionParts,
+    private readonly deps: EvictionLoopDeps,
   ) {}
 
-  /** The pods are known: looks begin. `pressures` hold for the transition period from now on. */
+  /** The pods are known: sampling starts. `pressures` hold for the transition period from now on. */
   setPods(pods: readonly EvictionPod[], orders: readonly string[], pressures: readonly Pressure[]): void {
-    const now = this.parts.clock.monotonic();
-    this.parts.podStore.set(pods, orders, now);
+    const now = this.deps.clock.monotonic();
+    this.deps.podStore.set(pods, orders, now);
     this.memory = { ...this.memory, pressedAt: new Map(pressures.map((pressure) => [pressure, now])) };
     this.wake();
   }
 
   applyPods(delta: EvictionDelta): void {
-    this.parts.podStore.apply(delta, this.parts.clock.monotonic());
-    for (const uid of delta.ended) this.parts.figures.forget(uid);
+    this.deps.podStore.apply(delta, this.deps.clock.monotonic());
+    for (const uid of delta.ended) this.deps.figures.forget(uid);
   }
 
-  /** Looks now. */
+  /** Takes a sample now. */
   wake(): void {
     if (this.stopped) return;
     this.timer?.cancel();
@@ -109,25 +109,25 @@ export class Eviction {
     await Promise.all(this.errands.values());
   }
 
-  /** The disks as they were last seen, and all else. */
+  /** Memory, processes, and the disks as measured last. */
   observe(): Observations {
-    const { machine, disks } = this.parts;
-    const look = this.last ?? machine.look();
+    const { machine, disks } = this.deps;
+    const look = this.last ?? machine.sample();
     return observe({ ...look, ...disks.figures });
   }
 
-  /** Was a round requested while one was running? */
+  /** True if a round was requested while one was running. */
   private get wanted(): boolean {
     return this.again;
   }
 
   private async round(): Promise<void> {
-    const { board, clock, errorLog } = this.parts;
+    const { board, clock, errorLog } = this.deps;
     let nextMs = this.settings.samplePeriodMs;
     do {
       this.again = false;
       const began = clock.monotonic();
-      this.parts.oom.look();
+      this.deps.oom.look();
       board.setOp(EVICTION_LOOK);
       try {
         nextMs = await this.look();
@@ -145,14 +145,14 @@ export class Eviction {
 
   /** Resolves to the time until the next. */
   private async look(): Promise<number> {
-    const { machine, disks, clock, outbox } = this.parts;
+    const { machine, disks, clock, outbox } = this.deps;
     const { samplePeriodMs: periodMs, enforcePods, evictionPressureTransitionPeriodMs } = this.settings;
     if (clock.monotonic() - this.disksAt >= periodMs / 2) {
       this.disksAt = clock.monotonic();
       await disks.refresh(Math.min(DISK_WAIT_MS, periodMs));
     }
     const before = this.last;
-    const look = machine.look();
+    const look = machine.sample();
     this.last = look;
     const { layout } = disks;
     const thresholds = effectiveThresholds(this.settings.thresholds, { enforcePods, layout });
@@ -165,7 +165,7 @@ export class Eviction {
     this.reportEnough(thresholds);
     this.startLimits();
     await this.act(judgement, thresholds, observations);
-    this.parts.looked?.(observations, thresholds);
+    this.deps.looked?.(observations, thresholds);
     return nextLookMs({
       periodMs,
       thresholds,
@@ -180,13 +180,13 @@ export class Eviction {
     thresholds: readonly EvictionThreshold[],
     observations: Observations,
   ): Promise<void> {
-    const now = this.parts.clock.monotonic();
+    const now = this.deps.clock.monotonic();
     const free = !this.errands.has("disk") && now >= this.diskRestUntil;
     const first = due.find(({ signal }) => !isDisk(signal) || free);
-    if (first !== undefined && !this.parts.podStore.orders.block(now)) {
-      this.parts.outbox.publishShort(SIGNAL_FACTS[first.signal].resource);
+    if (first !== undefined && !this.deps.podStore.orders.block(now)) {
+      this.deps.outbox.publishShort(SIGNAL_FACTS[first.signal].resource);
       if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
-      else if ((await this.parts.podRelief.relieve(first, due, observations)) === "no-candidate")
+      else if ((await this.deps.podRelief.relieve(first, due, observations)) === "no-candidate")
         this.logNoCandidate(first);
     } else if (free && disksNearlyShort(thresholds, observations)) this.startWarmUp();
   }
@@ -197,16 +197,16 @@ export class Eviction {
     thresholds: readonly EvictionThreshold[],
   ): void {
     this.start("disk", async () => {
-      const outcome = await this.parts.diskRelief.relieve(threshold, due, thresholds);
+      const outcome = await this.deps.diskRelief.relieve(threshold, due, thresholds);
       if (outcome === "done") return;
       this.logNoCandidate(threshold);
-      this.diskRestUntil = this.parts.clock.monotonic() + DISK_REST_MS;
+      this.diskRestUntil = this.deps.clock.monotonic() + DISK_REST_MS;
     });
   }
 
-  /** So that every pod's figures are there when one has to go. */
+  /** Keeps the figures of all pods fresh for an eviction. */
   private startWarmUp(): void {
-    const { podStore, figures, clock } = this.parts;
+    const { podStore, figures, clock } = this.deps;
     const uids = podStore.candidates().map(({ uid }) => uid);
     if (uids.length === 0) return;
     if (clock.monotonic() < this.warmAgainAt) return;
@@ -215,7 +215,7 @@ export class Eviction {
   }
 
   private startLimits(): void {
-    const { limits } = this.parts;
+    const { limits } = this.deps;
     if (this.settings.localStorageCapacityIsolation && limits.due) this.start("limits", () => limits.round());
   }
 
@@ -223,7 +223,7 @@ export class Eviction {
     if (this.stopped || this.errands.has(kind)) return;
     const done = errand()
       .catch((error: unknown) => {
-        this.parts.log.error({ err: error }, `the eviction thread's request ${kind} failed; trying again`);
+        this.deps.log.error({ err: error }, `the eviction thread's request ${kind} failed; trying again`);
       })
       .finally(() => {
         this.errands.delete(kind);
@@ -236,11 +236,8 @@ export class Eviction {
       const missed = observations.has(signal) ? 0 : (this.misses.get(signal) ?? 0) + 1;
       this.misses.set(signal, missed);
       if (missed === MISSES) {
-        this.parts.errorLog.report(
-          signal,
-          `cannot read ${signal}; its thresholds are not checked until it is readable`,
-        );
-      } else if (missed === 0) this.parts.errorLog.resolved(signal, `${signal} is readable; checking its thresholds`);
+        this.deps.errorLog.report(signal, `cannot read ${signal}; its thresholds are not checked until it is readable`);
+      } else if (missed === 0) this.deps.errorLog.resolved(signal, `${signal} is readable; checking its thresholds`);
     }
   }
 
@@ -250,20 +247,20 @@ export class Eviction {
     for (const { signal } of thresholds) {
       const { resource } = SIGNAL_FACTS[signal];
       if (short.some((each) => SIGNAL_FACTS[each.signal].resource === resource)) continue;
-      this.parts.errorLog.resolved(`no candidate ${resource}`, `the node is no longer short of ${resource}`);
+      this.deps.errorLog.resolved(`no candidate ${resource}`, `the node is no longer short of ${resource}`);
     }
   }
 
   private logNoCandidate({ signal }: EvictionThreshold): void {
     const { resource } = SIGNAL_FACTS[signal];
-    this.parts.errorLog.report(
+    this.deps.errorLog.report(
       `no candidate ${resource}`,
       `the node is short of ${resource} (${signal}), but no pod can be evicted for it`,
     );
   }
 }
 
-/** Of the time between two looks. */
+/** Fraction of the interval between two samples. */
 function stalledPart(before: MachineLook | undefined, now: MachineLook): number {
   if (before?.stalledMicros === undefined || now.stalledMicros === undefined || now.at <= before.at) return 0;
   return (now.stalledMicros - before.stalledMicros) / ((now.at - before.at) * 1000);

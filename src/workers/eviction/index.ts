@@ -43,8 +43,8 @@ runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (con
     main: upcallsWithin,
     connect: async () => {
       const { connectRuntime } = await import("./runtime-client.js");
-      const { containerRuntimeEndpoint: endpoint, runtimeRequestTimeoutMs } = init;
-      return connectRuntime({ endpoint, runtimeRequestTimeoutMs, operations, clock });
+      const { containerRuntimeEndpoint: endpoint, runtimeRequestTimeoutMs, listStreaming } = init;
+      return connectRuntime({ endpoint, runtimeRequestTimeoutMs, listStreaming, operations, clock });
     },
     watchUsage: watchMemcgUsage,
     openLog: openKernelLog,

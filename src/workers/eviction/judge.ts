@@ -1,18 +1,18 @@
-// What a sample means, after those before it: which pressures hold, and which thresholds ask for something to be done.
-// Pure: all that is remembered goes in and comes out.
+// Evaluates a sample with those before it: the pressures that hold, and the thresholds that require action. Pure: the
+// state comes in and goes out.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { PRESSURES, type Pressure } from "../../shared/contracts/node-status.js";
 import type { Observations } from "./observe.js";
 import { isMemory, SIGNAL_FACTS } from "./signals.js";
 import { keyOf, metOf } from "./thresholds.js";
 
-/** From one judgement to the next. Times are monotonic ms. */
+/** State from one judgement to the next. Times are monotonic ms. */
 export interface Memory {
-  /** Since when each met threshold has been met, by its key. */
+  /** Time since which each met threshold is met, by its key. */
   readonly metSince: ReadonlyMap<string, number>;
-  /** When each pressure was last there. */
+  /** Time at which each pressure was observed last. */
   readonly pressedAt: ReadonlyMap<Pressure, number>;
-  /** Thresholds that asked for something: they stay met until their minimum is reclaimed, too. */
+  /** Thresholds that required action: they stay met until their minimum reclaim is reached, too. */
   readonly driving: ReadonlySet<string>;
   readonly observations: Observations;
 }
@@ -25,9 +25,9 @@ export const NO_MEMORY: Memory = {
 };
 
 export interface Judgement {
-  /** Those seen now, and those seen within the transition period. */
+  /** Pressures observed now, and those observed within the transition period. */
   pressures: Pressure[];
-  /** Met for longer than their grace, by fresh figures; what is to be done first comes first. */
+  /** Met for longer than their grace period, by fresh figures; the most urgent first. */
   due: EvictionThreshold[];
   memory: Memory;
 }
@@ -48,7 +48,7 @@ export function judge(
   for (const { signal } of met) pressedAt.set(SIGNAL_FACTS[signal].pressure, now);
   const pressures = PRESSURES.filter((pressure) => {
     const at = pressedAt.get(pressure);
-    // What is seen now holds, however short the period is.
+    // A pressure observed now holds, however short the period is.
     return at !== undefined && (at === now || now - at < transitionPeriodMs);
   });
 
@@ -66,7 +66,7 @@ export function judge(
   };
 }
 
-/** Memory first: it runs out fastest, and takes the whole node with it. The others as configured. */
+/** Memory first: it runs out fastest and affects the whole node. The others in the configured order. */
 function byUrgency(thresholds: readonly EvictionThreshold[]): EvictionThreshold[] {
   return thresholds.toSorted((a, b) => Number(isMemory(b.signal)) - Number(isMemory(a.signal)));
 }

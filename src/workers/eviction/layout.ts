@@ -1,11 +1,12 @@
-// How the node's disks are laid out, and what follows from it: what can be reclaimed where, and what pods take of which.
-// Layouts and tables: upstream's, for disks that are shared in another way the nearest of them.
+// The layout of the node's disks, and its consequences: the resources that can be reclaimed on each, and the pod data
+// that counts on each.
+// Layouts and tables are upstream's; disks that are shared in another way get the nearest layout.
 import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import { SIGNAL_FACTS } from "./signals.js";
 
 /**
- * single: everything on one disk. dedicated: images and writable layers on a disk of their own. split: images on a disk of
- * their own, writable layers beside the kubelet's files.
+ * single: everything on one disk. dedicated: images and writable layers on a separate disk. split: images on a separate
+ * disk, writable layers beside the kubelet's files.
  */
 export type DiskLayout = "single" | "dedicated" | "split";
 
@@ -33,12 +34,12 @@ const DISK_RECLAIMS: Readonly<Record<DiskLayout, Partial<Record<string, readonly
   split: { nodefs: ["containers"], imagefs: ["images"], containerfs: ["containers"] },
 };
 
-/** What the node itself can give before a pod has to. */
+/** The resources that the node can reclaim before it evicts a pod. */
 export function reclaimsOf(layout: DiskLayout, signal: EvictionSignal): readonly Reclaim[] {
   return DISK_RECLAIMS[layout][SIGNAL_FACTS[signal].place] ?? [];
 }
 
-/** Parts of a pod's usage that lie on a disk. Images belong to no pod. */
+/** Parts of a pod's usage on a disk. Images belong to no pod. */
 export interface Measured {
   readonly layers: boolean;
   readonly logs: boolean;
@@ -62,5 +63,5 @@ export function measuredOf(layout: DiskLayout, signal: EvictionSignal): Measured
   }
 }
 
-/** Does what a container writes into its own layer count against its limit? Only where it takes the kubelet's disk. */
+/** True if a container's writable layer counts against its limit: only if it is on the kubelet's disk. */
 export const layersOnNodeDisk = (layout: DiskLayout): boolean => layout !== "dedicated";

@@ -1,4 +1,5 @@
-// One look at memory and process ids: small kernel files, read at once. What goes away meanwhile is absent, and no reason to stop.
+// One sample of memory and process ids: small kernel files, read at once. Files that are removed meanwhile are absent
+// from it, which is no failure.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
 import { parsePressure } from "../../shared/stats/cgroup/pressure.js";
@@ -14,7 +15,7 @@ export interface MachineLook extends Pick<Sample, "at" | "memory" | "allocatable
   stalledMicros: number | undefined;
 }
 
-export interface MachineParts {
+export interface MachineDeps {
   reader: Pick<CgroupReader, "memory">;
   cgroups: Pick<PodCgroups, "all">;
   read: ReadText;
@@ -25,10 +26,10 @@ export class Machine {
   private capacity = 0;
   private podsPath: string | undefined;
 
-  constructor(private readonly parts: MachineParts) {}
+  constructor(private readonly deps: MachineDeps) {}
 
-  look(): MachineLook {
-    const { read, clock } = this.parts;
+  sample(): MachineLook {
+    const { read, clock } = this.deps;
     const psi = read("/proc/pressure/memory");
     return {
       at: clock.monotonic(),
@@ -39,20 +40,20 @@ export class Machine {
     };
   }
 
-  /** The machine's memory without what the working set of everything takes. */
+  /** The machine's memory minus the working set of the root cgroup. */
   private node(): MemoryRoom | undefined {
-    // What the machine has does not change while it runs.
-    if (this.capacity === 0) this.capacity = meminfo(this.parts.read, "MemTotal");
-    const figures = this.parts.reader.memory(ROOT);
+    // The machine's memory size does not change while it runs.
+    if (this.capacity === 0) this.capacity = meminfo(this.deps.read, "MemTotal");
+    const figures = this.deps.reader.memory(ROOT);
     if (figures === undefined || this.capacity === 0) return undefined;
     return { capacity: this.capacity, workingSet: figures.workingSet };
   }
 
   private pods(): MemoryRoom | undefined {
-    this.podsPath ??= this.parts.cgroups.all();
+    this.podsPath ??= this.deps.cgroups.all();
     if (this.podsPath === undefined) return undefined;
-    const figures = this.parts.reader.memory(this.podsPath);
-    // Gone, or not there yet: looked for again at the next look.
+    const figures = this.deps.reader.memory(this.podsPath);
+    // The file is missing: the next sample searches for it again.
     if (figures === undefined) this.podsPath = undefined;
     if (figures?.limit === undefined) return undefined;
     return { capacity: figures.limit, workingSet: figures.workingSet };

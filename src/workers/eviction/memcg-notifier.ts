@@ -1,5 +1,6 @@
-// With kernelMemcgNotification on cgroup v1 the kernel says when memory use reaches a threshold: the next look is made at once.
-// The mark moves with what the kernel could drop, so it is set anew every ten seconds. A help only: looks go on without it.
+// With kernelMemcgNotification on cgroup v1 the kernel notifies when memory use reaches a threshold: the next sample is
+// then taken at once. The kernel's threshold depends on reclaimable memory, so it is set again every ten seconds. Only
+// an optimisation: sampling continues without it.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
@@ -10,10 +11,10 @@ import { unitsOf } from "./thresholds.js";
 import type { RepeatedErrorLog } from "./repeated-error-log.js";
 
 const RENEW_MS = 10_000;
-/** Use that swings about a mark tells thousands of times a second. */
+/** Memory use that varies around the threshold notifies thousands of times a second. */
 const WAKE_MS = 100;
 
-export interface MemcgNotifierParts {
+export interface MemcgNotifierDeps {
   reader: Pick<CgroupReader, "memory" | "directory">;
   cgroups: Pick<PodCgroups, "all">;
   /** As shared/os/memcg-usage.ts. */
@@ -28,11 +29,11 @@ export class MemcgNotifier implements Disposable {
   private renewAt = -Infinity;
   private wokeAt = -Infinity;
 
-  constructor(private readonly parts: MemcgNotifierParts) {}
+  constructor(private readonly deps: MemcgNotifierDeps) {}
 
   /** Called after each sample. */
   looked(observations: Observations, thresholds: readonly EvictionThreshold[]): void {
-    const now = this.parts.clock.monotonic();
+    const now = this.deps.clock.monotonic();
     if (now < this.renewAt) return;
     this.renewAt = now + RENEW_MS;
     const old = this.watches;
@@ -46,19 +47,19 @@ export class MemcgNotifier implements Disposable {
   }
 
   private crossed(): void {
-    const now = this.parts.clock.monotonic();
+    const now = this.deps.clock.monotonic();
     if (now - this.wokeAt < WAKE_MS) return;
     this.wokeAt = now;
-    this.parts.wake();
+    this.deps.wake();
   }
 
   private watch({ signal, value }: EvictionThreshold, observations: Observations): Disposable[] {
-    const { reader, cgroups, watch, errorLog } = this.parts;
+    const { reader, cgroups, watch, errorLog } = this.deps;
     const room = observations.get(signal);
     const path = signal === "allocatableMemory.available" ? cgroups.all() : "/";
     const figures = !isMemory(signal) || path === undefined ? undefined : reader.memory(path);
     if (room === undefined || path === undefined || figures === undefined) return [];
-    // The kernel counts what it could drop, too.
+    // The kernel's count includes reclaimable memory.
     const droppable = figures.usage - figures.workingSet;
     const mark = room.capacity - unitsOf(value, room.capacity) + droppable;
     const key = `memcg ${path}`;

@@ -1,4 +1,4 @@
-// The status message and the event annotations of an eviction, in upstream's words, which tools match.
+// The status message and the event annotations of an eviction, with upstream's texts, which tools match.
 import type { EvictionSignal, EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { printQuantity, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";
 import type { EvictionPod } from "../../shared/contracts/eviction.js";
@@ -13,13 +13,13 @@ export interface EvictionMessage {
   annotations: Record<string, string>;
 }
 
-/** Bytes that the pod, and each of its containers, takes of what is short; what is not known is absent. */
+/** Bytes of the short resource that the pod and each of its containers use; unknown values are absent. */
 export interface Consumption {
   pod?: number;
   containers: ReadonlyMap<string, number>;
 }
 
-/** @param due The thresholds that ask for something; the first of the same resource is named. */
+/** @param due thresholds that require action; the message names the first of the same resource. */
 export function nodePressure(
   signal: EvictionSignal,
   due: readonly EvictionThreshold[],

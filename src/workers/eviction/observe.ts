@@ -1,4 +1,4 @@
-// What the signals say, from one sample of the machine.
+// The values of the eviction signals, from one sample of the machine.
 import type { EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { FsFigures } from "../../shared/stats/fs-figures.js";
 import type { ProcessLimit } from "../../shared/stats/machine.js";
@@ -7,7 +7,7 @@ import type { ProcessLimit } from "../../shared/stats/machine.js";
 export interface Observation {
   available: number;
   capacity: number;
-  /** When it was read, monotonic ms. */
+  /** Time of the measurement, monotonic ms. */
   at: number;
 }
 
@@ -38,7 +38,7 @@ export function observe(sample: Sample): Observations {
   const all = new Map<EvictionSignal, Observation>();
   const { at } = sample;
   const memory = (signal: EvictionSignal, room: MemoryRoom | undefined): void => {
-    // A working set beyond the limit leaves nothing, not less.
+    // A working set above the limit counts as nothing available, not as less.
     if (room === undefined) return;
     const available = Math.max(0, room.capacity - room.workingSet);
     all.set(signal, { available, capacity: available + room.workingSet, at });
@@ -47,7 +47,7 @@ export function observe(sample: Sample): Observations {
     if (fs?.availableBytes !== undefined && fs.capacityBytes !== undefined) {
       all.set(`${place}.available`, { available: fs.availableBytes, capacity: fs.capacityBytes, at: fs.at });
     }
-    // File systems that make inodes as they need them (btrfs) count none at all.
+    // File systems that create inodes on demand (btrfs) report none.
     if (fs?.inodesFree !== undefined && (fs.inodes ?? 0) > 0) {
       all.set(`${place}.inodesFree`, { available: fs.inodesFree, capacity: fs.inodes ?? 0, at: fs.at });
     }

@@ -8,14 +8,14 @@ import type { EvictionMessage } from "./messages.js";
 import type { PodStore } from "./pod-store.js";
 import type { Resource } from "./signals.js";
 
-/** As often as upstream says it again of the same resource. */
+/** Interval of upstream's repeated messages for the same resource. */
 const SAY_AGAIN_MS = 10_000;
-/** Seconds: a hard threshold, or a limit of the pod's own, leaves so much. */
+/** Grace period in seconds for a hard threshold, or for a limit of the pod. */
 export const HARD_GRACE_SECONDS = 1;
 
 type Cause = Extract<EvictionRecord, { kind: "evict" }>["signal"];
 
-export interface OutboxParts {
+export interface OutboxDeps {
   publish: (record: EvictionRecord) => void;
   board: { setPressures(bits: number): void };
   podStore: PodStore;
@@ -27,10 +27,10 @@ export class Outbox {
   private pressures: string | undefined;
   private short: { resource: Resource; at: number } | undefined;
 
-  constructor(private readonly parts: OutboxParts) {}
+  constructor(private readonly deps: OutboxDeps) {}
 
   order(pod: EvictionPod, signal: Cause, graceSeconds: number, message: EvictionMessage, sampleAgeMs: number): void {
-    const { publish, podStore, clock, log } = this.parts;
+    const { publish, podStore, clock, log } = this.deps;
     const { uid, generation, namespace, name } = pod;
     publish({ kind: "evict", uid, generation, signal, graceSeconds, ...message, sampleAgeMs });
     podStore.orders.placed(uid, generation, clock.monotonic());
@@ -44,21 +44,21 @@ export class Outbox {
     if (text === this.pressures) return;
     const before = this.pressures ?? "";
     this.pressures = text;
-    this.parts.board.setPressures(pressureBits(pressures));
-    this.parts.publish({ kind: "pressures", pressures: [...pressures] });
+    this.deps.board.setPressures(pressureBits(pressures));
+    this.deps.publish({ kind: "pressures", pressures: [...pressures] });
     if (text !== before)
-      this.parts.log.info({ pressures }, `the node's pressures are now: ${text === "" ? "none" : text}`);
+      this.deps.log.info({ pressures }, `the node's pressures are now: ${text === "" ? "none" : text}`);
   }
 
   publishShort(resource: Resource): void {
-    const now = this.parts.clock.monotonic();
+    const now = this.deps.clock.monotonic();
     if (this.short?.resource === resource && now - this.short.at < SAY_AGAIN_MS) return;
     this.short = { resource, at: now };
-    this.parts.publish({ kind: "threshold-met", resource });
+    this.deps.publish({ kind: "threshold-met", resource });
   }
 }
 
-/** Seconds that a pod gets. `most`: evictionMaxPodGracePeriod; a negative one leaves it to the pod. */
+/** Grace period of a pod, seconds. `most`: evictionMaxPodGracePeriod; a negative value means the pod's own. */
 export function graceOf({ hard }: EvictionThreshold, pod: EvictionPod, most: number): number {
   if (hard) return HARD_GRACE_SECONDS;
   return most < 0 ? pod.graceSeconds : Math.min(most, pod.graceSeconds);

@@ -1,16 +1,19 @@
-// When to look next. Once a second is enough for all that runs out slowly; memory may be gone within one. Pure.
+// Time of the next sample. Once a second is enough for resources that run out slowly; memory may run out within a
+// second. Pure.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import type { Observations } from "./observe.js";
 import { isDisk, isMemory, SIGNAL_FACTS } from "./signals.js";
 import { unitsOf } from "./thresholds.js";
 
-/** Between two looks while memory is nearly out. */
+/** Interval between two samples while memory is nearly exhausted. */
 export const FAST_MS = 100;
-/** This near above its threshold, as a part of the threshold, memory is watched closely. */
+/** Distance above its threshold, as a part of the threshold, at which memory is sampled fast. */
 const BAND = 0.5;
-/** It would be out within so many periods, at the speed it falls. */
+/** Number of periods within which memory would run out at its present speed. */
 const PERIODS_AHEAD = 2;
-/** Tasks wait for memory for this part of the time: the kernel is short of it, whatever the figures say. */
+/**
+ * Part of the time that tasks wait for memory, above which the kernel counts as short of it, whatever the figures are.
+ */
 const STALLED_PART = 0.05;
 
 export interface Pace {
@@ -18,11 +21,11 @@ export interface Pace {
   thresholds: readonly EvictionThreshold[];
   before: Observations;
   now: Observations;
-  /** Part of the time since the last look that tasks have waited for memory, 0 to 1. */
+  /** Part of the time since the last sample that tasks have waited for memory, 0 to 1. */
   stalledPart: number;
 }
 
-/** Milliseconds to the next look. */
+/** Milliseconds to the next sample. */
 export function nextLookMs({ periodMs, thresholds, before, now, stalledPart }: Pace): number {
   const fast = Math.min(FAST_MS, periodMs);
   const hard = thresholds.filter(({ signal, graceMs }) => graceMs === 0 && isMemory(signal));
@@ -31,7 +34,7 @@ export function nextLookMs({ periodMs, thresholds, before, now, stalledPart }: P
     if (room === undefined) return false;
     const limit = unitsOf(value, room.capacity);
     const left = room.available - limit;
-    // Below it already: what is to be done is being done.
+    // Already below the threshold: the eviction is in progress.
     if (left < 0) return false;
     if (left < limit * BAND || stalledPart > STALLED_PART) return true;
     const last = before.get(signal);
@@ -42,7 +45,7 @@ export function nextLookMs({ periodMs, thresholds, before, now, stalledPart }: P
   return nearly ? fast : periodMs;
 }
 
-/** Is a disk so full that the pods' figures may be needed soon? Walking them takes its time. */
+/** True if a disk is so full that the pods' figures may be needed soon: a walk takes time. */
 export function disksNearlyShort(thresholds: readonly EvictionThreshold[], now: Observations): boolean {
   return thresholds.some(({ signal, value }) => {
     const room = isDisk(signal) && SIGNAL_FACTS[signal].resource !== "inodes" ? now.get(signal) : undefined;

@@ -1,4 +1,5 @@
-// What is done when memory or process ids are short: nothing but a pod can give them. Its order goes out with the look that found it.
+// Reaction to a shortage of memory or process ids: only an eviction helps. The eviction order is sent in the same pass
+// as the sample.
 import type { EvictionThreshold } from "../../shared/api/eviction-threshold.js";
 import { value } from "../../shared/api/quantity.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -11,7 +12,7 @@ import type { PodFigures } from "./pod-figures.js";
 import { rankByProcesses, rankByUsage } from "./rank.js";
 import { isMemory } from "./signals.js";
 
-export interface PodReliefParts {
+export interface PodReliefDeps {
   evictionMaxPodGracePeriod: number;
   figures: PodFigures;
   podStore: PodStore;
@@ -20,20 +21,20 @@ export interface PodReliefParts {
 }
 
 export class PodRelief {
-  constructor(private readonly parts: PodReliefParts) {}
+  constructor(private readonly deps: PodReliefDeps) {}
 
-  /** @param due What asks for something now, `threshold` among it. */
+  /** @param due thresholds that require action now, `threshold` among them. */
   async relieve(
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     observations: Observations,
   ): Promise<"done" | "no-candidate"> {
-    const { podStore, outbox, clock, evictionMaxPodGracePeriod } = this.parts;
+    const { podStore, outbox, clock, evictionMaxPodGracePeriod } = this.deps;
     const { signal } = threshold;
     const pod = podStore.first(isMemory(signal) ? this.byMemory() : this.byProcesses());
     if (pod === undefined) return "no-candidate";
     const consumption = isMemory(signal) ? await this.memoryOf(pod) : { containers: new Map<string, number>() };
-    // It ended or changed meanwhile, or another had to go for its own limit: the next look judges anew.
+    // The pod terminated or changed meanwhile, or another pod exceeded its own limit: the next sample decides again.
     if (!podStore.isCurrent(pod) || podStore.orders.block(clock.monotonic())) return "done";
     const message = nodePressure(signal, due, observations, pod, consumption);
     const at = observations.get(signal)?.at ?? clock.monotonic();
@@ -42,12 +43,12 @@ export class PodRelief {
   }
 
   private async memoryOf(pod: EvictionPod): Promise<Consumption> {
-    const { figures } = this.parts;
+    const { figures } = this.deps;
     return { pod: figures.memoryOf(pod), containers: await figures.containersMemory(pod) };
   }
 
   private byMemory(): EvictionPod[] {
-    const { podStore, figures } = this.parts;
+    const { podStore, figures } = this.deps;
     return rankByUsage(
       podStore.candidates().map((pod) => ({
         pod,
@@ -58,7 +59,7 @@ export class PodRelief {
   }
 
   private byProcesses(): EvictionPod[] {
-    const { podStore, figures } = this.parts;
+    const { podStore, figures } = this.deps;
     return rankByProcesses(podStore.candidates().map((pod) => ({ pod, used: figures.processesOf(pod) })));
   }
 }

@@ -1,4 +1,4 @@
-// What a pod has on the node's disks, from main's walks and the runtime's figures of writable layers. Pure.
+// A pod's usage of the node's disks, from main's walks and the runtime's figures of writable layers. Pure.
 import type { EvictionPod, PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { Measured } from "./layout.js";
 
@@ -12,11 +12,11 @@ export interface Taken {
 export type Layers = ReadonlyMap<string, Taken>;
 
 export interface PodStorage {
-  /** By volume name; what is in memory, too. */
+  /** By volume name; includes memory-backed volumes. */
   volumes: ReadonlyMap<string, Taken>;
   /** Bytes, by container name. */
   containers: ReadonlyMap<string, { logs: number; layer: number }>;
-  /** Of disks: volumes, logs, writable layers, and the pod's other files. */
+  /** On disks: volumes, logs, writable layers, and the pod's other files. */
   total: Taken;
 }
 
@@ -39,7 +39,7 @@ export function storageOf(
   return { volumes, containers, total: files };
 }
 
-/** What the pod takes of the disk that holds these parts. */
+/** The pod's usage of the disk that holds these parts. */
 export function partsOf(
   pod: EvictionPod,
   disk: PodDiskUsage | undefined,

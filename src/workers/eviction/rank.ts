@@ -8,7 +8,10 @@ export interface Usage {
   requested: number;
 }
 
-/** For memory and disks: who is unknown, who takes more than it asked for, who is less important, who takes most beyond it. */
+/**
+ * For memory and disks: pods with unknown usage first, then pods above their request, then lower priority, then larger
+ * excess over the request.
+ */
 export function rankByUsage(usages: readonly Usage[]): EvictionPod[] {
   const compare = (a: Usage, b: Usage): number => {
     if (a.used === undefined || b.used === undefined) {

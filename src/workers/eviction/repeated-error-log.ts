@@ -1,4 +1,4 @@
-// Logs an error that occurs again and again once, and once that it no longer occurs.
+// Logs a repeated error once, and its end once.
 import type { Logger } from "../../shared/log/logger.js";
 
 export class RepeatedErrorLog {
@@ -6,7 +6,7 @@ export class RepeatedErrorLog {
 
   constructor(private readonly log: Pick<Logger, "warn" | "info">) {}
 
-  /** @param what A whole sentence: what was tried, what happens now. */
+  /** @param what a whole sentence: the failed action, and the consequence. */
   report(key: string, what: string, error?: unknown): void {
     if (this.known.has(key)) return;
     this.known.add(key);

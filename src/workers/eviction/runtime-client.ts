@@ -7,6 +7,7 @@ import type { LayersRuntime } from "./writable-layers.js";
 export function connectRuntime(options: {
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  listStreaming: boolean;
   operations: RuntimeOperationsMetrics;
   clock: Clock;
 }): LayersRuntime {

@@ -1,4 +1,4 @@
-// Thresholds as they are judged: the configured ones, those that follow from them, and what each comes to in units.
+// The thresholds as they are compared: the configured ones, those derived from them, and the value of each in units.
 import type { EvictionSignal, EvictionThreshold, ThresholdValue } from "../../shared/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/api/quantity.js";
 import type { DiskLayout } from "./layout.js";
@@ -10,8 +10,8 @@ const NANO = 1_000_000_000n;
 export const keyOf = ({ signal, hard }: EvictionThreshold): string => `${signal}/${hard ? "hard" : "soft"}`;
 
 /**
- * The pods' own cgroup has the hard limit of the node's memory, where its limit is enforced. Thresholds of the containers' file
- * system are those of the disk it is on, whatever was configured.
+ * The pods' own cgroup has the hard limit of the node's memory, if its limit is enforced. Thresholds of the containers'
+ * file system are those of its disk, whatever was configured.
  */
 export function effectiveThresholds(
   configured: readonly EvictionThreshold[],
@@ -50,13 +50,13 @@ export function quantityOf(value: ThresholdValue, capacity: number): ExactQuanti
   return { nanos: BigInt(unitsOf(value, capacity)) * NANO, format: "BinarySI" };
 }
 
-/** @param reclaiming must the minimum to reclaim be free, too? */
+/** @param reclaiming the minimum reclaim must be free, too */
 function isMet(threshold: EvictionThreshold, { available, capacity }: Observation, reclaiming: boolean): boolean {
   const extra = reclaiming && threshold.minReclaim !== undefined ? unitsOf(threshold.minReclaim, capacity) : 0;
   return unitsOf(threshold.value, capacity) + extra > available;
 }
 
-/** Those met; a signal that could not be read meets none. */
+/** The thresholds that are met; a signal that could not be read meets none. */
 export function metOf(
   thresholds: readonly EvictionThreshold[],
   observations: Observations,

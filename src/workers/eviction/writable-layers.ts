@@ -1,4 +1,4 @@
-// What containers have written into their own layers, as the runtime counts. gRPC is loaded with the first question: most nodes
+// Sizes of the containers' writable layers, as reported by the runtime. gRPC is loaded with the first call: most nodes
 // are never short of disk, and their pods have no limits.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ContainerStats } from "../../shared/cri/gen/runtime.v1.js";
@@ -19,7 +19,7 @@ export interface LayersRuntime {
   close(): void;
 }
 
-export interface WritableLayersParts {
+export interface WritableLayersDeps {
   connect: () => Promise<LayersRuntime>;
   clock: Pick<Clock, "monotonic">;
   errorLog: RepeatedErrorLog;
@@ -32,11 +32,11 @@ export class WritableLayers {
   private asked: Promise<void> | undefined;
   private readonly end = new AbortController();
 
-  constructor(private readonly parts: WritableLayersParts) {}
+  constructor(private readonly deps: WritableLayersDeps) {}
 
-  /** By pod UID; a pod that the runtime does not know is absent. Never rejects. */
+  /** By pod UID; a pod that the runtime does not list is absent. Never rejects. */
   async now(): Promise<ReadonlyMap<string, Layers>> {
-    if (this.parts.clock.monotonic() - this.at >= LIFE_MS) {
+    if (this.deps.clock.monotonic() - this.at >= LIFE_MS) {
       this.asked ??= this.ask().finally(() => {
         this.asked = undefined;
       });
@@ -45,7 +45,7 @@ export class WritableLayers {
     return this.last;
   }
 
-  /** The last answer, however old. */
+  /** The last result, however old. */
   get known(): ReadonlyMap<string, Layers> {
     return this.last;
   }
@@ -57,7 +57,7 @@ export class WritableLayers {
   }
 
   private async ask(): Promise<void> {
-    const { connect, clock, errorLog } = this.parts;
+    const { connect, clock, errorLog } = this.deps;
     const key = "writable layers";
     try {
       this.runtime ??= connect();
@@ -74,7 +74,7 @@ export class WritableLayers {
   }
 }
 
-/** Of a container that was restarted, its newest run. */
+/** The newest run of a container that was restarted. */
 export function layersOf(stats: readonly ContainerStats[]): Map<string, Layers> {
   const pods = new Map<string, Map<string, Taken>>();
   const attempts = new Map<string, number>();

@@ -1,10 +1,10 @@
-// The file system that holds the images: the runtime says where it is, the kernel how full.
+// The file system that holds the images: its path from the runtime, its usage from the kernel.
 import { statfs } from "node:fs/promises";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { ImageFs } from "./selection.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-/** The runtime does not say where its images are, or that place cannot be looked at. */
+/** The runtime does not report the path of its images, or the path cannot be read. */
 class ImageFsError extends Error {
   override readonly name = "ImageFsError";
 }
@@ -28,4 +28,19 @@ export async function readImageFs(cri: Pick<CriClient, "imageFsInfo">, stat: Sta
     const message = `cannot read the runtime's image file system ${mountpoint}: ${why}`;
     throw new ImageFsError(message, { cause: error });
   }
+}
+
+// Formats bytes for messages.
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** 1610612736 → "1.5 GiB" */
+export function byteSize(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit] ?? ""}`;
 }

@@ -2,16 +2,16 @@
 // are too old, or, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
+import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
 import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
-import { byteSize } from "./byte-size.js";
-import { readImageFs, type StatFs } from "./image-fs.js";
-import { ImageRecords, NEVER, type ImageRecord, type ListedImage } from "./records.js";
+import { byteSize, readImageFs, type StatFs } from "./image-fs.js";
+import { ImageRecords, NEVER, recordKey, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
+import { traced } from "../../shared/tracing/tracing.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 
@@ -22,6 +22,7 @@ export type ImageGcSettings = Pick<
   | "imageMinimumGCAgeMs"
   | "imageMaximumGCAgeMs"
   | "imagePeriodMs"
+  | "imagesByHandler"
 >;
 
 /** The upcalls as promises of another thread, or of a test. */
@@ -34,7 +35,7 @@ export interface ImageGcDeps {
   generation: number;
   /** The images of all containers of the runtime, including those of other clients. */
   containerImages(signal: AbortSignal): Promise<string[]>;
-  /** What the runtime needs for every sandbox, where it says so. */
+  /** The image that the runtime uses for sandboxes, if it reports one. */
   sandboxImage(): Promise<string | undefined>;
   statFs?: StatFs;
   clock: Clock;
@@ -77,14 +78,14 @@ export class ImageGc {
     void this.inTurn(() => this.round());
   }
 
-  /** Calls under way are given up. */
+  /** Aborts pending calls. */
   async stop(): Promise<void> {
     this.end.abort(new Error("the kubelet is stopping"));
     this.timer?.cancel();
     await this.turn;
   }
 
-  /** Every unused image goes. */
+  /** Removes every unused image. */
   removeUnused(): Promise<FreedImages> {
     return this.inTurn(async () => {
       const runAt = this.deps.clock.steady();
@@ -110,7 +111,7 @@ export class ImageGc {
   private async round(): Promise<void> {
     let nextMs = this.settings.imagePeriodMs;
     try {
-      await (this.collects ? this.collect() : this.look());
+      await (this.collects ? this.tracedCollect() : this.look());
       this.failedBefore = false;
     } catch (error) {
       if (error instanceof NotKnownYetError) nextMs = RETRY_MS;
@@ -126,6 +127,14 @@ export class ImageGc {
     this.deps.log.error({ err: error }, `image garbage collection failed: ${message}`);
     if (this.failedBefore) this.warn("ImageGCFailed", message);
     this.failedBefore = true;
+  }
+
+  private tracedCollect(): Promise<void> {
+    return traced(
+      "Images/GarbageCollect",
+      () => ({ parent: "none" }),
+      () => this.collect(),
+    );
   }
 
   /** Rejects with ImageGcError when less was freed than is needed. */
@@ -202,14 +211,15 @@ export class ImageGc {
     if (this.stopped) return false;
     const name = image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
     try {
-      await cri.removeImage({ image: { image: image.id } }, { signal: this.end.signal });
+      const spec = { image: image.id, runtimeHandler: image.runtimeHandler };
+      await cri.removeImage({ image: spec }, { signal: this.end.signal });
     } catch (error) {
       if (!isNotFound(error)) {
         log.error({ err: error, image: image.id }, `cannot remove image ${name}; trying again later`);
         return false;
       }
     }
-    this.records.forget(image.id);
+    this.records.forget(image);
     metrics.removed(reason, image.size);
     const why = reason === "age" ? "it was unused for longer than imageMaximumGCAge" : "to free space";
     log.info({ image: image.id, size: image.size }, `removed image ${name} (${byteSize(image.size)}): ${why}`);
@@ -230,7 +240,7 @@ export class ImageGc {
     const contained = new Set(containers.flatMap(keysOfReference));
     const kept = new Set(sandboxImage === undefined ? [] : keysOfReference(sandboxImage));
     const listed: ListedImage[] = [];
-    for (const { id, repoTags, repoDigests, size, pinned } of images) {
+    for (const { id, repoTags, repoDigests, size, pinned, spec } of images) {
       if (id === "") {
         const name = [...repoTags, ...repoDigests].join(", ");
         this.warn("InvalidImageID", `ImageID is not valid, skipping, image: ${name}`);
@@ -239,6 +249,7 @@ export class ImageGc {
       const names = { id, repoTags, repoDigests };
       listed.push({
         ...names,
+        runtimeHandler: this.settings.imagesByHandler ? (spec?.runtimeHandler ?? "") : "",
         size: Number(size),
         pinned: pinned || keysOfImage(names).some((key) => kept.has(key)),
       });
@@ -247,8 +258,11 @@ export class ImageGc {
       listed.map(({ id, repoTags, repoDigests }) => ({ id, repoTags, repoDigests })),
     );
     if (inUse === undefined) throw notYet;
-    const used = new Set(inUse);
-    for (const image of listed) if (keysOfImage(image).some((key) => contained.has(key))) used.add(image.id);
+    // A pod's use counts for an image with every handler: main does not know which copy the runtime takes.
+    const usedIds = new Set(inUse);
+    const isUsed = (image: ListedImage): boolean =>
+      usedIds.has(image.id) || keysOfImage(image).some((key) => contained.has(key));
+    const used = new Set(listed.filter(isUsed).map(recordKey));
     const now = clock.steady();
     // An image that was there before the kubelet is old; after a restart of this thread alone an image may just have been pulled.
     const firstSeen = this.looked || generation > 1 ? now : NEVER;

@@ -7,9 +7,8 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
-import { containerImages } from "./container-images.js";
+import { containerImages, biggestImages } from "./image-list.js";
 import { ImageGc } from "./image-gc.js";
-import { biggestImages } from "./image-list.js";
 import { linkLoop } from "./log-links.js";
 import { sandboxImage } from "../../shared/cri/sandbox-image.js";
 
@@ -24,6 +23,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
     createCriClient({
       endpoint,
       runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
+      listStreaming: init.listStreaming,
       clock,
       onCall: ({ operation, durationMs, error }) =>
         operations.recordCall({ operation, durationMs, error: error !== undefined }),

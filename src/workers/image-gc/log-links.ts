@@ -1,8 +1,8 @@
 // Links to container logs (/var/log/containers) that lead nowhere: the logs went with their pod or by hand.
-// Invariant: the link of a container that lives stays, as its log may be about to be made.
+// Invariant: the link of an existing container stays, as its log may be about to be created.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";
@@ -50,7 +50,7 @@ async function danglingIn(directory: string, most: number): Promise<Map<string, 
       const id = entry.isSymbolicLink() ? containerIdOf(entry.name) : undefined;
       if (id === undefined) continue;
       const link = join(directory, entry.name);
-      // One that was planted may lead to a mount that does not answer.
+      // One that was planted may lead to a mount that does not respond.
       if ((await findHangable(link, { mounts })) !== undefined || !(await leadsNowhere(link))) continue;
       dangling.set(entry.name, id);
       if (dangling.size === most) break;

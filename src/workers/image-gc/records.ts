@@ -1,7 +1,9 @@
-// Records of each image: when it was first seen, and when it was last seen in use. Kept in memory.
+// Records of each image: the times of its first detection and of its last use. Kept in memory.
 import type { ImageNames } from "../../shared/contracts/image-gc.js";
 
 export interface ImageRecord extends ImageNames {
+  /** The handler for which the runtime keeps the image; "" without the gate RuntimeClassInImageCriApi. */
+  runtimeHandler: string;
   /** Bytes. */
   size: number;
   /** The runtime needs it itself. */
@@ -9,26 +11,33 @@ export interface ImageRecord extends ImageNames {
   inUse: boolean;
   /** By the steady clock, as all times here. */
   firstSeen: number;
-  /** NEVER: no use was seen. */
+  /** NEVER: no use was detected. */
   lastUsed: number;
 }
 
-export type ListedImage = Pick<ImageRecord, "id" | "repoTags" | "repoDigests" | "size" | "pinned">;
+export type ListedImage = Pick<ImageRecord, "id" | "runtimeHandler" | "repoTags" | "repoDigests" | "size" | "pinned">;
 
 /** Before any time: an image that was there before us is old, one that was never used was used longest ago. */
 export const NEVER = 0;
 
+/** A runtime may list an image once for each handler. */
+export function recordKey({ id, runtimeHandler }: Pick<ImageRecord, "id" | "runtimeHandler">): string {
+  return `${id},${runtimeHandler}`;
+}
+
 export class ImageRecords {
+  /** By recordKey. */
   private readonly records = new Map<string, ImageRecord>();
 
-  /** Takes over what the runtime lists. Images seen for the first time are `firstSeen` then. */
+  /** Takes over what the runtime lists; `inUse` has record keys. Images seen for the first time are `firstSeen` then. */
   update(listed: readonly ListedImage[], inUse: ReadonlySet<string>, now: number, firstSeen: number): void {
-    const ids = new Set(listed.map(({ id }) => id));
-    for (const id of this.records.keys()) if (!ids.has(id)) this.records.delete(id);
+    const keys = new Set(listed.map(recordKey));
+    for (const key of this.records.keys()) if (!keys.has(key)) this.records.delete(key);
     for (const image of listed) {
-      const known = this.records.get(image.id);
-      const used = inUse.has(image.id);
-      this.records.set(image.id, {
+      const key = recordKey(image);
+      const known = this.records.get(key);
+      const used = inUse.has(key);
+      this.records.set(key, {
         ...image,
         inUse: used,
         firstSeen: known?.firstSeen ?? firstSeen,
@@ -37,8 +46,8 @@ export class ImageRecords {
     }
   }
 
-  forget(id: string): void {
-    this.records.delete(id);
+  forget(image: Pick<ImageRecord, "id" | "runtimeHandler">): void {
+    this.records.delete(recordKey(image));
   }
 
   all(): ImageRecord[] {

@@ -31,7 +31,7 @@ export function inEvictionOrder(records: readonly ImageRecord[]): ImageRecord[] 
     .sort((a, b) => a.lastUsed - b.lastUsed || a.firstSeen - b.firstSeen || (a.id < b.id ? -1 : 1));
 }
 
-/** Unused for longer than `maxAgeMs`; one that was never seen in use counts as that. */
+/** Unused for longer than `maxAgeMs`; an image that was never used counts too. */
 export function tooOld(ordered: readonly ImageRecord[], now: number, maxAgeMs: number): ImageRecord[] {
   return maxAgeMs <= 0 ? [] : ordered.filter(({ lastUsed }) => now - lastUsed > maxAgeMs);
 }
@@ -46,12 +46,12 @@ export function mayFree(
   return ordered.filter(({ lastUsed, firstSeen }) => lastUsed < startedAt && now - firstSeen >= minAgeMs);
 }
 
-/** The next of them that together free at least `bytes`, at most `limit`. */
+/** The next of them that together free at least `bytes`, at most `limit`; no two of one id, which share one grant. */
 export function nextBatch(ordered: readonly ImageRecord[], bytes: number, limit: number): ImageRecord[] {
   const batch: ImageRecord[] = [];
   let freed = 0;
   for (const record of ordered) {
-    if (freed >= bytes || batch.length === limit) break;
+    if (freed >= bytes || batch.length === limit || batch.some(({ id }) => id === record.id)) break;
     batch.push(record);
     freed += record.size;
   }

@@ -34,7 +34,7 @@ interface Batch {
   lines: number;
 }
 
-/** Between looks at an output that had no room, ms. */
+/** Interval between two tries to write to a full output, ms. */
 const RETRY_MIN_MS = 1;
 const RETRY_MAX_MS = 50;
 /** After lines were written the next ones wait this long for company: a wake-up for each would cost more than they. */
@@ -68,7 +68,7 @@ export class LogWriter {
     this.pump();
   }
 
-  /** Writes what there is, as far as the outputs take it; goes on by itself when they take more. */
+  /** Writes the waiting lines, as far as the outputs accept them; continues when they accept more. */
   pump(): void {
     if (this.retry !== undefined) return;
     for (let turn = 0; turn < BATCHES_PER_TURN; turn++) {
@@ -90,7 +90,7 @@ export class LogWriter {
     });
   }
 
-  /** Nothing waits: answers main's flush, then rests or sleeps. @returns false when there is more after all. */
+  /** No line waits: confirms main's flush, then rests or sleeps. @returns false if there is more after all. */
   private rest(): boolean {
     const asked = this.words.flushAsked;
     if (!this.words.isFlushed(asked)) {
@@ -128,7 +128,7 @@ export class LogWriter {
     return false;
   }
 
-  /** A ring that is damaged is given up; its producer counts its lines as lost from then on. */
+  /** A damaged ring is abandoned; its producer counts its lines as lost from then on. */
   private peek(source: Source): Uint8Array[] {
     try {
       return source.consumer.peek();
@@ -180,7 +180,7 @@ export class LogWriter {
           unfinished.at += written;
         }
       } catch {
-        // Reader gone or disk full: there is no one to tell, so it is counted.
+        // The reader closed or the disk is full: no message is possible, so the line is counted.
         unfinished.at = unfinished.bytes.length;
         batch.source?.consumer.countDropped(batch.lines);
       }

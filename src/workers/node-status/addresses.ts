@@ -6,17 +6,17 @@ import { nodeIPs, type Interfaces } from "../../shared/net/host-addresses.js";
 
 export interface AddressRules {
   hostname: string;
-  /** --node-ip as given. */
+  /** The value of --node-ip. */
   nodeIPs: readonly string[];
   externalCloudProvider: boolean;
 }
 
-/** The machine as it is now. */
+/** The machine's present network. */
 export interface HostNetwork {
   interfaces: Interfaces;
   /** Of the default route. */
   defaultInterface: string | undefined;
-  /** What the node's name resolves to; [] when it does not. */
+  /** Addresses that the node's name resolves to; [] if it does not resolve. */
   resolved: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export class NodeIPError extends Error {
   }
 }
 
-/** Says which node IP the operator asked for, to a cloud controller manager. */
+/** Annotation with the operator's node IP, for a cloud controller manager. */
 export const PROVIDED_IP = "alpha.kubernetes.io/provided-node-ip";
 
 const isUnspecified = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
@@ -40,7 +40,7 @@ export function specifiedIPs(rules: Pick<AddressRules, "nodeIPs">): string[] {
   return rules.nodeIPs.filter((ip) => !isUnspecified(ip));
 }
 
-/** Does a look at interfaces and names say anything that the rules need? */
+/** True if the rules need the interfaces and names. */
 export function needsResolving(rules: AddressRules): boolean {
   return specifiedIPs(rules).length === 0 && isIP(rules.hostname) === 0 && !rules.externalCloudProvider;
 }

@@ -1,4 +1,4 @@
-// The Node as it should be, from the Node as it is and all that is known. Pure: the same input, the same Node.
+// Computes the wanted Node from the present one and all known facts. Pure: the same input, the same Node.
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
 import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
 import type { ResourceList } from "../../shared/api/meta.js";
@@ -7,7 +7,6 @@ import type { EventType } from "../../shared/api/event.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
 import type { Machine } from "./machine.js";
-import { runtimeVersion } from "./runtime-version.js";
 import { without } from "./registration.js";
 import type { KubeletHealth } from "./health-monitor.js";
 import { apiTime } from "../../shared/api/time.js";
@@ -162,4 +161,15 @@ function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
     ...(specified !== "" && { [PROVIDED_IP]: specified }),
   };
   return { ...metadata, labels, annotations };
+}
+
+// The runtime's version as the Node object has it: of a semantic version all but the leading v, of others the numbers.
+
+/** "v1.7.13-rc.1" is "1.7.13-rc.1"; Debian's "1.6.20~ds1" is "1.6.20". What begins with no number stays as it is. */
+export function runtimeVersion(text: string): string {
+  const [begin = "", numbers] = /^\s*v?(\d+(?:\.\d+)*)/.exec(text) ?? [];
+  const rest = text.slice(begin.length);
+  if (numbers === undefined || rest.includes("\n")) return text;
+  const semantic = numbers.split(".").length === 3 && /^(-[\w.-]+)?(\+[\w.-]+)?$/.test(rest);
+  return semantic ? numbers + rest : numbers;
 }

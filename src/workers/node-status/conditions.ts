@@ -1,11 +1,11 @@
-// The conditions of a node, by status-rules.md 3: what each says, when it changed, and which Event tells of it.
+// The conditions of a node: message and transition time of each, and the Event that reports its change.
 // Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
 import type { NodeCondition } from "../../shared/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
 import type { KubeletHealth } from "./health-monitor.js";
 
-/** A runtime that does not answer for this long makes the node NotReady. */
+/** A runtime that does not respond for this long makes the node NotReady. */
 const RUNTIME_SILENCE_MS = 30_000;
 
 export interface ReadyInput {

@@ -1,6 +1,6 @@
-// Checks once a second on the thread board whether the main and pleg threads run. The heartbeat has a thread of its own, and would
-// otherwise go on when these are stuck (docs/adr/0024).
-// Invariant: nothing here waits for another thread; a pause of the whole process is not taken for a stuck thread.
+// Checks once a second on the thread board whether the main and pleg threads run. The heartbeat is on this thread, and
+// would otherwise continue when these are stuck (docs/adr/0024). Invariant: nothing here waits for another thread; a
+// pause of the whole process does not count as a stuck thread.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
@@ -26,7 +26,7 @@ export function stampLimits(leaseDurationSeconds: number): StampLimits {
   return { main: Math.min(20_000, leaseMs / 2), pleg: Math.min(30_000, (leaseMs * 3) / 4) };
 }
 
-/** What a look found. */
+/** The result of one check. */
 export interface KubeletHealth {
   /** A sentence for each thread that is stuck; the lease is renewed only while there is none. */
   stalls: readonly string[];
@@ -38,14 +38,14 @@ export interface HealthMonitorOptions {
   board: Pick<BoardReader, "read">;
   limits: StampLimits;
   clock: Clock;
-  /** The verdict is another than at the last look; ages alone do not count. */
+  /** The verdict differs from the last check's; ages alone do not count. */
   onChange(): void;
 }
 
 export class HealthMonitor {
   private readonly threads: { name: keyof StampLimits; silence: SilenceTimer; stall: string | undefined }[];
   private readonly relists = new SilenceTimer(LOOK_MS);
-  /** Monotonic time of the last relist seen, kept over restarts of the pleg thread. */
+  /** Monotonic time of the last relist, kept over restarts of the pleg thread. */
   private relistAt: number | undefined;
   private plegProblem = "";
   private timer: Timer | undefined;
@@ -67,7 +67,7 @@ export class HealthMonitor {
     this.timer?.cancel();
   }
 
-  /** As of the last look. */
+  /** As of the last check. */
   get current(): KubeletHealth {
     return { stalls: this.threads.flatMap(({ stall }) => stall ?? []), plegProblem: this.plegProblem };
   }
@@ -88,7 +88,7 @@ export class HealthMonitor {
     for (const thread of this.threads) {
       const seen = board.read(thread.name);
       const silentMs = thread.silence.look(seen.ageMs, now);
-      // The first words stay: a message that changed with each look would be a new status each time.
+      // The first message stays: a message that changes with each check would be a new status each time.
       if (silentMs <= limits[thread.name]) thread.stall = undefined;
       else thread.stall ??= this.describe(seen, silentMs, limits[thread.name]);
     }
@@ -112,17 +112,17 @@ export class HealthMonitor {
   }
 }
 
-// Measures how long another thread has sent no sign of life. Only time in which this thread itself ran counts: after a stopped
+// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts: after a stopped
 // process or a paused machine, old stamps prove nothing about the thread.
 
-/** An age grows by no more than this many periods from one look to the next. */
+/** An age grows by no more than this many periods between two checks. */
 const LATE_PERIODS = 2;
 
 class SilenceTimer {
   private silentMs = 0;
   private lookedAt: number | undefined;
 
-  /** `periodMs`: of the looks. */
+  /** `periodMs`: interval of the checks. */
   constructor(private readonly periodMs: number) {}
 
   /** `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms. */
@@ -131,7 +131,7 @@ class SilenceTimer {
     this.lookedAt = nowMs;
     if (ageMs === Infinity) return (this.silentMs = Infinity);
     const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
-    // A sign since the last look, or the first look of all: the clock is right unless it counts a sleep of ours.
+    // A stamp since the last check, or the first check: the clock is right unless it includes a sleep of this thread.
     const first = this.silentMs === Infinity || passed === 0;
     return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }

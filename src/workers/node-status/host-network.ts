@@ -7,9 +7,9 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { defaultRouteInterface, type Interfaces } from "../../shared/net/host-addresses.js";
 import { needsResolving, type AddressRules, type HostNetwork } from "./addresses.js";
 
-/** A look is good for so long. */
+/** Validity of a reading. */
 const FRESH_MS = 60_000;
-/** A round waits no longer for the resolver; a late answer counts at the next. */
+/** Longest wait for the resolver in one round; a late reply counts in the next. */
 const RESOLVE_WAIT_MS = 2000;
 
 export interface NetworkSources {
@@ -37,7 +37,7 @@ export class HostNetworkWatch {
     private readonly sources: NetworkSources = systemNetwork,
   ) {}
 
-  /** The last look if it is fresh, else a new one. Never rejects. */
+  /** The last reading if it is fresh, else a new one. Never rejects. */
   async current(): Promise<HostNetwork> {
     const now = this.clock.monotonic();
     if (this.lookedAt !== undefined && now - this.lookedAt < FRESH_MS) return this.known;
@@ -51,7 +51,7 @@ export class HostNetworkWatch {
     return this.known;
   }
 
-  /** The next round looks anew. */
+  /** The next round reads the network again. */
   expire(): void {
     this.lookedAt = undefined;
   }
@@ -60,13 +60,14 @@ export class HostNetworkWatch {
     if (!needsResolving(this.rules)) return;
     this.resolving ??= this.sources
       .resolve(this.rules.nodeName)
-      // A name that does not resolve any more keeps its addresses: interfaces decide whether they are still ours.
+      // A name that does not resolve any more keeps its addresses: the interfaces decide whether they still belong to
+      // this node.
       .then((found) => void (this.resolved = found))
       .catch(() => undefined)
       .finally(() => (this.resolving = undefined));
     await new Promise<void>((done) => {
       const timer = this.clock.after(RESOLVE_WAIT_MS, () => {
-        // The answer belongs to the next look.
+        // The reply belongs to the next reading.
         this.expire();
         done();
       });

@@ -21,7 +21,7 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
   const [config, machine] = await Promise.all([loadNodeConfig(init.api), readMachine()]);
   const client = createApiClient({
     config,
-    // A heartbeat waits neither for the rate limit nor for an answer that would come too late.
+    // A heartbeat waits neither for the rate limit nor for a response that would come too late.
     qps: -1,
     timeoutMs: Math.min(init.nodeLeaseDurationSeconds * 1000, init.nodeStatusUpdateFrequencyMs),
     userAgent: init.userAgent,

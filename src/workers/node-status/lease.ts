@@ -132,10 +132,10 @@ export class LeaseKeeper {
         signal.throwIfAborted();
         metrics.renewed(false);
         if (tries > 1) this.options.onRepeatedFailure(error);
-        // One that is gone is made anew.
+        // A deleted lease is created again.
         if (tries === UPDATE_TRIES || isNotFound(error)) throw error;
         if (!isConflict(error)) continue;
-        // Said of a lease that is gone, too, for it has not the UID that we know.
+        // Also the error for a deleted lease, because its UID differs from the known one.
         const { lease, created } = await this.ensure(signal);
         if (lease === undefined) throw error;
         if (created) return;

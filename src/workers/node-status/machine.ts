@@ -1,4 +1,4 @@
-// What the machine says of itself for nodeInfo: identities, kernel, distribution, swap. Read where cAdvisor reads them.
+// Data of the machine for nodeInfo: identities, kernel, distribution, swap. Read from the same files as cAdvisor's.
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
 

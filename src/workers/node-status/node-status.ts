@@ -13,10 +13,10 @@ import type { BoardReader } from "../../shared/queue/board.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Machine } from "./machine.js";
 import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
-import { OwnNode } from "./own-node.js";
 import { StartupTimes } from "./startup-times.js";
 import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
 import { stampLimits, HealthMonitor } from "./health-monitor.js";
+import { Reflector } from "../../shared/api/client/reflector.js";
 
 export interface NodeStatusDeps {
   client: ApiClient;
@@ -57,7 +57,7 @@ export class NodeStatusKeeper {
       main: deps.main,
       nodeName: init.nodeName,
       log,
-      // A restart of the kubelet tells of a cordon, one of this thread does not.
+      // A restart of the kubelet reports a cordon again, one of this thread does not.
       unschedulable: generation === 1 ? false : undefined,
     });
     this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
@@ -106,7 +106,7 @@ export class NodeStatusKeeper {
 
   async readNode(): Promise<SeenNode> {
     const node = await this.deps.client.get(NODES, { name: this.init.nodeName });
-    this.view.saw(this.view.newest(node));
+    this.view.update(this.view.newest(node));
     return seenNode(node);
   }
 
@@ -122,7 +122,7 @@ export class NodeStatusKeeper {
       return;
     }
     const isNew = this.view.current === undefined;
-    this.view.saw(this.view.newest(node));
+    this.view.update(this.view.newest(node));
     if (!isNew) return;
     this.lease.poke();
     this.status.poke();
@@ -137,5 +137,59 @@ export class NodeStatusKeeper {
       if (isNotFound(error)) return undefined;
       throw error;
     }
+  }
+}
+
+// Follows the one Node that is ours: labels, cordons and pod CIDRs reach main at once, and a round needs no read while the
+// watch is well.
+
+interface OwnNodeOptions {
+  client: ApiClient;
+  presence: Returns;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  /** undefined: it was deleted. */
+  onNode: (node: Node | undefined) => void;
+}
+
+class OwnNode {
+  private readonly reflector: Reflector<Node>;
+  private node: Node | undefined;
+
+  constructor(private readonly options: OwnNodeOptions) {
+    const { client, presence, nodeName, clock, log, random } = options;
+    this.reflector = new Reflector<Node>({
+      client,
+      presence,
+      kind: NODES,
+      fieldSelector: `metadata.name=${nodeName}`,
+      clock,
+      log,
+      random,
+      onReplace: ([node]) => {
+        if (node !== undefined || this.node !== undefined) this.onNode(node);
+      },
+      onEvent: ({ type, object }) => this.onNode(type === "DELETED" ? undefined : object),
+    });
+  }
+
+  /** As the watch last had it; undefined when there is none, or the watch is not well. */
+  get current(): Node | undefined {
+    return this.reflector.isSynced && this.reflector.lastError === undefined ? this.node : undefined;
+  }
+
+  start(): void {
+    this.reflector.start();
+  }
+
+  stop(): Promise<void> {
+    return this.reflector.stop();
+  }
+
+  private onNode(node: Node | undefined): void {
+    this.node = node;
+    this.options.onNode(node);
   }
 }

@@ -1,4 +1,4 @@
-// The Node as last seen: reports to main when it changes, when it becomes (un)schedulable, and which pod CIDRs it has.
+// The latest known Node: reports to main when it changes, when it becomes (un)schedulable, and its pod CIDRs.
 // Invariant: main gets one call per change; an older version never replaces a newer one.
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
@@ -31,13 +31,13 @@ export class NodeView {
     return this.node;
   }
 
-  saw(node: Node): void {
+  update(node: Node): void {
     this.node = node;
     const seen = seenNode(node);
     const text = JSON.stringify({ ...seen, metadata: { ...seen.metadata, resourceVersion: "" } });
     if (text !== this.published) {
       this.published = text;
-      // Forgotten when it fails, so that the next look tells it again.
+      // Cleared after a failure, so that the next check delivers it again.
       this.send("the Node object", this.options.main.onNode(seen), () => (this.published = undefined));
     }
     this.lookAtCordon(node);
@@ -97,7 +97,7 @@ function versionOf({ metadata }: Node): bigint {
   return /^\d+$/.test(version) ? BigInt(version) : 0n;
 }
 
-/** Without what is large, or changes with every heartbeat. */
+/** Removes fields that are large or change with every heartbeat. */
 export function seenNode(node: Node): SeenNode {
   const metadata = { ...node.metadata } as Node["metadata"] & { managedFields?: unknown };
   delete metadata.managedFields;

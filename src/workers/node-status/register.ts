@@ -1,4 +1,4 @@
-// Makes the Node, or brings an existing one in line: tried until it works, once in the kubelet's life.
+// Creates the Node, or updates an existing one: repeated until it works, once per kubelet process.
 import { isAlreadyExists, isForbidden } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
@@ -62,7 +62,7 @@ async function attempt(
     return { node, created: computed };
   } catch (error) {
     // Without the permission to create Nodes, use one that was created for this node.
-    if (!isAlreadyExists(error) && !isForbidden(error)) throw error;
+    if (!isAlreadyExists(error) && (init.getOnExistsOnly || !isForbidden(error))) throw error;
     refusal = error;
   }
   const existing = await client.get(NODES, { name }, { signal }).catch((error: unknown) => {

@@ -21,7 +21,7 @@ import type { StartupTimes } from "./startup-times.js";
 import { LastingErrorLog } from "./lasting-error-log.js";
 import type { KubeletHealth } from "./health-monitor.js";
 
-/** How long the first status waits for the runtime and the first relist. */
+/** Time for which the first status waits for the runtime and the first relist. */
 const HOLD_MS = 5000;
 const STORAGE_LOOK_MS = 20;
 const TRIES = 5;
@@ -89,7 +89,7 @@ export class StatusSync {
     this.beginWhenKnown();
   }
 
-  /** Main knows more. What decides about pods is sent at once, the rest with the next round. */
+  /** Main has new facts. Facts that decide about pods are sent at once, the rest with the next round. */
   setFacts(facts: NodeFacts): void {
     this.facts = facts;
     const urgent = JSON.stringify({ ...facts, images: undefined });
@@ -98,12 +98,12 @@ export class StatusSync {
     this.beginWhenKnown();
   }
 
-  /** Something that the status tells of has changed. */
+  /** A value in the status has changed. */
   poke(): void {
     this.loop.poke();
   }
 
-  /** The server answers: what could not be sent is sent now. */
+  /** The server responds: sends the statuses that could not be sent. */
   onServerAnswers(): void {
     if (this.failing) this.loop.poke();
   }
@@ -169,7 +169,7 @@ export class StatusSync {
     times.registering(clock.now());
     const { node, created } = await register({ ...this.deps, compute: (wanted) => this.compute(wanted) }, signal);
     this.registered = true;
-    view.saw(node);
+    view.update(node);
     if (created !== undefined) {
       times.registered(clock.now());
       this.sent(created, true);
@@ -182,14 +182,14 @@ export class StatusSync {
     const ref = { name: init.nodeName };
     const wasSeen = view.current !== undefined;
     const before = tries === 1 ? view.newest(await this.cached(signal)) : await client.get(NODES, ref, { signal });
-    view.saw(before);
+    view.update(before);
     if (!wasSeen) this.deps.onRegistered();
     const computed = await this.compute(before);
     const changed = nodeChanged(before, computed.node);
     const sinceReport = clock.monotonic() - (this.reportedAt ?? -Infinity);
     if (!changed && sinceReport < init.nodeStatusReportFrequencyMs + this.reportDelayMs) return;
     const patch = nodePatch(before, computed.node);
-    if (patch !== undefined) view.saw(await client.patch(NODES, ref, patch, { subresource: "status", signal }));
+    if (patch !== undefined) view.update(await client.patch(NODES, ref, patch, { subresource: "status", signal }));
     this.sent(computed, changed);
   }
 

@@ -6,7 +6,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 const RECENT_MS = 2000;
 
 export class Asked {
-  /** When main asked last, milliseconds of the monotonic clock. */
+  /** Time of main's last inspect request, milliseconds of the monotonic clock. */
   private readonly at = new Map<string, number>();
 
   constructor(private readonly clock: Pick<Clock, "monotonic">) {}

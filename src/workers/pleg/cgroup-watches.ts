@@ -22,7 +22,7 @@ export class CgroupWatches {
     for (const pod of pods) this.add(pod);
   }
 
-  /** Watches a pod's directories; a pod already watched is watched anew (its cgroup may have been made again). */
+  /** Watches a pod's directories; a watched pod is watched again (its cgroup may have been created again). */
   add(pod: WatchedPod): void {
     this.remove(pod.uid);
     const watchers: FSWatcher[] = [];
@@ -65,7 +65,7 @@ export class CgroupWatches {
     }
   }
 
-  /** A directory that is still there was just made: main knows about that already. */
+  /** A directory that still exists was just created: main made it. */
   private async reportRemoval(uid: string, path: string): Promise<void> {
     try {
       await access(path);

@@ -1,4 +1,4 @@
-// Follows the CRI event stream where the runtime has one (containerd from 1.7, CRI-O); others answer Unimplemented.
+// Follows the CRI event stream if the runtime has one (containerd from 1.7, CRI-O); others return Unimplemented.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
@@ -61,7 +61,7 @@ export class EventStream {
         this.setState("down");
       } catch (error) {
         if (this.isStopped()) return;
-        // The runtime may come back newer than it went: Unimplemented is final only until then, so it is asked again.
+        // The runtime may return with a newer version: Unimplemented is final only until then, so it is called again.
         this.setState(isUnimplemented(error) ? "absent" : "down");
         if (!isUnimplemented(error) && !isUnavailable(error)) {
           this.options.log.warn(
@@ -82,7 +82,7 @@ export class EventStream {
     }
   }
 
-  /** Asked anew each time: stop() may come while a call is awaited. */
+  /** Read again each time: stop() may come while a call is awaited. */
   private isStopped(): boolean {
     return this.stopped.signal.aborted;
   }

@@ -23,6 +23,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   const cri = createCriClient({
     endpoint: init.endpoint,
     runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
+    listStreaming: init.listStreaming,
     clock,
     onCall: ({ operation, durationMs, error }) =>
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
@@ -46,7 +47,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     inspectRequestCodec,
     (request) => pleg.request(request),
     (error) => {
-      // The pod that waits for its answer asks again once this thread runs anew.
+      // The pod that waits for this inspection is inspected again after the restart of this thread.
       throw error;
     },
     { clock },

@@ -52,7 +52,10 @@ export class Pleg {
   /** Last published state per pod, as bytes, and the generation it carried. */
   private readonly published = new Map<string, Published>();
   private readonly asked: Asked;
-  /** Pods that differ from what is published while main is about to ask: the next relist looks whether it has. */
+  /**
+   * Pods that differ from their published state while main's inspect request is expected: the next relist checks
+   * whether it came.
+   */
   private left = new Set<string>();
   private runtime: RuntimeState = UNKNOWN_RUNTIME;
   private runtimePublished = false;
@@ -127,7 +130,7 @@ export class Pleg {
   }
   watch(pod: WatchedPod): void {
     this.watches.add(pod);
-    // Without directories: main is ending the pod and looks at it after each of its calls.
+    // Without directories: main is terminating the pod and inspects it after each of its calls.
     if (pod.watchDirs.length === 0) this.followUp.end(pod.uid);
   }
   unwatch(uid: string): void {
@@ -242,7 +245,7 @@ export class Pleg {
     }
   }
 
-  /** Main knows: by an inspection that it asked for, or since the pod is forgotten. */
+  /** Main has the state: by its inspect request, or because the pod is forgotten. */
   private isPublished(uid: string, pod: ChangedPod): boolean {
     const published = this.published.get(uid);
     if (published !== undefined) return published.signature === pod.signature;

@@ -34,7 +34,7 @@ interface Labelled {
   labels: Readonly<Record<string, string>>;
 }
 
-/** The runtime answered with the status of another object. */
+/** The runtime returned the status of another object. */
 class ForeignStatusError extends Error {
   override readonly name = "ForeignStatusError";
   constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
@@ -48,7 +48,7 @@ interface Entry {
   generation: number;
   sandboxIds: Set<string>;
   containerIds: Set<string>;
-  /** Exited containers never change again: their status is asked for once. */
+  /** Exited containers never change again: their status is requested once. */
   exited: Map<string, ContainerStatus>;
   /** Whether the id sets are known to be complete. */
   listed: boolean;
@@ -86,8 +86,9 @@ export class PodInspector {
   }
 
   /**
-   * Takes over what a relist saw of a pod, and inspects it. Ids are only added: main may have made an object after the
-   * list was taken. What is gone shows itself by NotFound, so cached exits that are no longer listed are asked again.
+   * Takes over the ids that a relist found for a pod, and inspects it. Ids are only added: main may have created an
+   * object after the list was taken. A removed object returns NotFound, so cached exited containers that are no longer
+   * listed are inspected again.
    */
   relisted(uid: string, ids: ListedPod): void {
     const entry = this.entry(uid);
@@ -114,7 +115,7 @@ export class PodInspector {
     return this.entries.has(uid);
   }
 
-  /** Forgets a pod that the runtime no longer has and main no longer asks about. */
+  /** Forgets a pod that the runtime no longer has and main no longer requests. */
   forget(uid: string): void {
     const entry = this.entries.get(uid);
     if (entry !== undefined && !entry.running) this.entries.delete(uid);
@@ -195,7 +196,7 @@ export class PodInspector {
       this.options.cri.listPodSandbox({ filter: { labelSelector } }, deadline),
       this.options.cri.listContainers({ filter: { labelSelector } }, deadline),
     ]);
-    // A runtime may ignore the filter or mix up its answers: only objects with the pod's own UID are the pod's.
+    // A runtime may ignore the filter or mix up its replies: only objects with the pod's own UID are the pod's.
     const isOwn = ({ labels }: Labelled): boolean => labels[POD_UID_LABEL] === entry.uid;
     for (const { id } of sandboxes.items.filter(isOwn)) entry.sandboxIds.add(id);
     for (const { id } of containers.containers.filter(isOwn)) entry.containerIds.add(id);

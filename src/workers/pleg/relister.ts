@@ -43,7 +43,7 @@ export interface RelisterOptions {
   deadlineMs: number;
 }
 
-/** The runtime has nothing of the pod. */
+/** The runtime has no object of the pod. */
 export const GONE: ChangedPod = { sandboxIds: [], containerIds: [], signature: "" };
 
 export class Relister {

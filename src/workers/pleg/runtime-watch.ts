@@ -1,8 +1,12 @@
-// Knows whether the runtime answers and is ready, and says so once per change.
+// Monitors whether the runtime responds and is ready, and reports each change once.
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
-import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { readRuntimeStatus } from "./runtime-status.js";
+import type {
+  StatusResponse,
+  RuntimeCondition as CriCondition,
+  RuntimeFeatures,
+  RuntimeHandler,
+} from "../../shared/cri/gen/runtime.v1.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
@@ -14,7 +18,7 @@ export const UNKNOWN_RUNTIME: RuntimeState = {
   name: "",
   version: "",
   events: false,
-  message: "the runtime has not answered yet",
+  message: "the runtime has not responded yet",
 };
 
 /** Asks the runtime for its state. Never rejects: an error is a state too. `deadlineMs` bounds each of the two calls. */
@@ -78,7 +82,41 @@ export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {
   );
 }
 
-/** How long to wait before asking again: often while the runtime is away, so that pods start soon after its return. */
+/**
+ * Delay before the next Status call: short while the runtime is unreachable, so that pods start soon after its return.
+ */
 export function nextAskMs(state: RuntimeState, statusPeriodMs: number): number {
   return state.reachable && state.runtimeReady && state.networkReady ? statusPeriodMs : Math.min(200, statusPeriodMs);
+}
+
+// The runtime's own view of its readiness: the two conditions of Status, its handlers and features.
+
+interface RuntimeReadiness {
+  runtimeReady: CriCondition;
+  networkReady: CriCondition;
+  /** Empty when the runtime does not report handlers. */
+  handlers: RuntimeHandler[];
+  features: RuntimeFeatures | undefined;
+}
+
+/** Reads a Status reply. A condition that the reply lacks counts as not ready (the client rejects such replies anyway). */
+export function readRuntimeStatus(reply: StatusResponse): RuntimeReadiness {
+  const condition = (type: string): CriCondition =>
+    reply.status?.conditions.find((found) => found.type === type) ?? {
+      type,
+      status: false,
+      reason: "Unknown",
+      message: "the runtime did not report this condition",
+    };
+  return {
+    runtimeReady: condition("RuntimeReady"),
+    networkReady: condition("NetworkReady"),
+    handlers: reply.runtimeHandlers,
+    features: reply.features,
+  };
+}
+
+/** "NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized": the form operators know. */
+export function describeCondition(condition: CriCondition): string {
+  return `${condition.type}=${String(condition.status)} reason:${condition.reason} message:${condition.message}`;
 }

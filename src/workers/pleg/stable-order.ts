@@ -1,4 +1,4 @@
-// Go sends maps in random order. Equal states must be equal bytes, or every look at a pod would seem to show a change.
+// Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change.
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 
 function sorted(map: Record<string, string>): Record<string, string> {

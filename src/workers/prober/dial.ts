@@ -5,7 +5,7 @@ import { LookupError, PodLookups } from "../../shared/net/pod-lookups.js";
 
 const lookups = new PodLookups();
 
-/** No connection, in the words that readers of events know. */
+/** No connection; Go's error text, which readers of events recognise. */
 export class DialError extends Error {
   override readonly name = "DialError";
 }
@@ -20,7 +20,7 @@ export function addressOf(host: string, port: number): string {
 export function dial(host: string, port: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const address = addressOf(host, port);
-    // Half open: Node must not answer the other side's end with its own, see reset.
+    // Half open: Node must not reply to the other side's end with its own, see reset.
     const socket = connect({ host, port, allowHalfOpen: true, lookup: lookups.within(signal) });
     const fail = (text: string): void => {
       settle();
@@ -66,7 +66,7 @@ function codeOf(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** The system's words for an error of a connection. */
+/** The system's text for an error of a connection. */
 export function systemReason(error: Error): string {
   return REASONS[codeOf(error)] ?? error.message;
 }

@@ -21,7 +21,7 @@ export interface ExecOptions {
   registry: ThreadRegistry;
 }
 
-/** The runtime did not even say that the command timed out: nothing is known of the container. */
+/** The runtime did not even report the command's timeout: the container's state is unknown. */
 export class RuntimeSilentError extends Error {
   override readonly name = "RuntimeSilentError";
 }
@@ -52,7 +52,7 @@ export class ExecProbes {
       }
       if (isCancelled(error) && deadline.expired) {
         throw new RuntimeSilentError(
-          `the runtime has not answered ExecSync of "${command.join(" ")}" ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
+          `the runtime has not responded to ExecSync of "${command.join(" ")}" ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
         );
       }
       throw error;

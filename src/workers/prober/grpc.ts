@@ -1,4 +1,4 @@
-// grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (docs/adr/0015 says why without grpc-js).
+// grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (without grpc-js, see docs/adr/0015).
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { goDuration } from "../../shared/clock/go-duration.js";

@@ -13,7 +13,9 @@ type HttpAction = Extract<ProbeAction, { type: "http" }>;
 
 const MAX_REDIRECTS = 10;
 const MAX_HEADER_BYTES = 1 << 20;
-/** Informational answers (1xx) before the real one; a server that sends more is at fault. As Go's client has it. */
+/**
+ * Limit of informational responses (1xx) before the final one; a server that sends more is at fault. As in Go's client.
+ */
 const MAX_INFORMATIONAL = 5;
 
 /** One hop. */
@@ -33,7 +35,7 @@ interface Reply {
   body: string;
 }
 
-/** A hop that brought no reply, in the words of upstream's client. */
+/** A request without a reply, with the error text of upstream's client. */
 class ExchangeError extends Error {
   override readonly name = "ExchangeError";
 }
@@ -61,7 +63,10 @@ function verdictOf({ status, body }: Reply): RunResult {
   return { outcome: "warning", output: `Probe terminated redirects, Response body: ${body}` };
 }
 
-/** Pairs as they go out, but Host: the probe's own first, then what is expected of every client unless it gives it. */
+/**
+ * Headers in the order in which they are sent, without Host: the probe's own first, then the standard ones that the
+ * probe does not set.
+ */
 function headersOf({ headers }: HttpAction, userAgent: string): { name: string; value: string }[] {
   const given = headers.filter(({ name }) => name.toLowerCase() !== "host");
   const standard = [
@@ -97,7 +102,7 @@ function urlOf({ scheme, host, port, path }: Target): string {
   return `${scheme}://${addressOf(host, port)}${path}`;
 }
 
-/** Where a redirect leads; undefined when the reply is none. */
+/** The target of a redirect; undefined if the reply is not a redirect. */
 function nextTarget({ status, location }: Reply, from: Target): Target | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined || location === "") return undefined;
   if (!URL.canParse(location, urlOf(from))) throw new ExchangeError(`failed to parse Location header "${location}"`);

@@ -139,7 +139,9 @@ export class Prober {
     return probe;
   }
 
-  /** A probe with a verdict goes on with what ran before, and the whole node may do so at once: spread over a period. */
+  /**
+   * A probe with a verdict continues its earlier schedule, and the whole node may do so at once: spread over a period.
+   */
   private firstDue({ startedAt, initialDelayMs, periodMs, verdict }: ProbeSpec): number {
     const { clock } = this.deps;
     const ranForMs = Math.max(0, clock.now() - startedAt);
@@ -189,13 +191,13 @@ export class Prober {
       result = await this.attempts(probe.spec, signal);
     } finally {
       long.cancel();
-      turn.giveBack();
+      turn.release();
     }
     if (signal.aborted) return;
     this.conclude(probe, result, { lateMs, tookMs: clock.monotonic() - startedAt });
   }
 
-  /** A probe that waits long says so, and waits on. Rejects when it is called off. */
+  /** A probe that waits long reports it, and waits on. Rejects when it is stopped. */
   private async turnOf(probe: Probe, due: number): Promise<Turn> {
     const { clock } = this.deps;
     const exec = probe.spec.action.type === "exec";
@@ -211,7 +213,7 @@ export class Prober {
       this.conclude(probe, { outcome: "error", output }, { lateMs, tookMs: 0 });
     });
     try {
-      return await turns.take({ owner, signal: probe.calledOff.signal });
+      return await turns.acquire({ owner, signal: probe.calledOff.signal });
     } finally {
       report.cancel();
     }
@@ -276,7 +278,7 @@ export class Prober {
   }
 }
 
-/** Nothing is asked any more until the container is another one. */
+/** The probe stops until the container is another one. */
 function holds(kind: ProbeKind, verdict: ProbeSpec["verdict"]): boolean {
   return kind === "startup" || (kind === "liveness" && verdict === "Failure");
 }

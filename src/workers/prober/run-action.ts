@@ -4,10 +4,10 @@ import type { ProbeSpec } from "../../shared/contracts/prober.js";
 import type { ExecProbes } from "./exec.js";
 import type { RunContext, RunResult } from "./run.js";
 
-/** Rejects for an error that says nothing about the container. */
+/** Rejects for an error that proves nothing about the container. */
 export type RunAction = (spec: ProbeSpec, context: RunContext) => Promise<RunResult>;
 
-/** The pod asks for what cannot be done. */
+/** The pod's probe cannot be run. */
 export class ImpossibleProbeError extends Error {
   override readonly name = "ImpossibleProbeError";
 }

@@ -1,5 +1,5 @@
-// How long this thread itself was held up (its event loop did not turn: a busy machine, a stopped process) while probes
-// were under way. A probe's time-out must not count what the thread, not the container, took.
+// Time for which this thread's event loop stood still (busy machine, stopped process) while probes ran. A probe's
+// timeout must not include time that the thread, not the container, took.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 const TICK_MS = 20;

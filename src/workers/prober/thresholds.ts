@@ -1,9 +1,9 @@
-// When runs add up to a verdict (status-rules.md, section 24): so many equal results in a row. Pure.
+// A probe's verdict changes after successThreshold or failureThreshold equal results in a row. Pure.
 import type { ProbeOutcome, ProbeVerdict } from "../../shared/contracts/prober.js";
 
 export interface Tally {
   verdict: ProbeVerdict | undefined;
-  /** What the newest runs said, and how many in a row. */
+  /** The newest result, and the number of equal results in a row. */
   last: ProbeVerdict | undefined;
   count: number;
 }
@@ -17,7 +17,7 @@ export function newTally(verdict: ProbeVerdict | undefined): Tally {
   return { verdict, last: undefined, count: 0 };
 }
 
-/** The tally after one more run. An error says nothing about the container: it neither counts nor breaks a row. */
+/** The tally after one more run. An error proves nothing about the container: it neither counts nor breaks a row. */
 export function tallyRun(tally: Tally, outcome: ProbeOutcome, thresholds: Thresholds): Tally {
   if (outcome === "error") return tally;
   const last: ProbeVerdict = outcome === "failure" ? "Failure" : "Success";

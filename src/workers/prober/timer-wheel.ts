@@ -1,4 +1,5 @@
-// When each probe is due: a hashed timer wheel with one timer for all of them, so that a thousand schedules cost one.
+// Schedule of all probes: a hashed timer wheel with one timer for all of them, so that a thousand schedules cost one
+// timer.
 // Invariant: an item is called once per due time, never before it, as soon after it as the event loop turns; items due
 // at different times are called in that order as far as their slots differ.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -14,10 +15,10 @@ interface Place {
 export class TimerWheel<T> {
   private readonly slots: Map<T, Place>[] = Array.from({ length: SLOTS }, () => new Map<T, Place>());
   private readonly places = new Map<T, Place>();
-  /** Number of the slot that was looked at last; earlier ones hold nothing that is due. */
+  /** Number of the last visited slot; earlier ones hold nothing that is due. */
   private cursor: number;
   private timer: Timer | undefined;
-  /** When the timer wakes, on the clock's monotonic scale. */
+  /** Expiry of the timer, on the clock's monotonic scale. */
   private wakesAt = Infinity;
 
   constructor(
@@ -64,7 +65,7 @@ export class TimerWheel<T> {
     const now = this.clock.monotonic();
     const upTo = Math.floor(now / SLOT_MS);
     const due: [T, number][] = [];
-    // After a long stop every slot is looked at once.
+    // After a long stop every slot is visited once.
     for (let number = Math.max(this.cursor, upTo - SLOTS + 1); number <= upTo; number++) {
       for (const [item, place] of this.slotAt(number)) if (place.due <= now) due.push([item, place.due]);
     }
@@ -75,7 +76,7 @@ export class TimerWheel<T> {
     this.armNext();
   }
 
-  /** Looks one turn of the wheel ahead; what lies further is found when that has passed. */
+  /** Searches one turn of the wheel ahead; later items are found when that has passed. */
   private armNext(): void {
     if (this.places.size === 0) return;
     for (let number = this.cursor; number < this.cursor + SLOTS; number++) {

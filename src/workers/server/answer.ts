@@ -1,15 +1,15 @@
-// What a route is. Handlers are written against HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
+// The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 type Params = Readonly<Record<string, string | undefined>>;
 
-/** The connection of a request that asks to go on in another protocol. The taker answers on it by itself. */
+/** The connection of a request that upgrades to another protocol. The new owner responds on it by itself. */
 export interface Upgrade {
   readonly socket: Duplex;
   /** Bytes that arrived after the request's header. */
   readonly head: Buffer;
-  /** The response is used no more: the socket is the taker's. */
+  /** The response is used no more: the socket belongs to the new owner. */
   take(): void;
 }
 

@@ -9,14 +9,14 @@ import type { ServedRuntime } from "./runtime.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
 
-export interface CheckpointParts {
+export interface CheckpointDeps {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
   checkpointsDir: string;
   clock: Pick<Clock, "now">;
 }
 
-export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: CheckpointParts): Route {
+export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: CheckpointDeps): Route {
   return {
     path: "/checkpoint/:namespace/:pod/:container",
     methods: ["POST"],

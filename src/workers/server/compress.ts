@@ -26,7 +26,7 @@ export async function replyPage(
   replyText(response, Buffer.concat(body), contentType);
 }
 
-/** The same for a page that comes piece by piece. Rejects with what `chunks` throws, with the response left as it is. */
+/** The same for a page that comes piece by piece. Rejects with an error of `chunks`; the response is then left open. */
 export async function writePage(
   request: IncomingMessage,
   response: ServerResponse,
@@ -38,7 +38,7 @@ export async function writePage(
   await writeChunks(response, compressed ? gzipped(chunks) : chunks);
 }
 
-/** "gzip" or "*" with a quality above 0; a name of its own comes before "*". */
+/** "gzip" or "*" with a quality above 0; an explicit name comes before "*". */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   let any = false;
   for (const entry of String(header ?? "").split(",")) {
@@ -55,7 +55,7 @@ async function* gzipped(chunks: Chunks): AsyncGenerator<Buffer, void, undefined>
   const gzip = createGzip({ level: LEVEL });
   let made: Buffer[] = [];
   gzip.on("data", (piece: Buffer) => made.push(piece));
-  // Also given to the call that failed.
+  // Also passed to the failed call.
   gzip.on("error", () => undefined);
   const taken = (): Buffer[] => {
     const pieces = made;

@@ -1,4 +1,5 @@
-// The gate of the authenticated port: every request passes authentication and authorisation before any route sees it.
+// The gate of the authenticated port: every request passes authentication and authorization before any route handles
+// it.
 // Invariant: a refused request costs little (no route, no runtime, no body read) and has its own line in the log.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -35,7 +36,7 @@ export interface GuardOptions {
   authorised(socket: Socket): void;
   /** A request of this connection may not pass; the response is not sent yet. */
   refused(socket: Socket, response: ServerResponse): void;
-  /** Where requests go that may pass. */
+  /** Finds the handler of an authorised request. */
   lookup: Lookup;
 }
 

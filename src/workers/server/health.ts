@@ -1,15 +1,15 @@
-// /healthz and its sub-checks, worded as upstream words them (http-api: healthz). A check says what is wrong in words;
-// only the single-check path shows them, the list withholds the reason.
+// /healthz and its sub-checks, with upstream's texts. A failed check gives its reason as text; only the path of a
+// single check shows the reason, the list withholds it.
 import type { ServerResponse } from "node:http";
 import { replyError, replyText } from "./reply.js";
 
 export interface HealthCheck {
   name: string;
-  /** undefined = healthy, else what is wrong. */
+  /** undefined = healthy, else the problem. */
   check: () => string | undefined;
 }
 
-/** What the checks look at; read afresh on each request. */
+/** The input of the checks; read again for each request. */
 export interface HealthInputs {
   /** Milliseconds since the sync loop was last entered. */
   syncLoopAgeMs(): number;

@@ -14,7 +14,7 @@ const LONG_RUNNING = new Set(["exec", "attach", "debug"]);
 const METRICS_PATHS = new Set(["metrics/cadvisor", "metrics/probes", "metrics/resource"]);
 
 export interface HttpMetrics {
-  /** Counts a request in; call the result when it has been answered. */
+  /** Counts a request in; call the result after its response. */
   begin(method: string, path: string): () => void;
 }
 
@@ -54,7 +54,7 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
   };
 }
 
-/** The path's bounded label: its first segment when upstream knows it, metrics with its second, else "other". */
+/** The path's bounded label: its first segment if upstream has it, metrics with its second, else "other". */
 function pathLabel(path: string): string {
   const [first = "", second = ""] = path.split("/").slice(1);
   if (first === "metrics" && METRICS_PATHS.has(`metrics/${second}`)) return `metrics/${second}`;

@@ -1,8 +1,8 @@
-// The TLS server of the authenticated port: HTTP/1.1 and, for who asks for it, HTTP/2 (loaded with the first such client);
+// The TLS server of the authenticated port: HTTP/1.1 and, for clients that negotiate it, HTTP/2 (loaded with the first such client);
 // upgrades are HTTP/1.1's.
 // Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows a certificate
 // is let in whatever it is worth: that is judged per request. What goes wrong with one connection ends that connection.
-import { ServerResponse, type IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
 import { Socket } from "node:net";
@@ -10,23 +10,24 @@ import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
-import type { Upgrade } from "./answer.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
+import type { Lookup } from "./router.js";
+import { answerUpgrade } from "./upgrade.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
-/** How long a client may take to say what it wants, and how much of it may come at once (docs/adr/0039); times in milliseconds. */
+/** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
 export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLimits {
   headersMs: number;
-  /** How often slow ones are looked for. */
+  /** Interval between two checks for slow clients. */
   checkMs: number;
-  /** Without a byte either way until a connection is closed. */
+  /** A connection without a byte in either direction is closed after this time. */
   idleMs: number;
-  /** From an answer that ends a connection until the connection is cut. */
+  /** From a response that ends a connection until the connection is cut. */
   lingerMs: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;
@@ -47,7 +48,8 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   strangersPerAddress: 64,
   identified: 128,
   strangerMs: 60_000,
-  // A client with an old token or too few rights tries again on a new connection; one that asks at random gets no further.
+  // A client with an old token or too few rights tries again on a new connection; a client that tries at random is
+  // limited.
   refusals: 16,
   streams: 256,
   followers: 256,
@@ -70,12 +72,10 @@ const MAX_SESSION_MEMORY = 1;
 /** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
 const IDENTIFIED_HEADER_BYTES = 512 * 1024;
 
-type SecureHandler = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade) => void;
-
 export interface HttpsServer extends Bindable {
   /** For connections made from now on. */
   setContext(options: SecureContextOptions): void;
-  /** Connections end when what is under way on them has ended. */
+  /** Connections close after the responses to their pending requests. */
   retireConnections(): void;
   /** A request of this connection was authorised. */
   authorised(socket: Socket): void;
@@ -87,7 +87,7 @@ export interface HttpsServerOptions {
   context: SecureContextOptions;
   /** Ask clients for a certificate. */
   requestCert: boolean;
-  handler: SecureHandler;
+  handler: Lookup;
   limits: ConnectionLimits;
   clock: Clock;
   /** The handshake is done. @returns whether the client has shown a certificate that is verified */
@@ -131,7 +131,11 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     ownedByFirst(
       (request: IncomingMessage) => request.socket,
       (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (socket instanceof Socket) turns.upgrade(socket, () => onUpgrade(options, request, socket, head));
+        if (socket instanceof Socket)
+          turns.upgrade(socket, () => {
+            faultPoint("http-upgrade");
+            answerUpgrade(handler, { lingerMs: limits.lingerMs, clock }, request, socket, head);
+          });
         else socket.destroy();
       },
     ),
@@ -162,7 +166,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     ownedByFirst(
       (socket: TLSSocket) => socket,
       (socket: TLSSocket) => {
-        // A client that breaks off is seen by its close.
+        // A client that disconnects is noticed by its close.
         socket.on("error", (error) => {
           if (error instanceof HandlerError) options.onDefect(error);
         });
@@ -204,38 +208,12 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   };
 }
 
-/** Takes Node's own listener out, to be called when our own has looked at the connection. */
+/** Removes Node's own listener, to be called after the kubelet's own has checked the connection. */
 function takeListener(server: Server, event: "connection" | "secureConnection"): (socket: Socket) => void {
   const [listener] = server.listeners(event) as ((socket: Socket) => void)[];
   if (listener === undefined) throw new Error(`Node's server does not listen to ${event}`);
   server.removeAllListeners(event);
   return listener.bind(server);
-}
-
-/** The request of an upgrade comes with a bare socket: an answer that is no upgrade needs a response on it. */
-function onUpgrade(
-  { handler, limits, clock }: HttpsServerOptions,
-  request: IncomingMessage,
-  socket: Socket,
-  head: Buffer,
-): void {
-  faultPoint("http-upgrade");
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once("finish", () => {
-    response.detachSocket(socket);
-    socket.end();
-    // What the client still sends is dropped: unread, it would hide the client's end, and reset what it has not read yet.
-    socket.resume();
-    const late = clock.after(limits.lingerMs, () => socket.destroy());
-    socket.once("close", () => late.cancel());
-  });
-  handler(request, response, {
-    socket,
-    head,
-    take: () => response.detachSocket(socket),
-  });
 }
 
 class Http2Side {

@@ -11,10 +11,13 @@ import { HandlerError, ownedByFirst } from "./owned.js";
 import { Turns } from "./clients/turns.js";
 
 export const LISTEN_RETRY_MS = 5000;
-const HEADERS_TIMEOUT_MS = 10_000;
-/** How often slow clients are looked for, milliseconds. */
-const CHECK_MS = 5000;
-/** Of a plain port, where every client may ask: more than any scraper opens; beyond it the oldest are closed. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** Interval between two checks for slow clients, milliseconds. */
+export const CHECK_MS = 5000;
+/**
+ * Limits of a plain port, where no client is authenticated: more connections than any scraper opens; above the limit
+ * the oldest are closed.
+ */
 const PLAIN_LIMITS: BudgetLimits = {
   connections: 512,
   strangers: 512,
@@ -88,7 +91,7 @@ export class Listener {
     });
   }
 
-  /** Where it listens, after the first try; undefined while it cannot. */
+  /** The address of the listener, after the first try; undefined while it cannot listen. */
   async listening(): Promise<ListenAddress | undefined> {
     await this.firstTry;
     return this.bound;

@@ -3,6 +3,7 @@
 // keep trying.
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
+  AdminInit,
   ConfigzBodies,
   Listening,
   PodsDelta,
@@ -24,19 +25,20 @@ import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener, plainServer } from "./listener.js";
 import { PodList } from "./pod-list.js";
-import { healthzHandler, readOnlyHandler, type NodeParts } from "./routes.js";
+import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
+import type { AdminRoutes, AdminServer } from "./admin-server.js";
 import { LazyRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
 import { Stats } from "./stats/index.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 
-export interface ServerParts {
+export interface ServerDeps {
   init: ServerInit;
   upcalls: Remote<ServerUpcalls>;
   health: Omit<HealthInputs, "devicePluginProblem">;
-  /** What the threads said of themselves last. */
+  /** The last snapshot of each thread. */
   threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
   api: () => Promise<ApiClient>;
@@ -49,23 +51,25 @@ export class ServerLogic implements ServerControl {
   private readonly pods = new PodList();
   private readonly stats: Stats;
   private readonly runtime: LazyRuntime;
-  /** The same connection, unless images have an endpoint of their own. */
+  /** The same connection, unless images have a separate endpoint. */
   private readonly images: LazyRuntime;
   private readonly readOnly: Listener | undefined;
   private readonly healthz: Listener | undefined;
-  private readonly node: NodeParts;
+  private readonly node: NodeRouteDeps;
   /** From the first snapshot of pods on. */
   private secure: Promise<SecureServer | undefined> | undefined;
+  /** The same. */
+  private admin: Promise<AdminServer | undefined> | undefined;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
-  constructor(private readonly parts: ServerParts) {
-    this.configz = parts.init.configz;
-    this.devicePluginProblem = parts.init.devicePluginProblem;
+  constructor(private readonly deps: ServerDeps) {
+    this.configz = deps.init.configz;
+    this.devicePluginProblem = deps.init.devicePluginProblem;
     processMetrics(this.registry);
     standingMetrics(this.registry);
     watchThreadUsage(this.registry);
-    const { init, upcalls, health, clock, log } = parts;
+    const { init, upcalls, health, clock, log } = deps;
     const slis = new HealthSlis();
     const [runtime, images] = this.runtimes();
     this.runtime = runtime;
@@ -108,7 +112,12 @@ export class ServerLogic implements ServerControl {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.secure?.then((server) => server?.close()), this.readOnly?.close(), this.healthz?.close()]);
+    await Promise.all([
+      this.secure?.then((server) => server?.close()),
+      this.admin?.then((server) => server?.close()),
+      this.readOnly?.close(),
+      this.healthz?.close(),
+    ]);
     await this.stats.close();
     await Promise.all([this.runtime.close(), this.images.close()]);
   }
@@ -116,6 +125,7 @@ export class ServerLogic implements ServerControl {
   setPods(pods: Pod[]): void {
     this.pods.set(pods);
     this.secure ??= this.openSecure();
+    this.admin ??= this.openAdmin();
   }
 
   applyPods(delta: PodsDelta): void {
@@ -148,13 +158,14 @@ export class ServerLogic implements ServerControl {
   }
 
   private runtimes(): [runtime: LazyRuntime, images: LazyRuntime] {
-    const { endpoint, imageEndpoint, requestTimeoutMs } = this.parts.init.runtime;
+    const { endpoint, imageEndpoint, requestTimeoutMs, listStreaming } = this.deps.init.runtime;
     const operations = runtimeOperationsMetrics(this.registry);
     const to = (address: string): LazyRuntime =>
       new LazyRuntime({
         endpoint: address,
         runtimeRequestTimeoutMs: requestTimeoutMs,
-        clock: this.parts.clock,
+        listStreaming,
+        clock: this.deps.clock,
         operations,
       });
     const runtime = to(endpoint);
@@ -162,7 +173,7 @@ export class ServerLogic implements ServerControl {
   }
 
   private readOnlyListener(): Listener | undefined {
-    const { init, clock, log } = this.parts;
+    const { init, clock, log } = this.deps;
     if (init.readOnlyPort === 0) return undefined;
     const handler = readOnlyHandler({ ...this.node, http: httpMetrics(this.registry, clock, "readonly"), log });
     return new Listener({
@@ -178,7 +189,7 @@ export class ServerLogic implements ServerControl {
 
   /** Never rejects: without it the other ports go on. */
   private async openSecure(): Promise<SecureServer | undefined> {
-    const { init, upcalls, threads, api, clock, log } = this.parts;
+    const { init, upcalls, threads, api, clock, log } = this.deps;
     if (init.secure === undefined) return undefined;
     try {
       const { SecureServer } = await import("./secure-server.js");
@@ -204,15 +215,53 @@ export class ServerLogic implements ServerControl {
     }
   }
 
+  /** Never rejects: without it the ports go on. */
+  private async openAdmin(): Promise<AdminServer | undefined> {
+    const { init, clock, log } = this.deps;
+    const { admin } = init;
+    if (admin === undefined) return undefined;
+    try {
+      const { AdminServer } = await import("./admin-server.js");
+      const server = new AdminServer({ init: admin, routes: () => this.adminRoutes(admin), clock, log });
+      await server.start();
+      return server;
+    } catch (error) {
+      log.error({ err: error }, "the admin socket could not be opened");
+      return undefined;
+    }
+  }
+
+  private async adminRoutes(admin: AdminInit): Promise<AdminRoutes> {
+    const { init, upcalls, threads, api, clock, log } = this.deps;
+    const { adminRoutes } = await import("./admin/admin-routes.js");
+    return adminRoutes({
+      init: admin.handlers,
+      node: this.node,
+      configz: () => this.configz,
+      ...{ upcalls, threads, clock, log },
+      runtime: this.runtime,
+      images: () => this.images.get(),
+      status: {
+        node: init.nodeName,
+        kubernetesVersion: admin.handlers.kubernetesVersion,
+        rootDir: init.stats.rootDir,
+        runtimeEndpoint: init.runtime.endpoint,
+        certificates: admin.certificates,
+        api: admin.api === undefined ? undefined : api,
+        devicePluginProblem: () => this.devicePluginProblem,
+      },
+    });
+  }
+
   private probeScrape(): Scrape {
-    const { upcalls, clock, log } = this.parts;
+    const { upcalls, clock, log } = this.deps;
     const page = new ThreadRegistry("server");
     processStartTime(page);
     return new Scrape(() => upcalls.collectProbeMetrics(), page, this.registry, clock, log);
   }
 
   private healthzListener(): Listener | undefined {
-    const { init, clock, log } = this.parts;
+    const { init, clock, log } = this.deps;
     if (init.healthzPort === 0) return undefined;
     return new Listener({
       name: "healthz",

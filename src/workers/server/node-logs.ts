@@ -9,7 +9,7 @@ import { NodeLogInvalidError, NodeLogParseError, nodeLogQuery, type NodeLogQuery
 import { queryOf, replyError, writeChunks } from "./reply.js";
 import { disabledTree } from "./routes.js";
 
-export interface NodeLogsParts {
+export interface NodeLogsDeps {
   /** enableSystemLogHandler */
   enabled: boolean;
   /** enableSystemLogQuery */
@@ -18,16 +18,16 @@ export interface NodeLogsParts {
   clock: Clock;
 }
 
-export function nodeLogsRoutes(parts: NodeLogsParts): Route[] {
-  if (!parts.enabled) return disabledTree("logs", "logs endpoint is disabled.");
+export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
+  if (!deps.enabled) return disabledTree("logs", "logs endpoint is disabled.");
   const answer: Answer = async (request, response, params) => {
-    const query = parts.queries ? readQuery(request, response) : undefined;
+    const query = deps.queries ? readQuery(request, response) : undefined;
     if (query === "refused") return;
-    if (query !== undefined && query.services.length > 0) await replyServices(parts, query, request, response);
+    if (query !== undefined && query.services.length > 0) await replyServices(deps, query, request, response);
     else {
       const [file] = query?.files ?? [];
       const path = file === undefined ? (params["*"] ?? "") : file.replaceAll("\\", "/");
-      await serveLogs(parts.logDirectory, path, request, response);
+      await serveLogs(deps.logDirectory, path, request, response);
     }
   };
   return ["/logs", "/logs/*"].map((path) => ({ path, methods: ["GET"], answer }));
@@ -45,14 +45,14 @@ function readQuery(request: IncomingMessage, response: ServerResponse): NodeLogQ
 }
 
 async function replyServices(
-  parts: NodeLogsParts,
+  deps: NodeLogsDeps,
   { services, options }: NodeLogQuery,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const text = serviceLogs(services, options, parts, gone.signal);
+  const text = serviceLogs(services, options, deps, gone.signal);
   const zipped = request.headers["accept-encoding"] === "gzip";
   response.writeHead(200, {
     "Content-Type": "text/plain;charset=UTF-8",

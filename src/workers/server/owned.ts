@@ -19,7 +19,7 @@ export function ownedBy<Args extends unknown[]>(
   return (...args) => run(() => owner, handler, args);
 }
 
-/** For handlers of a server: the first argument tells the owner. */
+/** For handlers of a server: the first argument identifies the owner. */
 export function ownedByFirst<First, Rest extends unknown[]>(
   ownerOf: (first: First) => Owner,
   handler: (first: First, ...rest: Rest) => void | Promise<void>,

@@ -44,7 +44,7 @@ export class PodList {
     return found;
   }
 
-  /** The pod as it is known now. */
+  /** The latest version of the pod. */
   get(uid: string): Pod | undefined {
     return this.entries.get(uid)?.pod;
   }
@@ -76,7 +76,7 @@ export class PodList {
   }
 }
 
-/** As an item of a list: upstream's items carry no kind and apiVersion of their own, and always a status. */
+/** An item of a list: upstream's items have no kind and apiVersion, and always a status. */
 function podJson(entry: Entry): string {
   if (entry.json === undefined) {
     const { metadata, spec, status = {} } = entry.pod;

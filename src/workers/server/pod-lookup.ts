@@ -17,7 +17,7 @@ class UnknownContainerError extends Error {
 }
 export const isUnknownPod = (error: unknown): error is UnknownPodError => error instanceof UnknownPodError;
 
-/** What a path says of the pod. */
+/** The part of a path that names the pod. */
 export interface PodPath {
   namespace: string;
   name: string;
@@ -33,7 +33,7 @@ export async function podOf(pods: PodList, { namespace, name, uid }: PodPath, mi
   const pod = pods.find(namespace, name);
   if (pod === undefined) throw new UnknownPodError("pod does not exist");
   if (uid === "" || uid === pod.metadata.uid) return pod;
-  // Only the main thread knows; while it is stuck the pod can still be had without its UID.
+  // Only the main thread has it; while main is stuck the pod can still be found without its UID.
   const mirror = isStaticPod(pod) ? await mirrorUid(namespace, name).catch(() => undefined) : undefined;
   if (mirror !== uid) throw new UnknownPodError("pod not found");
   return pod;

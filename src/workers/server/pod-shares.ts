@@ -1,4 +1,4 @@
-// How many long answers of one kind the node serves at once, and how many of them for one pod.
+// Limit of concurrent long requests of one kind, on the node and for one pod.
 // Invariant: one pod has at most half of the node's places, so the clients of one pod do not keep out those of another.
 
 export class PodShares {
@@ -13,13 +13,13 @@ export class PodShares {
     return this.taken;
   }
 
-  /** Where there are too many; undefined: there is a place for this pod. */
+  /** The scope whose limit is reached; undefined: the pod may start one more request. */
   full(pod: string): "on this node" | "in this pod" | undefined {
     if (this.taken >= this.limit) return "on this node";
     return (this.byPod.get(pod) ?? 0) >= this.limit / 2 ? "in this pod" : undefined;
   }
 
-  /** Takes a place. @returns what gives it back, for the first time that it is called */
+  /** Takes a place. @returns a function that releases it; further calls have no effect */
   take(pod: string): () => void {
     this.taken++;
     this.byPod.set(pod, (this.byPod.get(pod) ?? 0) + 1);

@@ -6,7 +6,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 /** Kernel clock ticks per second as /proc reports them (USER_HZ), 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** Declares process_*; `proc` is the /proc folder to read (a test gives its own). */
+/** Declares process_*; `proc` is the /proc folder to read (tests pass their own). */
 export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
   const cpu = registry.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds");
   const virtual = registry.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes");

@@ -1,15 +1,15 @@
-// Answers as upstream words them: plain text, errors with a final newline and no sniffing of the content type.
+// Responses with upstream's texts: plain text, errors with a final newline and no sniffing of the content type.
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export const TEXT = "text/plain; charset=utf-8";
 
-/** 200 and the text as it is. */
+/** 200 and the unchanged text. */
 export function replyText(response: ServerResponse, body: string | Buffer, contentType = TEXT): void {
   send(response, 200, { "Content-Type": contentType }, body);
 }
 
-/** A text as it is, under any status: what upstream's router writes for errors of its handlers. */
+/** A text under any status: upstream's router writes errors of its handlers so. */
 export function replyPlain(
   response: ServerResponse,
   status: number,
@@ -34,7 +34,7 @@ export function replyNotFound(response: ServerResponse): void {
   replyError(response, 404, "404 page not found");
 }
 
-/** The path exists, for other methods: upstream's router answers this one without a newline. */
+/** The path exists, for other methods: upstream's router sends this response without a newline. */
 export function replyMethodNotAllowed(response: ServerResponse, allowed: readonly string[]): void {
   send(response, 405, { "Content-Type": TEXT, Allow: allowed.join(", ") }, "405: Method Not Allowed");
 }
@@ -45,8 +45,8 @@ function send(response: ServerResponse, status: number, headers: Record<string, 
 }
 
 /**
- * Writes the body of a response piece by piece, as fast as the reader takes it, and ends it; ends early when the reader goes
- * away. Rejects with what `chunks` throws, with the response left as it is.
+ * Writes the body of a response piece by piece, as fast as the reader takes it, and ends it; ends early when the reader
+ * disconnects. Rejects with an error of `chunks`; the response is then left open.
  */
 export async function writeChunks(
   response: ServerResponse,

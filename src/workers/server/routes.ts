@@ -8,17 +8,18 @@ import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./healt
 import type { HttpMetrics } from "./http-metrics.js";
 import type { PodList } from "./pod-list.js";
 import { queryOf, replyError, splitUrl } from "./reply.js";
+import type { CallerTrace } from "./request-span.js";
 import { router } from "./router.js";
 import type { Scrape } from "./scrape.js";
 import type { HealthSlis } from "./slis.js";
 import type { Stats } from "./stats/index.js";
-import { replyTimeline, type TimelineParts } from "./timeline/reply.js";
+import { replyTimeline, type TimelineDeps } from "./timeline/reply.js";
 
 /** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
 const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "runningpods", "debug/pprof", "logs"];
 
 /** Dependencies of every port that serves pods. */
-export interface NodeParts {
+export interface NodeRouteDeps {
   pods: PodList;
   /** /metrics */
   scrape: Scrape;
@@ -27,42 +28,42 @@ export interface NodeParts {
   checks: readonly HealthCheck[];
   /** /metrics/slis */
   slis: Pick<HealthSlis, "route">;
-  timeline: TimelineParts;
+  timeline: TimelineDeps;
   stats: Pick<Stats, "routes">;
 }
 
-export interface ReadOnlyParts extends NodeParts {
+export interface ReadOnlyRouteDeps extends NodeRouteDeps {
   http: HttpMetrics;
   log: Logger;
 }
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
-export function readOnlyHandler(parts: ReadOnlyParts): RequestListener {
-  const routes = [...nodeRoutes(parts), ...disabledDebugRoutes()];
-  return handler(routes, parts.log, parts.http);
+export function readOnlyHandler(deps: ReadOnlyRouteDeps): RequestListener {
+  const routes = [...nodeRoutes(deps), ...disabledDebugRoutes()];
+  return handler(routes, deps.log, "refer", deps.http);
 }
 
 /** The healthz port: is the process alive. */
 export function healthzHandler(log: Logger): RequestListener {
-  return handler(healthRoutes([pingCheck]), log);
+  return handler(healthRoutes([pingCheck]), log, "off");
 }
 
-export function nodeRoutes(parts: NodeParts): Route[] {
-  const podsRoute: Answer = (_request, response) => parts.pods.reply(response);
+export function nodeRoutes(deps: NodeRouteDeps): Route[] {
+  const podsRoute: Answer = (_request, response) => deps.pods.reply(response);
   return [
-    ...healthRoutes(parts.checks),
+    ...healthRoutes(deps.checks),
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
     {
       path: "/debug/pods/:namespace/:name/timeline",
       methods: ["GET"],
       answer: (request, response, { namespace = "", name = "" }) =>
-        replyTimeline(parts.timeline, { namespace, name }, request, response),
+        replyTimeline(deps.timeline, { namespace, name }, request, response),
     },
-    metricsRoute("/metrics", parts.scrape),
-    metricsRoute("/metrics/probes", parts.scrapeProbes),
-    parts.slis.route(),
-    ...parts.stats.routes(),
+    metricsRoute("/metrics", deps.scrape),
+    metricsRoute("/metrics/probes", deps.scrapeProbes),
+    deps.slis.route(),
+    ...deps.stats.routes(),
   ];
 }
 
@@ -70,7 +71,7 @@ export function disabledDebugRoutes(): Route[] {
   return DEBUG_TREES.flatMap((tree) => disabledTree(tree, "Debug endpoints are disabled."));
 }
 
-/** Everything under /tree answers 405 with the message. */
+/** Every path under /tree returns 405 with the message. */
 export function disabledTree(tree: string, message: string): Route[] {
   const disabled: Answer = (_request, response) => replyError(response, 405, message);
   return [
@@ -96,12 +97,12 @@ function healthRoutes(checks: readonly HealthCheck[]): Route[] {
   ];
 }
 
-function handler(routes: readonly Route[], log: Logger, http?: HttpMetrics): RequestListener {
-  const lookup = router(routes, log);
+function handler(routes: readonly Route[], log: Logger, callerTrace: CallerTrace, http?: HttpMetrics): RequestListener {
+  const lookup = router(routes, log, callerTrace);
   return (request, response) => {
     const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);
     if (end !== undefined) response.once("close", end);
-    // A body is never read; a client that sends one gets its answer all the same.
+    // A body is never read; a client that sends one gets its response all the same.
     request.resume();
     lookup(request, response);
   };

@@ -5,13 +5,13 @@ import { isUnknownPod, podOf, runningContainer, type MirrorUid } from "./pod-loo
 import { queryOf, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
-export interface RunParts {
+export interface RunDeps {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
   mirrorUid: MirrorUid;
 }
 
-export function runRoutes({ pods, runtime, mirrorUid }: RunParts): Route[] {
+export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
   const answer: Answer = async (request, response, { namespace = "", pod: name = "", uid = "", container = "" }) => {
     const cmd = (queryOf(request).get("cmd") ?? "").split(" ");
     const gone = new AbortController();

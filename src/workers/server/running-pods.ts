@@ -1,4 +1,4 @@
-// GET /runningpods/: pods as the runtime has them, with no more than names and images.
+// GET /runningpods/: the runtime's pods, with only names and images.
 import type { Answer, Route } from "./answer.js";
 import { replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";

@@ -19,12 +19,14 @@ export type ServedRuntime = Pick<
   | "listMetricDescriptors"
   | "listPodSandboxMetrics"
   | "imageFsInfo"
+  | "listImages"
   | "status"
 >;
 
 export interface RuntimeOptions {
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  listStreaming: boolean;
   clock: Clock;
   /** Counts every call; one for all connections of the thread. */
   operations: RuntimeOperationsMetrics;
@@ -46,11 +48,12 @@ export class LazyRuntime {
   }
 
   private async connect(): Promise<CriClient> {
-    const { endpoint, runtimeRequestTimeoutMs, clock, operations } = this.options;
+    const { endpoint, runtimeRequestTimeoutMs, listStreaming, clock, operations } = this.options;
     const { createCriClient } = await import("../../shared/cri/client.js");
     return createCriClient({
       endpoint,
       runtimeRequestTimeoutMs,
+      listStreaming,
       clock,
       onCall: ({ operation, durationMs, error }) =>
         operations.recordCall({ operation, durationMs, error: error !== undefined }),

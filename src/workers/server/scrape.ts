@@ -1,12 +1,13 @@
-// A metrics page: this thread's figures and everyone else's, asked for at each scrape. Main may be stuck: after a deadline the
-// scrape is answered with the others' last known figures, so the one page that explains a stall survives it.
+// A metrics page: this thread's figures and those of all other threads, collected at each scrape. Main may be stuck:
+// after a deadline the page contains the others' last known figures, so that the page which explains a stall still
+// works.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { renderExposition } from "./merge-metrics.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
-/** Prometheus' usual scrape timeout is 10 s: answer well within it. */
+/** Prometheus' usual scrape timeout is 10 s: respond well within it. */
 export const COLLECT_DEADLINE_MS = 2000;
 
 export class Scrape {
@@ -14,7 +15,7 @@ export class Scrape {
   private pending: Promise<MetricSnapshot[]> | undefined;
   private readonly late;
 
-  /** `collect` asks main; `own` is what this thread adds to the page; `counts` is where late answers are counted. */
+  /** `collect` calls main; `own` is this thread's part of the page; `counts` counts late replies. */
   constructor(
     private readonly collect: () => Promise<MetricSnapshot[]>,
     private readonly own: ThreadRegistry,

@@ -17,11 +17,10 @@ import { Guard } from "./guard.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener } from "./listener.js";
 import { router } from "./router.js";
-import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
-import { clientTrustAnchors } from "./tls/pem.js";
+import { checkContext, contextOptions, type ServingPair, clientTrustAnchors } from "./tls/context.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
 export interface SecurePortOptions {
   init: SecureInit;
@@ -72,11 +71,11 @@ export class SecurePort {
       clock,
       authorised: (socket) => this.server?.authorised(socket),
       refused: (socket, response) => this.server?.refused(socket, response),
-      lookup: router(routes, log),
+      lookup: router(routes, log, "continue"),
     });
   }
 
-  /** Resolves when the files were looked at once; the port opens when they are good. */
+  /** Resolves when the files were read once; the port opens when they are valid. */
   async start(): Promise<void> {
     const { certFile, keyFile } = this.options.init.tls;
     const { clientCAFile } = this.options.init.authentication;
@@ -86,7 +85,7 @@ export class SecurePort {
     );
   }
 
-  /** Where it listens; undefined while it does not. */
+  /** The address of the listener; undefined while it does not listen. */
   listening(): Promise<ListenAddress | undefined> {
     return this.listener?.listening() ?? Promise.resolve(undefined);
   }

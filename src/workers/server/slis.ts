@@ -12,7 +12,7 @@ const TYPE = "healthz";
 export class HealthSlis {
   private registry = pageRegistry();
 
-  /** The checks, counted as they are asked. */
+  /** The checks, counted as they run. */
   observed(checks: readonly HealthCheck[]): HealthCheck[] {
     return checks.map(({ name, check }) => ({
       name,

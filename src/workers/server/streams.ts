@@ -1,4 +1,4 @@
-// exec, attach and portForward: the runtime is asked for an address, and the client's connection is joined to it.
+// exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -14,7 +14,7 @@ import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
 import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./streams/stream-options.js";
 import type { Tunnels } from "./streams/tunnel.js";
 import { HandshakeError, isWebSocket, offersV5, tunnelledProtocols } from "./streams/websocket/offer.js";
-export interface StreamParts {
+export interface StreamDeps {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
   tunnels: Tunnels;
@@ -25,21 +25,21 @@ export interface StreamParts {
   clock: Clock;
 }
 
-/** Where the runtime serves the stream. */
+/** The address at which the runtime serves the stream. */
 interface Served {
   url: string;
-  /** What the client and the runtime speak there; absent: the same, which is theirs. */
+  /** Translates between the protocols of the client and of the runtime; absent: they are the same. */
   passage?: () => Promise<Passage>;
 }
-/** Asks the runtime for an address. */
+/** Calls the runtime for the address of a stream. */
 type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<Served>;
-/** Reads what is asked for. @throws StreamOptionsError */
-type Kind = (query: URLSearchParams, request: IncomingMessage, parts: StreamParts) => Address;
+/** Parses the options of the stream. @throws StreamOptionsError */
+type Kind = (query: URLSearchParams, request: IncomingMessage, deps: StreamDeps) => Address;
 
-export function streamRoutes(parts: StreamParts): Route[] {
+export function streamRoutes(deps: StreamDeps): Route[] {
   const route = (path: string, answer: Answer): Route => ({ path, methods: ["GET", "POST"], answer });
   const both = (name: string, rest: string, kind: Kind): Route[] => {
-    const answer = stream(parts, kind);
+    const answer = stream(deps, kind);
     return [route(`/${name}/:namespace/:pod${rest}`, answer), route(`/${name}/:namespace/:pod/:uid${rest}`, answer)];
   };
   return [
@@ -49,24 +49,24 @@ export function streamRoutes(parts: StreamParts): Route[] {
   ];
 }
 
-const exec: Kind = (query, request, parts) => {
+const exec: Kind = (query, request, deps) => {
   const options = streamOptions(query);
   return async (runtime, pod, container) => {
     const containerId = await runningContainer(runtime, pod, container);
     const { url } = await runtime.exec({ containerId, cmd: query.getAll("command"), ...options });
-    return { url, ...translated("exec", options, request, parts) };
+    return { url, ...translated("exec", options, request, deps) };
   };
 };
 
 /** Whether there is a terminal was settled when the container was made. */
-const attach: Kind = (query, request, parts) => {
+const attach: Kind = (query, request, deps) => {
   const asked = streamOptions(query);
   return async (runtime, pod, container) => {
     const containerId = await runningContainer(runtime, pod, container);
     const tty = containerSpec(pod, container)?.tty ?? false;
     const options = { ...asked, tty, stderr: asked.stderr && !tty };
     const { url } = await runtime.attach({ containerId, ...options });
-    return { url, ...translated("attach", options, request, parts) };
+    return { url, ...translated("attach", options, request, deps) };
   };
 };
 
@@ -88,7 +88,7 @@ function translated(
   subresource: "exec" | "attach",
   options: StreamOptions,
   request: IncomingMessage,
-  { extendWebSockets, metrics, clock }: StreamParts,
+  { extendWebSockets, metrics, clock }: StreamDeps,
 ): Pick<Served, "passage"> {
   if (!extendWebSockets || !offersV5(request)) return {};
   metrics.websocket(subresource);
@@ -97,21 +97,21 @@ function translated(
   };
 }
 
-function stream(parts: StreamParts, kind: Kind): Answer {
+function stream(deps: StreamDeps, kind: Kind): Answer {
   return async (request, response, params, upgrade) => {
     const { namespace = "", pod: name = "", uid = "", container = "" } = params;
     try {
-      const address = kind(queryOf(request), request, parts);
-      const pod = await podOf(parts.pods, { namespace, name, uid }, parts.mirrorUid);
+      const address = kind(queryOf(request), request, deps);
+      const pod = await podOf(deps.pods, { namespace, name, uid }, deps.mirrorUid);
       if (upgrade === undefined) {
         replyError(response, 400, "Upgrade request required");
         return;
       }
-      if (!parts.tunnels.admit(response, pod.metadata.uid)) return;
-      const served = await address(await parts.runtime(), pod, container);
+      if (!deps.tunnels.admit(response, pod.metadata.uid)) return;
+      const served = await address(await deps.runtime(), pod, container);
       const url = runtimeUrl(served.url);
       const passage = (await served.passage?.()) ?? bytesAsTheyAre(request, withoutToken);
-      await open(parts, response, upgrade, url, passage, pod.metadata.uid);
+      await open(deps, response, upgrade, url, passage, pod.metadata.uid);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       replyPlain(response, statusOf(error), error.message);
@@ -120,7 +120,7 @@ function stream(parts: StreamParts, kind: Kind): Answer {
 }
 
 async function open(
-  { tunnels }: StreamParts,
+  { tunnels }: StreamDeps,
   response: ServerResponse,
   upgrade: Upgrade,
   url: URL,
@@ -137,7 +137,8 @@ function statusOf(error: Error): number {
   return isResourceExhausted(error) ? 429 : 500;
 }
 
-// Where the runtime serves a stream. Only this machine's own loopback is gone to: whatever answers elsewhere is not the runtime.
+// The address of the runtime's streaming server. Only loopback addresses of this machine are accepted: a server
+// elsewhere is not the runtime.
 
 class StreamUrlError extends Error {
   override readonly name = "StreamUrlError";

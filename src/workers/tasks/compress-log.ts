@@ -39,7 +39,7 @@ function compress(path: string): CompressLogResult {
     const { mode, atimeMs, mtimeMs } = fstatSync(source);
     let bytes: number;
     try {
-      // What is left of an earlier try, or was planted there, is never written to.
+      // A file left by an earlier try, or created there by a pod, is never written to.
       removeBestEffort(unfinished);
       const target = createNewSync(unfinished, mode & 0o777);
       try {
@@ -87,6 +87,6 @@ function removeBestEffort(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It was not made, or is gone: either way rotation removes what is left.
+    // The file was not created or is already removed. Otherwise rotation removes it later.
   }
 }

@@ -1,9 +1,9 @@
 // Entry of the tasks pool's threads: piscina calls these functions by name (shared/contracts/tasks.ts).
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 
-export { describeCertificate } from "./certificates/describe.js";
-export { makeCertificateRequest, makeSelfSigned } from "./certificates/make.js";
-export { makePodKey } from "./certificates/pod-key.js";
+export { describeCertificate } from "./certificates/certificate-jobs.js";
+export { makeCertificateRequest, makeSelfSigned } from "./certificates/certificate-jobs.js";
+export { makePodKey } from "./certificates/certificate-jobs.js";
 export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
 export { changeOwnership } from "./ownership/change-ownership.js";

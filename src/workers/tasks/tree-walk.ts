@@ -1,27 +1,27 @@
 // Walks a tree in which containers may write meanwhile, depth first, a bounded number of entries at a time.
 // Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by
-// component. Where a walk stands is the path from the root to one directory, with a position in each directory on it: however
-// wide the tree, memory and what goes through main stay small, and the next piece may be walked by any thread.
+// component. The position of a walk is the path from the root to one directory, with a position in each directory on
+// it: however wide the tree, memory and messages through main stay small, and any thread may walk the next piece.
 // Synchronous, as everything in a pool thread.
 import { closeSync, constants, openSync } from "node:fs";
 import { systemClock } from "../../shared/clock/clock.js";
 import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/os/directory-stream.js";
 import { inside, MOVED_ON } from "./below.js";
 import { decodePlace, encodePlace, placeBytes, type PlaceLevel } from "./walk-place.js";
-import { errorCode } from "../../shared/errors/error-code.js";
+import { errorCode } from "../../shared/errors/thrown.js";
 
 const ROOT = constants.O_RDONLY | constants.O_DIRECTORY;
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Directories of the path that are held open; those above them are opened again when the walk comes back. */
 const HELD = 32;
 const BUFFER = 32 * 1024;
-/** Bytes of a place: directories that lie deeper, some ten thousand levels, are not entered. */
+/** Maximum bytes of a place: directories below some ten thousand levels are not entered. */
 const LONGEST_PLACE = 256 * 1024;
 
 export interface Visitor {
   /** Looks at an entry of an open directory; returns whether to enter it. */
   entry(directory: number, entry: DirectoryEntry): boolean;
-  /** A directory below the root was opened, before its entries are looked at. */
+  /** A directory below the root was opened; its entries follow. */
   enter?(directory: number): void;
 }
 
@@ -32,12 +32,12 @@ export interface WalkBounds {
   until: number;
 }
 
-/** Entries between two looks at the clock. */
+/** Entries between two readings of the clock. */
 const BETWEEN_LOOKS = 16;
 
 interface Level extends PlaceLevel {
   fd: number | undefined;
-  /** Entries that were read and not looked at. */
+  /** Entries that were read ahead and not visited. */
   at: number;
   filled: number;
 }
@@ -68,7 +68,7 @@ export class TreeWalk {
     return this.root + below.join("");
   }
 
-  /** Where the walk stands; undefined at its end. */
+  /** The position of the walk; undefined at its end. */
   get place(): Uint8Array | undefined {
     return this.levels.length === 0 ? undefined : encodePlace(this.levels);
   }
@@ -77,7 +77,7 @@ export class TreeWalk {
   run(visitor: Visitor, { most, until }: WalkBounds): number {
     let seen = 0;
     try {
-      // The first entry is always looked at: each piece gets on.
+      // The first entry is always visited, so that each piece makes progress.
       while (seen < most && (seen % BETWEEN_LOOKS !== 1 || systemClock.monotonic() < until)) {
         const level = this.levels.at(-1);
         if (level === undefined) break;
@@ -126,7 +126,7 @@ export class TreeWalk {
     if (this.placeBytes + bytes > LONGEST_PLACE) return;
     const fd = this.tolerant(() => openSync(inside(directory, name), DIRECTORY));
     if (fd === undefined) return;
-    // Whether more follows is asked now: a long chain of directories is not opened again on the way back.
+    // Checked now: a long chain of directories is not opened again on the way back.
     const above = this.levels.at(-1);
     if (above !== undefined && above.at >= above.filled) this.fill(above);
     this.levels.push({ name, position: 0n, done: false, fd, at: 0, filled: 0 });
@@ -177,7 +177,7 @@ export class TreeWalk {
     return (this.buffers[index % HELD] ??= Buffer.allocUnsafeSlow(BUFFER));
   }
 
-  /** undefined for what is gone, or is left out. */
+  /** undefined if the entry was removed or is left out. */
   private tolerant<T>(step: () => T): T | undefined {
     try {
       return step();
@@ -201,7 +201,7 @@ function hold(level: Level, fd: number): void {
   }
 }
 
-/** Forgets what was read ahead: the position is that of the last entry looked at. */
+/** Drops entries that were read ahead: the position is that of the last visited entry. */
 function close(level: Level): void {
   if (level.fd !== undefined) closeSync(level.fd);
   level.fd = undefined;

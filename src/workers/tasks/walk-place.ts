@@ -1,26 +1,26 @@
-// Where a walk stands, as bytes: for each directory from the root on, its name and the position in it. Main hands them from
-// one job to the next and does not look into them.
+// The position of a walk, as bytes: for each directory from the root on, its name and the position in it. Main passes
+// the bytes from one job to the next and does not read them.
 
 export interface PlaceLevel {
   /** One character per byte; "" for the root. */
   name: string;
-  /** After the last entry looked at. */
+  /** After the last visited entry. */
   position: bigint;
-  /** All its entries have been looked at. */
+  /** All its entries have been visited. */
   done: boolean;
 }
 
 /** Length of the name, position, done. */
 const HEAD = 2 + 8 + 1;
 
-/** What a level of that name takes. */
+/** Bytes of a level with that name. */
 export function placeBytes(name: string): number {
   return HEAD + name.length;
 }
 
 export function encodePlace(levels: readonly PlaceLevel[]): Uint8Array {
   const length = levels.reduce((sum, { name }) => sum + placeBytes(name), 0);
-  // Not of Node's pool of small buffers: what is handed over is this and no more.
+  // Not from Node's pool of small buffers: a transfer would move the whole pool.
   const bytes = Buffer.from(new ArrayBuffer(length));
   let at = 0;
   for (const { name, position, done } of levels) {

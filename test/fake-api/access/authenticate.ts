@@ -1,5 +1,5 @@
-// Who is asking: client certificate, then bearer token, then nobody in particular. Credentials that are wrong are 401,
-// not anonymous.
+// Authentication of a request: client certificate, then bearer token, then anonymous. Wrong credentials are 401, not
+// anonymous.
 import type { TLSSocket } from "node:tls";
 import { unauthorized } from "../errors.js";
 import { fieldsAt, textAt } from "../object.js";
@@ -30,7 +30,7 @@ export function authenticate(world: World, socket: TLSSocket, authorization: str
   return user;
 }
 
-/** Whose token it is, when it is for one of the audiences. */
+/** The user of a token, if the token is for one of the audiences. */
 export function userOfToken(
   world: World,
   token: string,

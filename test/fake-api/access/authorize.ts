@@ -1,5 +1,5 @@
-// What a user may do: masters everything, node agents what the Node authorizer and its rules give them, others what
-// the tests grant and everybody may.
+// Rights of a user: masters everything, kubelets the rights of the Node authorizer and its rules, others the grants of
+// the tests and of all users.
 import type { User, World } from "../world.js";
 import { nodeOf } from "../admission/node-restriction.js";
 import { authorizeNode } from "./node-authorizer.js";

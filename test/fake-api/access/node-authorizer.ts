@@ -1,5 +1,5 @@
-// What a node's agent may do: its role's rules, and for what hangs on pods (secrets, config maps, volumes, tokens) the
-// graph: only what a pod bound to that node refers to.
+// Rights of a kubelet: its role's rules; for objects that pods refer to (secrets, config maps, volumes, tokens) the
+// graph: only objects of a pod that is bound to that node.
 import { fieldsAt, listAt, textAt, type ApiObject } from "../object.js";
 import { referencesOf } from "../admission/service-account.js";
 import { resourceNamed } from "../resources.js";
@@ -166,14 +166,21 @@ function volumesOf(world: World, pods: readonly ApiObject[]): ApiObject[] {
     });
 }
 
-/** Secrets that a CSI volume's node calls take. */
+/** Secrets that a CSI volume's node calls take, or the plugin of another volume; without a namespace, the claim's is meant. */
 function secretOfVolume(world: World, pods: readonly ApiObject[], namespace: string, name: string): boolean {
   return volumesOf(world, pods).some((volume) => {
     const csi = fieldsAt(volume.spec, "csi");
     const references = ["nodePublishSecretRef", "nodeStageSecretRef", "nodeExpandSecretRef"].map((field) =>
       fieldsAt(csi, field),
     );
-    return references.some((reference) => reference["name"] === name && reference["namespace"] === namespace);
+    const claimed = fieldsAt(volume.spec, "claimRef")["namespace"];
+    const others = ["flexVolume", "iscsi"].map((kind) => {
+      const reference = fieldsAt(fieldsAt(volume.spec, kind), "secretRef");
+      return { name: reference["name"], namespace: reference["namespace"] ?? claimed };
+    });
+    return [...references, ...others].some(
+      (reference) => reference["name"] === name && reference["namespace"] === namespace,
+    );
   });
 }
 

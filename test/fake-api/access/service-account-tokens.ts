@@ -25,7 +25,7 @@ export interface TokenRequestSpec {
   audiences: readonly string[];
   /** Seconds. */
   expiration: number;
-  /** What the token lives and dies with. */
+  /** The object whose deletion invalidates the token. */
   pod?: ApiObject;
   secret?: ApiObject;
   node?: { name: string; uid?: string | undefined };
@@ -75,7 +75,7 @@ export class TokenIssuer {
     });
   }
 
-  /** Whose token it is; undefined for one that is not ours, changed, expired, or bound to what is gone. */
+  /** The user of a token; undefined if the token is foreign, changed, expired, or bound to a deleted object. */
   verify(token: string): TokenVerdict | undefined {
     const claims = this.#claimsOf(token);
     if (claims === undefined) return undefined;

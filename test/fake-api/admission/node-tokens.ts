@@ -53,7 +53,7 @@ function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String).filter((one) => one !== "") : [];
 }
 
-/** What the pod's projected volumes and its CSI drivers ask for. */
+/** The audiences of the pod's projected volumes and its CSI drivers. */
 function audiencesOf(world: World, pod: ApiObject): Set<string> {
   const found = new Set<string>();
   for (const volume of listAt(pod.spec, "volumes")) {

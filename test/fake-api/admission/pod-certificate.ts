@@ -1,4 +1,5 @@
-// What NodeRestriction lets a node ask a certificate for: a pod of the API that runs on it, as what it runs.
+// NodeRestriction for certificate requests of a node: only for a pod of the API that runs on it, with the pod's own
+// identity.
 import { ApiError } from "../errors.js";
 import { textAt, type ApiObject } from "../object.js";
 import type { Target, WriteContext } from "../registry/request.js";
@@ -35,7 +36,7 @@ export function restrictPodCertificate(
   }
 }
 
-/** What the server may only not have heard of yet. */
+/** Objects that the server's cache may still lack. */
 function late(why: string): ApiError {
   return new ApiError(500, "InternalError", why);
 }

@@ -67,7 +67,7 @@ export function time(ms: number): Buffer {
   return encode(TAG.generalizedTime, Buffer.from(digits));
 }
 
-/** The elements that `bytes` consists of. Throws a RangeError for what is cut off. */
+/** The elements in `bytes`. Throws a RangeError if an element is truncated. */
 export function decode(bytes: Buffer): Element[] {
   const elements: Element[] = [];
   let at = 0;

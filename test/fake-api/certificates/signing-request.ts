@@ -37,7 +37,7 @@ const DIGESTS: Readonly<Record<string, { name: string | undefined }>> = {
   "2a864886f70d01010b": { name: "sha256" },
 };
 
-/** Throws a RangeError for what is no valid request. */
+/** Throws a RangeError if the request is invalid. */
 export function readSigningRequest(pem: string): SigningRequest {
   return readSigningRequestDer(fromPem("CERTIFICATE REQUEST", pem));
 }

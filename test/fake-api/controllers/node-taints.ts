@@ -1,4 +1,4 @@
-// What the node lifecycle controller does for a node that reports itself: taints follow its Ready condition.
+// The node lifecycle controller for a node that reports its status: taints follow its Ready condition.
 import { NOT_READY } from "../admission/taint-nodes.js";
 import { copyOf, isSame, listAt, type ApiObject, type Fields } from "../object.js";
 import { resourceNamed } from "../resources.js";

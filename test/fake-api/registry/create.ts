@@ -1,5 +1,5 @@
-// Create: the order of a real server's (defaults, admission, what the resource prepares, validation, storage), so that
-// of two broken rules the same one is told.
+// Create: in the order of a real server (defaults, admission, preparation by the resource, validation, storage), so
+// that the same one of two broken rules is reported.
 import { randomUUID } from "node:crypto";
 import { admitCreate } from "../admission/chain.js";
 import { alreadyExists, ApiError, badRequest, invalid } from "../errors.js";

@@ -87,7 +87,7 @@ function graceOf({ resource }: Target, { spec, status }: ApiObject, options: Del
   return grace < 0 ? 1 : grace;
 }
 
-/** Writes the mark of deletion where one is due; gives what is stored then. */
+/** Sets the deletion timestamp if the object needs one; returns the stored object. */
 function mark(target: Target, old: ApiObject, grace: number | undefined, { world, dryRun }: WriteContext): ApiObject {
   const { metadata } = old;
   const before = metadata.deletionTimestamp;
@@ -109,7 +109,7 @@ function mark(target: Target, old: ApiObject, grace: number | undefined, { world
   return dryRun ? next : world.store.put(target.resource, next);
 }
 
-/** What is in the namespace is deleted first; pods with grace keep it until they are gone. */
+/** Objects in the namespace are deleted first; pods with a grace period keep the namespace until they are removed. */
 function endNamespace(target: Target, namespace: ApiObject, context: WriteContext): Deleted {
   const { world } = context;
   const { name } = target;

@@ -1,4 +1,4 @@
-// What a write needs to know about itself.
+// The context of a write.
 import type { Resource } from "../resources.js";
 import type { User, World } from "../world.js";
 

@@ -20,7 +20,7 @@ export interface Updated {
 
 const SERVER_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
 
-/** `change` gets a copy of what is stored and gives what shall be. */
+/** `change` gets a copy of the stored object and returns the new one. */
 export function updateObject(
   target: Target,
   subresource: string,
@@ -107,7 +107,7 @@ function checkIdentity(
   }
 }
 
-/** What the caller may write of the object, on top of what is stored. */
+/** The fields of the stored object that the caller may change. */
 function merged(resource: Resource, wanted: ApiObject, old: ApiObject, subresource: string): ApiObject {
   const isStatus = subresource === "status";
   const next: ApiObject = isStatus ? { ...copyOf(old), metadata: wanted.metadata } : wanted;

@@ -38,7 +38,7 @@ export class Dispatcher {
     try {
       const dropsAfter = await this.#faultsBefore(entry, response, gone.signal);
       const text = await readText(request);
-      // Half a request: nobody waits for its answer.
+      // Half a request: its client does not wait for a response.
       if (gone.signal.aborted) throw new Dropped();
       const user = authenticate(this.world, socket, request.headers.authorization);
       entry.user = user.name;

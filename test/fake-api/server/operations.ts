@@ -1,4 +1,4 @@
-// From a request that may be done to what is done: one function per verb, and the subresources that are actions.
+// Operations of an authorised request: one function per verb, and the subresources that are actions.
 import { review } from "../access/reviews.js";
 import { badRequest, methodNotAllowed, noSuchResource, notFound } from "../errors.js";
 import type { ApiObject, Fields } from "../object.js";
@@ -131,7 +131,7 @@ function patch(call: Call, resource: Resource): Answer {
 
 function remove(call: Call, resource: Resource): Answer {
   const { object, gone } = deleteObject(targetOf(call, resource), optionsOf(call), contextOf(call));
-  // Pods and what is left waiting are answered with the object, the rest with a Status.
+  // For pods, and objects that stay with a deletion timestamp, the response is the object, otherwise a Status.
   if (resource.resource === "pods" || !gone) return { code: 200, text: objectText(resource, object) };
   const { name, uid } = object.metadata;
   const details = { name, ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.resource, uid };

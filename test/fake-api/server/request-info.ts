@@ -14,7 +14,7 @@ export interface RequestInfo {
   subresource: string;
   namespace: string;
   name: string;
-  /** Undefined for what is not served. */
+  /** Undefined if the resource is not served. */
   served: Resource | undefined;
 }
 

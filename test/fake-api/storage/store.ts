@@ -1,5 +1,5 @@
-// What etcd is to the real server: objects by resource and key, one counter of revisions, and the log of changes that
-// watches, exact lists and continue tokens are served from. It knows no rules of the API.
+// The counterpart of etcd: objects by resource and key, one counter of revisions, and the log of changes that watches,
+// exact lists and continue tokens are served from. It applies no rules of the API.
 // Invariant: every change takes the next revision; stored objects are frozen; the log reaches back to `compacted`.
 import { freeze, type ApiObject } from "../object.js";
 import type { Resource } from "../resources.js";
@@ -108,7 +108,7 @@ export class Store {
     this.#log = [];
   }
 
-  /** Everything is lost and revisions begin anew, as when etcd's disk is wiped. Nobody is told. */
+  /** All objects are lost and revisions start again, as when etcd's disk is wiped. Watches get no event. */
   wipe(): void {
     this.#tables.clear();
     this.#log = [];

@@ -19,7 +19,7 @@ export function toView(resource: Resource, object: ApiObject): ApiObject {
   return renamed(object, Object.fromEntries(Object.entries(NAMES).map(([shown, kept]) => [kept, shown])), resource);
 }
 
-/** What was written in the resource's form, as it is stored. */
+/** Converts an object from the resource's form to the stored form. */
 export function toStored(resource: Resource, object: ApiObject): ApiObject {
   if (resource.storage === resource.key) return object;
   return renamed(object, NAMES, { group: "", version: "v1" });

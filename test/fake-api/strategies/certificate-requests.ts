@@ -75,7 +75,7 @@ function requestOf(object: ApiObject): SigningRequest {
   return readSigningRequest(Buffer.from(textAt(object.spec, "request") ?? "", "base64").toString());
 }
 
-/** What the approver of the controller manager lets through: a node's own client certificate. */
+/** The request that the controller manager's approver accepts: a node's own client certificate. */
 function isOfNode(object: ApiObject): boolean {
   const { commonName, organizations } = requestOf(object);
   const signer = textAt(object.spec, "signerName");

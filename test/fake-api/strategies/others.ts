@@ -1,4 +1,4 @@
-// What else is filled in or checked when an object is written: one strategy per resource.
+// Defaults and checks of other resources when an object is written: one strategy per resource.
 import { FieldError } from "../errors.js";
 import {
   ensureFields,

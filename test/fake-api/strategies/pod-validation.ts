@@ -62,7 +62,7 @@ function resourceErrors(resources: Fields, path: string): FieldError[] {
   });
 }
 
-/** What may change of a pod's spec: images, deadlines downwards, more tolerations. */
+/** The fields of a pod's spec that may change: images, deadlines downwards, more tolerations. */
 export function podUpdateErrors(next: ApiObject, old: ApiObject): FieldError[] {
   const [wanted, before] = [structuredClone(next.spec ?? {}), structuredClone(old.spec ?? {})];
   const errors: FieldError[] = [];

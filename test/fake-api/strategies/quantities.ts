@@ -11,7 +11,7 @@ export function nanosOf(quantity: Quantity): bigint {
   return parseQuantity(quantity).nanos;
 }
 
-/** Rewrites the amounts of a resource list in place; what is no quantity is left for validation. */
+/** Rewrites the amounts of a resource list in place; invalid quantities are left to validation. */
 export function canonicalAmounts(list: unknown): void {
   if (!isFields(list)) return;
   for (const [name, amount] of Object.entries(list)) {

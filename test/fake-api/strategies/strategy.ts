@@ -1,4 +1,4 @@
-// What differs between resources when an object is written. The order is the server's: defaults when it is decoded,
+// The differences between resources when an object is written. The order is the server's: defaults when it is decoded,
 // then admission, then `prepare`, then validation.
 import type { FieldError } from "../errors.js";
 import type { ApiObject } from "../object.js";
@@ -14,7 +14,7 @@ export interface Strategy {
   validate?(object: ApiObject): FieldError[];
   prepareUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource, world: World): void;
   validateUpdate?(next: ApiObject, old: ApiObject, subresource: Subresource, world: World): FieldError[];
-  /** What happens besides, as controllers of the control plane do it. */
+  /** Further effects, as controllers of the control plane have them. */
   created?(object: ApiObject, world: World): void;
   updated?(object: ApiObject, world: World): void;
   deleted?(object: ApiObject, world: World): void;

@@ -52,7 +52,7 @@ export async function list(
   );
 }
 
-/** What a collection delete goes through. */
+/** The objects of a collection delete. */
 export function selected(world: World, resource: Resource, namespace: string, query: URLSearchParams): ApiObject[] {
   const filter = filterOf(resource, query);
   const prefix = resource.namespaced && namespace !== "" ? `${namespace}/` : "";
@@ -62,7 +62,7 @@ export function selected(world: World, resource: Resource, namespace: string, qu
     .map(([, object]) => object);
 }
 
-/** Undefined for what is no version. */
+/** Undefined if the text is not a version. */
 export function parseVersion(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }

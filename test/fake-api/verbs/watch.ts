@@ -1,6 +1,6 @@
-// Watches: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object that
-// leaves the selection is told as DELETED, one that enters it as ADDED.
-// Invariant: each watch ends by its time-out, its client, or the server's stop, and leaves nothing behind.
+// Watches: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object
+// that leaves the selection is sent as DELETED, one that enters it as ADDED.
+// Invariant: each watch ends by its timeout, its client, or the server's stop, and releases its resources.
 import type { Clock, Timer } from "../../../src/shared/clock/clock.js";
 import { ApiError } from "../errors.js";
 import { expired, FieldError, invalid } from "../errors.js";
@@ -12,7 +12,7 @@ import type { Change } from "../storage/store.js";
 import type { World } from "../world.js";
 import { awaitVersion, parseVersion, versionError } from "./list.js";
 
-/** Where the lines of a watch go. */
+/** Output for the lines of a watch. */
 export interface WatchSink {
   /** Sends the head of the answer. */
   open(): void;
@@ -182,7 +182,7 @@ class Watch {
     else if (was) this.#line("DELETED", this.#lastText(type, object, previous));
   }
 
-  /** One that leaves the selection is told as it was, at the version at which it left. */
+  /** An object that leaves the selection is sent in its old state, at the version at which it left. */
   #lastText(type: Change["type"], object: ApiObject, previous: ApiObject): string {
     if (type === "DELETED") return objectText(this.resource, object);
     const { resourceVersion = "" } = object.metadata;

@@ -5,8 +5,6 @@ import { Fault } from "../fault.js";
 import { makeImage } from "../images.js";
 import type { FakeState } from "../state.js";
 
-const STORE = "/var/lib/fake-cri";
-
 export function imageVerbs({
   state,
   settings,
@@ -40,7 +38,7 @@ export function imageVerbs({
       imageFilesystems: [
         {
           timestamp: state.nanos(),
-          fsId: { mountpoint: STORE },
+          fsId: { mountpoint: settings.imageStore },
           usedBytes: { value: [...state.images.values()].reduce((sum, image) => sum + image.size, 0n) },
           inodesUsed: { value: BigInt(state.images.size) },
         },

@@ -1,5 +1,5 @@
-// A runtime that lies about what is not the normal pod's: about the pods of the attack, pods that no API server knows, images
-// and disks. About the normal pod it tells the truth, or a restart of it would be right.
+// A runtime that lies about everything except the normal pod: about the pods of the attack, pods that no API server
+// has, images and disks. Lies about the normal pod would justify a restart of it.
 import {
   ContainerEventResponse,
   ContainerEventType,

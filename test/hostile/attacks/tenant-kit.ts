@@ -21,7 +21,7 @@ export interface TenantAttack {
   /** Makes what the pods refer to. */
   prepare?: (bench: HostileBench) => Promise<void>;
   pods: (bench: HostileBench) => Fields[];
-  /** What shows that the attack works: so many runs of containers, or so many containers in such a state. */
+  /** Evidence that the attack works: so many runs of containers, or so many containers in such a state. */
   effect: { runs: number } | { containers: number; what: string; holds: (container: SeenContainer) => boolean };
   /** Before the pods are deleted. */
   beforeEnd?: (bench: HostileBench, names: readonly string[]) => Promise<void>;

@@ -99,7 +99,7 @@ test("an error goes to the one it is about, and may be asked about again", async
   assert.deepEqual(asked, ["a", "a"]);
 });
 
-test("stop ends what is asked for ahead", async () => {
+test("stop aborts admissions that were requested ahead", async () => {
   const { queue, asked, names } = build();
   queue.restore([a, b]);
   await settle();
@@ -109,7 +109,7 @@ test("stop ends what is asked for ahead", async () => {
   assert.deepEqual(names(), []);
 });
 
-test("what is given to a pod that has given up is taken back", async () => {
+test("resources granted to a pod that has given up are released", async () => {
   const released: string[] = [];
   let give: (verdict: AdmissionVerdict) => void = () => undefined;
   const queue = new AdmissionQueue({

@@ -1,23 +1,24 @@
-// Every row of status-rules.md, section 10, that this node decides by itself.
+// Every admission rule that this node decides by itself.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { appArmorHandler } from "../../../src/main/admission/app-armor.js";
 import type { AdmissionHandler, AdmissionNode } from "../../../src/main/admission/handler.js";
-import { firstRefusal } from "../../../src/main/admission/handlers.js";
 import {
+  firstRefusal,
   declaredFeaturesHandler,
   podFeaturesHandler,
   shutdownHandler,
-} from "../../../src/main/admission/pod-features.js";
-import { nodeAffinityHandler, nodeNameHandler } from "../../../src/main/admission/predicates/node-affinity.js";
-import { nodePortsHandler } from "../../../src/main/admission/predicates/node-ports.js";
+} from "../../../src/main/admission/handlers.js";
 import {
+  nodeAffinityHandler,
+  nodeNameHandler,
+  nodePortsHandler,
+  taintsHandler,
+  pressureHandler,
   operatingSystemHandler,
   supplementalGroupsHandler,
-} from "../../../src/main/admission/predicates/operating-system.js";
-import { resourcesHandler } from "../../../src/main/admission/predicates/resources.js";
-import { taintsHandler } from "../../../src/main/admission/predicates/taints.js";
-import { pressureHandler } from "../../../src/main/admission/pressure.js";
+} from "../../../src/main/admission/predicates.js";
+import { resourcesHandler } from "../../../src/main/admission/free-resources.js";
 import { dotted, sysctlHandler } from "../../../src/main/admission/sysctls.js";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";

@@ -1,8 +1,9 @@
-// Where the resource managers stand among the handlers, and what becomes of a pod's resources when another refuses it.
+// The place of the resource managers among the admit handlers, and the release of a pod's resources when another
+// handler rejects it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import { noEvents } from "../../../src/main/model/event-recorder.js";
+import { noEvents } from "../../support/silent.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, apiPod, requesting } from "./kit.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import { noEvents } from "../../../src/main/model/event-recorder.js";
+import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, apiPod } from "./kit.js";
 import { withNodeObject } from "../../../src/main/admission/node-object.js";

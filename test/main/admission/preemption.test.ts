@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
-import { findShortages } from "../../../src/main/admission/predicates/resources.js";
-import { choosePreempted, isNoRoomError } from "../../../src/main/admission/preemption.js";
-import { noEvents } from "../../../src/main/model/event-recorder.js";
+import { findShortages } from "../../../src/main/admission/free-resources.js";
+import { choosePreempted, NoRoomError } from "../../../src/main/admission/preemption.js";
+import { noEvents } from "../../support/silent.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -24,7 +24,7 @@ function chosen(preemptor: Pod, running: readonly Pod[]): string[] {
   return names(choosePreempted(preemptor, running, missing));
 }
 
-describe("who gives way", () => {
+describe("choice of the preempted pods", () => {
   const wants = requesting({ cpu: "1" }, "new", critical);
   test("the pod that fits the need best", () => {
     const running = [requesting({ cpu: "1500m" }, "large"), requesting({ cpu: "500m" }, "small")];
@@ -40,7 +40,7 @@ describe("who gives way", () => {
     const running = [apiPod({}, "idle"), ...["a", "b", "c", "d"].map((name) => requesting({ cpu: "1m" }, name))];
     assert.deepEqual(chosen(apiPod(critical, "new"), running), ["idle"]);
   });
-  test("a smaller pod, where two free as much of what is missing", () => {
+  test("a smaller pod, if two free as much of the missing amount", () => {
     const running = [requesting({ cpu: "1", memory: "2Gi" }, "fat"), requesting({ cpu: "1", memory: "1Gi" }, "lean")];
     assert.deepEqual(chosen(wants, running), ["lean"]);
   });
@@ -50,7 +50,7 @@ describe("who gives way", () => {
     assert.throws(
       () => choosePreempted(wants, running, missing),
       (error) =>
-        isNoRoomError(error) &&
+        error instanceof NoRoomError &&
         /no set of running pods found to reclaim resources: \[\(res: cpu, q: 1000\), \]$/.test(error.message),
     );
   });
@@ -60,7 +60,7 @@ describe("who gives way", () => {
   });
 });
 
-test("what is chosen is enough, and nothing of it can be left out", () => {
+test("the chosen pods are enough, and none of them can be left out", () => {
   const anyPod = fc.record({
     cpu: fc.nat(900),
     memory: fc.nat(2000),
@@ -81,7 +81,7 @@ test("what is chosen is enough, and nothing of it can be left out", () => {
       try {
         victims = choosePreempted(preemptor, running, missing);
       } catch (error) {
-        assert.ok(isNoRoomError(error));
+        assert.ok(error instanceof NoRoomError);
         const staying = running.filter((pod) => pod.spec.priority === critical.priority);
         assert.ok(findShortages(context(preemptor, {}, staying)).length > 0, "all that may go would have been enough");
         return;
@@ -123,7 +123,7 @@ describe("the node's admission", () => {
     return { admission, admit, failed, counted };
   }
 
-  test("counts who was let in, until they end", async () => {
+  test("counts admitted pods until they terminate", async () => {
     const { admission, admit, counted } = build();
     assert.deepEqual(await admit(requesting({ cpu: "2" }, "first")), { admit: true });
     const second = requesting({ cpu: "1" }, "second");

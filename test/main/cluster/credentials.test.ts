@@ -1,16 +1,19 @@
-// The end of a node whose client certificate nobody renews: it starts over when the API server says so, and not before.
+// Exit of a node whose client certificate is not renewed: it restarts after a refusal by the API server, and not
+// before.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Settings } from "../../../src/main/command/settings.js";
-import { startCredentials, type CredentialsParts } from "../../../src/main/cluster/credentials.js";
+import { startCredentials, type CredentialsDeps } from "../../../src/main/cluster/credentials.js";
 import { createApiClient } from "../../../src/shared/api/client/client.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { describeCertificate } from "../../../src/workers/tasks/certificates/describe.js";
-import { makeCertificateRequest } from "../../../src/workers/tasks/certificates/make.js";
+import {
+  describeCertificate,
+  makeCertificateRequest,
+} from "../../../src/workers/tasks/certificates/certificate-jobs.js";
 import { FakeApi } from "../../fake-api/fake-api.js";
 import { kubeconfigText } from "../../fake-api/kubeconfig.js";
 import { fastClock } from "../../support/fast-clock.js";
@@ -56,7 +59,7 @@ async function joined(name: string) {
     signal: new AbortController().signal,
     connect: (config) => createApiClient({ config, clock: systemClock, log, qps: -1 }),
     giveUp: (reason) => reasons.push(reason),
-  } as CredentialsParts;
+  } as CredentialsDeps;
   const credentials = await startCredentials(parts);
   return {
     reasons,

@@ -1,4 +1,4 @@
-// What is followed by list and watch, played by the test: who follows what, and what the server says to it.
+// List and watch played by the test: the followers, and the server's events for each.
 import { ApiError } from "../../../src/shared/api/client/errors.js";
 import type { ApiClient, ApiObject } from "../../../src/shared/api/client/port.js";
 import type { Follow, FollowOptions } from "../../../src/main/cluster/watching.js";
@@ -48,7 +48,7 @@ export function followKit() {
   };
 }
 
-/** A client of which only `get` is asked: `answer` says what is there. */
+/** A client with `get` only: `answer` returns the object. */
 export function getKit(answer: (name: string) => ApiObject | Error | undefined) {
   const calls: string[] = [];
   const client: Pick<ApiClient, "get"> = {

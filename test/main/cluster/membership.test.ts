@@ -1,4 +1,4 @@
-// Whoever asks for the node's object as it is now gets it, or an answer that it can't be had.
+// Every request for the current Node object gets it, or an error.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Membership } from "../../../src/main/cluster/membership.js";

@@ -1,4 +1,5 @@
-// Rounds of tidying: what is removed, how much at once, what is said when it fails; and which logs belong to pods.
+// Rounds of container collection: the removed containers, the size of a batch, log lines of failures; and the log
+// directories of pods.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -135,7 +136,7 @@ test("two removals at once, no more", async () => {
   await collector.stop();
 });
 
-test("a removal that fails is an event and a look at the pod; the others go on, and what is gone is no failure", async () => {
+test("a removal that fails is an event and an inspection of the pod; the others continue, and NotFound is no failure", async () => {
   const { collector, world, step } = build();
   world.pods = [pod("a", 4)];
   world.fail = (id) =>
@@ -163,7 +164,7 @@ test("a runtime that is away is no event", async () => {
   await collector.stop();
 });
 
-test("stop gives up what is under way and leaves no timer", async () => {
+test("stop aborts pending calls and leaves no timer", async () => {
   const { collector, world, clock, step } = build();
   world.held = [];
   world.pods = [pod("a", 6)];

@@ -88,7 +88,7 @@ describe("per container", () => {
     const pods = [pod("a", ["app dead@2", "app dead@1", "log dead@1"]), pod("b", ["app dead@2"])];
     assert.deepEqual(chosen(pods), ["a/app@1"]);
   });
-  test("what has not exited is never chosen", () => {
+  test("a container that has not exited is never chosen", () => {
     const pods = [pod("a", ["app running@9", "app unknown@8", "app created@7", "app running@6"])];
     assert.deepEqual(chosen(pods, { maximumDeadContainersPerContainer: 0, maximumDeadContainers: 0 }), []);
   });

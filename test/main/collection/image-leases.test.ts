@@ -103,7 +103,7 @@ describe("grants", () => {
   test("a name that turns out to be an image just removed is looked at again", async () => {
     const { leases, grant } = build();
     grant();
-    // Another name of the same image: nobody could know.
+    // Another name of the same image: the caller cannot know.
     const lease = await leases.begin("registry.test/b:1", never);
     leases.release(GENERATION, [A.id]);
     assert.equal(await lease.holds(A.id, never), false);
@@ -123,7 +123,7 @@ test("the image of a volume is made ready under a lease as a container's is, and
     {
       ensure: () => Promise.reject(new Error("no containers here")),
       ensureVolume: () => {
-        // The first look finds what is just being removed under another name.
+        // The first inspection finds the image that is being removed under another name.
         if (++looks === 1) leases.release(GENERATION, [A.id]);
         return Promise.resolve({ imageRef: A.id });
       },
@@ -238,10 +238,11 @@ test("whatever the interleaving: the image is there when the container is made",
         };
         const restart = async (): Promise<void> => {
           await turn("thread ends");
-          generation++;
+          const next = ++generation;
           leases.threadGone();
           await turn("thread runs");
-          leases.threadStarted(generation);
+          // The supervisor starts each generation once: a thread that ended before it ran is not started.
+          if (next === generation) leases.threadStarted(next);
         };
         // The thread is serial: its collections follow each other.
         let thread: Promise<void> = Promise.resolve();

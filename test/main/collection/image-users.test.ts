@@ -1,4 +1,4 @@
-// Who uses an image: containers by every name they carry, wanted pods by definition, and what was made ready for them.
+// Users of an image: containers by each of the image's names, wanted pods by definition, and pods with prepared images.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ImageUsers } from "../../../src/main/collection/image-users.js";
@@ -41,7 +41,7 @@ test("a wanted pod uses the images of all its containers and image volumes, befo
   assert.ok(!used("sha256:1a", "registry.test/other:1"));
 });
 
-test("what a name turned out to be counts while the pod is wanted, though the name moves on", () => {
+test("the image that a name resolved to counts while the pod is wanted, even if the name moves", () => {
   const wanted = [pod()];
   const { users, used } = build(wanted);
   users.madeReady("uid-web", "app", "sha256:1a");

@@ -115,7 +115,7 @@ describe("mistakes", () => {
 
   test("all of them come back", () => equal(readCommandLine(["--aaaaaa", "--max-pods=x", "b"]).problems.length, 3));
 
-  test("a removed flag's value is not taken for a command, nor what follows one without value", () => {
+  test("a removed flag's value does not count as a command, nor does the argument after one without value", () => {
     equal(readCommandLine(["--network-plugin", "cni"]).problems.length, 1);
     equal(readCommandLine(["--allow-privileged", "cni"]).problems.length, 2);
   });
@@ -159,7 +159,7 @@ test("another version is reported only when it is ours with a suffix", () => {
   equal(readCommandLine(["--version=v1"]).problems.length, 1);
 });
 
-test("deprecated flags are named once each, with what to do", () => {
+test("deprecated flags are named once each, with their replacement", () => {
   deepEqual(readCommandLine(["--max-pods=1", "--max-pods=2", "--boot-id-file=x", "--config=y"]).deprecations, [
     "--max-pods is deprecated: set maxPods in the file given by --config",
     "--boot-id-file is deprecated: remove it: this kubelet has no cAdvisor",
@@ -236,7 +236,7 @@ test("no command line makes the reader throw", () => {
     fc.property(fc.array(arg, { maxLength: 6 }), (argv) => {
       const line = readCommandLine(argv, "linux");
       flagValuesSometimes(line, read++);
-      // What was read is known; what is wrong has been said in words.
+      // Values that were read are returned; the error names the others.
       return [...line.given.keys()].every((key) => flagsOf("linux").byName.has(key)) && !line.problems.includes("");
     }),
     { numRuns: 100_000 },

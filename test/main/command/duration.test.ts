@@ -77,7 +77,7 @@ test("printed as Go prints", () => {
   for (const [ns, text] of table) equal(formatDurationNs(ns), text);
 });
 
-describe("what is written reads back", () => {
+describe("printed values parse to the same value", () => {
   test("nanoseconds", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (ns) => {

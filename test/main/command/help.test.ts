@@ -17,7 +17,7 @@ describe("help", () => {
   const help = helpText(80, "linux");
   const flags = [...flagsOf("linux").byName];
 
-  test("names every flag once, with its default and what to use instead", () => {
+  test("names every flag once, with its default and its replacement", () => {
     equal(help.match(/^ {2}-/gm)?.length, flags.length);
     for (const [name, flag] of flags) {
       const entry = entryOf(help, name);
@@ -36,7 +36,7 @@ describe("help", () => {
   });
 
   for (const columns of [60, 80, 100, 200]) {
-    test(`keeps within ${columns} columns what can be broken`, () => {
+    test(`keeps breakable lines within ${columns} columns`, () => {
       for (const line of helpText(columns, "linux").split("\n")) {
         const breakable = line.startsWith("      ") && line.trim().includes(" ");
         if (breakable) ok(line.length <= columns, line);

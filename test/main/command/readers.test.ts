@@ -5,11 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { describe, test } from "node:test";
 import { FIELDS, type Field } from "../../../src/main/command/config/fields.js";
+import { OTHER_COMPONENTS } from "../../../src/main/command/gates/other-components.js";
 import { GATES, type Gate } from "../../../src/main/command/gates/table.js";
 
 const SRC = join(import.meta.dirname, "../../../../src");
 const FIELD_TABLES = ["command/config/fields.ts", "command/flags/", "command/rules/", "command/config/json-schema.ts"];
-const GATE_TABLES = ["command/gates/table.ts", "command/config/json-schema.ts"];
+const GATE_TABLES = ["command/gates/table.ts", "command/gates/other-components.ts", "command/config/json-schema.ts"];
 /** Read as the flag of the same meaning: a file may not set the field. */
 const READ_AS_FLAG = ["runOnce"];
 
@@ -29,6 +30,19 @@ describe("readers", () => {
     const wrong = Object.entries<Field>(FIELDS).filter(([path, { actedOn }]) => (actedOn !== false) !== read(path));
     deepEqual(
       wrong.map(([path]) => path),
+      [],
+    );
+  });
+
+  test("a gate that can be set concerns another component if and only if upstream's kubelet does not refer to it", () => {
+    const rows = readFileSync(join(SRC, "../test/facts/feature-gates.tsv"), "utf8").trimEnd().split("\n").slice(1);
+    const referenced = new Map(rows.map((row) => [row.split("\t")[0], row.split("\t")[7] === "yes"]));
+    const wrong = Object.entries<Gate>(GATES).filter(([name, { locked, actedOn }]) => {
+      if (name.startsWith("Windows")) return OTHER_COMPONENTS.get(name) !== "kubelet on Windows";
+      return OTHER_COMPONENTS.has(name) !== (!locked && !actedOn && referenced.get(name) === false);
+    });
+    deepEqual(
+      wrong.map(([name]) => name),
       [],
     );
   });

@@ -1,4 +1,4 @@
-// The configuration's periods as groups of pods: status-rules.md 9.
+// The configuration's periods as groups of pods.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { shutdownGroups, totalSeconds, type ShutdownPeriods } from "../../../src/main/command/shutdown-groups.js";

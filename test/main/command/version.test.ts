@@ -18,7 +18,7 @@ test("raw is upstream's struct in upstream's order", () => {
   equal(/Major:"1", Minor:"36", .*GitVersion:"v1\.36\.0"/.test(text), true);
 });
 
-test("what may be reported", () => {
+test("versions that may be reported", () => {
   for (const [version, fine] of [
     ["v1.36.0", true],
     ["v1.36.0-eks.1", true],

@@ -1,4 +1,5 @@
-// What pods have on disk: one job at a time, in turn between pods, rests between jobs, figures kept with their time, and waits that end.
+// Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, and waits
+// with an end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";
@@ -58,7 +59,7 @@ function walked(jobs: readonly DirectoryUsageJob[]): string[] {
   return jobs.map(({ trees }) => /^\/r\/pods\/([^/]+)\//.exec(trees[0]?.root ?? "")?.[1] ?? "?");
 }
 
-test("each pod once, one at a time, in the order asked for; what is new enough is not measured again", async () => {
+test("each pod once, one at a time, in the order of requests; figures that are new enough are not measured again", async () => {
   const { usage, world, clock } = build();
   const [first, second] = await Promise.all([usage.of(["a", "b"], 1000), usage.of(["b", "c", "nobody"], 1000)]);
   assert.deepEqual([walked(world.jobs), world.most], [["a", "b", "c"], 1]);
@@ -120,7 +121,7 @@ test("pods take turns by jobs: a pod with many files delays the others by one jo
   assert.deepEqual(kept.warnings(), []);
 });
 
-test("who does not wait gets what there is; the walk goes on for the next", async () => {
+test("a caller that does not wait gets the present figures; the walk continues for the next one", async () => {
   const { usage, world, clock } = build();
   world.workMs = 5;
   assert.deepEqual(await usage.of(["a"], 1000, NEVER), []);
@@ -169,7 +170,7 @@ test("a failed walk is reported, the last figures count, and the others are meas
   assert.match(kept.warnings().join("\n"), /cannot measure the disk usage of pod a_default\(a\): the disk is ill/);
 });
 
-test("the stop ends a walk and all who wait", async () => {
+test("the stop ends a walk and all waits", async () => {
   const { usage, world, clock } = build();
   world.script = (_job, signal) => hang(signal);
   const answer = usage.of(["a", "b"], 1000, 60_000);

@@ -1,4 +1,5 @@
-// What main hands to and fro for a walk: however many directories a pod has made, each job and its result stay small.
+// Messages between main and the pool for a walk: however many directories a pod has made, each job and its result stay
+// small.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
@@ -8,7 +9,7 @@ import { serialize } from "node:v8";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";
 import { setOwnership } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
+import { noVolumeMetrics } from "../../support/silent.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
 import { directoryUsage } from "../../../src/workers/tasks/usage/directory-usage.js";
 import { pod } from "../../support/pods.js";

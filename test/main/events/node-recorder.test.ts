@@ -58,7 +58,7 @@ test("a repeated event is kept once with its count; names differ", () => {
   assert.equal(new Set(kept.map(({ metadata }) => metadata.name)).size, 2);
 });
 
-test("what the spam filter drops is counted and kept nowhere", () => {
+test("events that the spam filter drops are counted and kept nowhere", () => {
   const { recorder, counted, heard } = build();
   const subject = pod({ containers: [container("web")] });
   for (let i = 0; i < 30; i++) recorder.pod(subject, { type: "Warning", reason: "Unhealthy", message: "no" });

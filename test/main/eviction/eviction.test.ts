@@ -1,9 +1,9 @@
-// Main's side of eviction: orders carried out or dropped, pressures kept, what is told to whom.
+// Main's side of eviction: orders executed or dropped, pressures kept, and the messages to thread and users.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Eviction } from "../../../src/main/eviction/eviction.js";
+import { Eviction, reportOom } from "../../../src/main/eviction/eviction.js";
 import { NodePressures } from "../../../src/main/eviction/pressures.js";
-import type { EventInput } from "../../../src/main/model/event-recorder.js";
+import type { EventInput, EventRecorder } from "../../../src/main/model/event-recorder.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import type { EvictionUpcalls } from "../../../src/shared/contracts/eviction.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
@@ -12,6 +12,10 @@ import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { emptyObservation } from "../../support/sync-kit.js";
+import { evictionRecordCodec } from "../../../src/shared/contracts/eviction-codec.js";
+import { OomWatcher } from "../../../src/workers/eviction/oom/watcher.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { ModelKernelLog } from "../../workers/eviction/oom/model-kernel-log.js";
 
 const MESSAGE = "The node was low on resource: memory. ";
 
@@ -29,7 +33,7 @@ function build() {
     events: [] as (EventInput & { about: string })[],
     fail: undefined as Error | undefined,
   };
-  const pressures = new NodePressures();
+  const pressures = new NodePressures({ now: () => 0 });
   const eviction = new Eviction({
     rootDir: "/r",
     thread: {
@@ -93,7 +97,7 @@ test("an order: the pod fails as ordered, with its event, and is counted", async
     "kubelet_eviction_stats_age_seconds_sum memory.available 0.25",
     "kubelet_eviction_stats_age_seconds_count memory.available 1",
   ]);
-  eviction.over("greedy");
+  eviction.podTerminated("greedy");
   assert.deepEqual(eviction.ordersUnderWay(), []);
   assert.deepEqual(world.calls, ["set greedy 1", "set calm 2", "ended greedy"]);
   assert.deepEqual(
@@ -128,7 +132,7 @@ test("outdated orders are dropped, counted, and the thread hears how things are"
   eviction.runs(apiPod("grown"));
   eviction.runs(apiPod("grown", { priority: 5 }));
   eviction.runs(apiPod("gone"));
-  eviction.over("gone");
+  eviction.podTerminated("gone");
   world.calls.splice(0);
   order("grown", 1);
   order("gone", 3);
@@ -157,7 +161,7 @@ test("a kubelet that stops before the pod has ended is no error", async () => {
   assert.deepEqual([...kept.errors(), ...kept.warnings().slice(1)], []);
 });
 
-test("pressures stand until something else is said; who follows hears of changes only", () => {
+test("pressures stay until the next report; subscribers are notified of changes only", () => {
   const { eviction, pressures } = build();
   const seen: string[] = [];
   const end = pressures.follow((now) => seen.push(now.join("+")));
@@ -215,4 +219,35 @@ test("out of memory: the machine's is the node's event, a container's names pod 
     assert.equal(kept.warnings().at(-1), `the kernel killed ${said}`);
   }
   assert.equal(world.events.length, 1);
+});
+
+const RECORDED = [
+  "4,1042,81530211,-;stress invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0\n",
+  "6,1077,81530290,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/x\\x5cx2dy.service,task=stress,pid=833,uid=0\n",
+  "3,1078,81530301,-;Out of memory: Killed process 833 (stress) total-vm:1052492kB, anon-rss:1012340kB, file-rss:256kB, shmem-rss:0kB, UID:0 pgtables:2052kB oom_score_adj:0\n",
+];
+
+test("a kill for the machine's memory, from the kernel's log to the node's event", () => {
+  const kernelLog = new ModelKernelLog();
+  const kept = keptLog();
+  const events: unknown[] = [];
+  const watcher = new OomWatcher({
+    open: () => kernelLog,
+    counters: { sample: () => [] },
+    known: () => false,
+    publish: (record): void => {
+      const decoded = evictionRecordCodec.decode(evictionRecordCodec.encode(record));
+      assert.equal(decoded.kind, "oom");
+      const node: EventRecorder["node"] = (event) => void events.push(event);
+      reportOom({ pod: () => undefined, observed: () => undefined, events: { node }, log: kept.log }, decoded);
+    },
+    clock: new SteppedClock(),
+    log: kept.log,
+  });
+  watcher.look();
+  for (const record of RECORDED) kernelLog.put(record);
+  watcher.look();
+  const message = "System OOM encountered, victim process: stress, pid: 833";
+  assert.deepEqual(events, [{ type: "Warning", reason: "SystemOOM", message }]);
+  assert.deepEqual(kept.warnings(), ["the kernel killed process stress (pid 833): the machine is out of memory"]);
 });

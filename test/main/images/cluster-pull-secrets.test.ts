@@ -25,7 +25,7 @@ const SECRETS: Record<string, Secret> = {
   broken: secret("kubernetes.io/dockerconfigjson", ".dockerconfigjson", "hidden-word"),
 };
 
-test("docker configurations of both types, in the pod's order; what cannot be used is missing", async () => {
+test("docker configurations of both types, in the pod's order; an unusable secret is missing", async () => {
   const { log, warnings } = keptLog();
   const cluster = {
     secrets: {

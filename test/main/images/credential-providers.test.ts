@@ -272,7 +272,7 @@ function counting(cacheKeyType: CacheKeyType, cacheDurationMs?: number) {
   return { asked, clock, provider: new CredentialProvider(settingsOf(), clock, run) };
 }
 
-test("an answer is kept for the image, the registry or everything, and as long as it says", async () => {
+test("a response is cached for the image, the registry or all images, for the time that it sets", async () => {
   const [a, b, c] = ["a.example/x", "a.example/y", "b.example/z"];
   for (const [type, expected] of [
     ["Image", [a, b, c]],
@@ -303,7 +303,7 @@ test("an answer is kept for the image, the registry or everything, and as long a
   assert.equal(unkept.asked.length, 2);
 });
 
-test("many who ask for one image share one run; it ends when the last of them goes", async () => {
+test("concurrent pulls of one image share one run; it ends when the last of them ends", async () => {
   const signals: AbortSignal[] = [];
   const question = { image: "registry.example/a" };
   const run: RunPlugin = (_settings, _question, signal) => {

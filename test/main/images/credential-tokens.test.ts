@@ -1,4 +1,5 @@
-// Tokens of service accounts for credential providers: who gets one, what the plugin is told, and for whom an answer holds.
+// Tokens of service accounts for credential providers: the pods that get one, the plugin's request, and the pods that
+// share a response.
 import assert from "node:assert/strict";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -75,7 +76,7 @@ test("a plugin receives the pod's token, bound to the pod, and the annotations t
   assert.deepEqual(asked, [{ pod: POD, audience: "registry", serviceAccountUid: "sa-1" }]);
 });
 
-test("who is served: pods of accounts with the annotations; static and nameless pods where no account is required", async () => {
+test("pods that get credentials: those of accounts with the annotations; static and nameless pods if no account is required", async () => {
   const { access, asked } = clusterOf({ role: "b" });
   const kind = async (pod = POD, attributes: Partial<TokenAttributes> = {}) =>
     introduce(pod, { ...ATTRIBUTES, ...attributes }, access, never);
@@ -166,7 +167,7 @@ test("an answer holds for the account, its annotations and (Token) the token, ne
   assert.equal(keyed.runs.length, 2);
 });
 
-test("runs are shared by those who tell the plugin the same", async () => {
+test("requests that are equal share a run of the plugin", async () => {
   const { ask, runs } = provider("ServiceAccount");
   const users = await Promise.all([ask(identityOf("t1")), ask(identityOf("t1")), ask(identityOf("t2")), ask()]);
   assert.deepEqual(users, ["t1", "t1", "t2", "nobody"]);
@@ -193,7 +194,7 @@ async function plugin(t: TestContext): Promise<string> {
   return binDir;
 }
 
-test("the plugin's request, and whose its credentials are", async (t) => {
+test("the plugin's request, and the pods that may use its credentials", async (t) => {
   const binDir = await plugin(t);
   const { access, state } = clusterOf();
   const kept = keptLog();

@@ -50,7 +50,7 @@ async function world(t: TestContext) {
   return { agent, fake, ref, path, put, kept };
 }
 
-/** What an unusable file may be; `good` is the file as it should be. */
+/** Kinds of unusable files; `good` is the valid file. */
 function damages(good: string): [what: string, damage: Damage][] {
   return [
     ["empty", ""],
@@ -81,7 +81,7 @@ test("an image whose record is damaged needs proof until it is proven", async (t
     await access.pulling(IMAGE);
     await access.pulled(IMAGE, ref, OWN);
     assert.equal(await access.mustProve(IMAGE, ref, none), true, `${what}, pulled with a secret`);
-    // What cannot be read is not replaced: each pod proves its credentials again.
+    // An unreadable record is not replaced: each pod proves its credentials again.
     if (damage === folderInItsPlace || typeof damage === "function") continue;
     assert.equal(await access.mustProve(IMAGE, ref, own), false, `${what}, proven`);
     assert.deepEqual(Object.keys(readRecord(await readFile(path("pulled", ref), "utf8")).credentialMapping), ["a"]);
@@ -141,7 +141,7 @@ test("an intent whose record can't be written stays, and other images are judged
   const { agent, path, put, ref, fake } = await world(t);
   fake.addImage("preloaded:1");
   await agent().pulling(IMAGE);
-  // A folder of that name lets nobody write the record, as a full disk does.
+  // A folder of that name makes every write of the record fail, as a full disk does.
   await put(path("pulled", ref), folderInItsPlace);
   const next = agent();
   assert.equal(await next.mustProve("preloaded:1", fake.state.image("preloaded:1")?.id ?? "", none), false);

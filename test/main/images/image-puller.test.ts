@@ -1,10 +1,10 @@
 // Pull policies, back-off and turns of image pulls, against the fake runtime and its registry.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { withDefaultTag } from "../../../src/main/images/image-name.js";
-import { defaultPullPolicy } from "../../../src/main/images/pull-policy.js";
-import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { withDefaultTag, defaultPullPolicy } from "../../../src/main/images/image-name.js";
+import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
+import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
@@ -37,7 +37,7 @@ for (const [image, tagged, policy] of tags) {
   });
 }
 
-test("what each policy does with an image that is there, and with one that is not", async (t) => {
+test("each pull policy with a present and with a missing image", async (t) => {
   const cases: [PullPolicy, string, number][] = [
     ["IfNotPresent", BUSYBOX, 0],
     ["Never", BUSYBOX, 0],
@@ -70,7 +70,7 @@ test("the image's user comes with it, as number or name", async (t) => {
   assert.deepEqual((await ensure("registry.test/name:1")).user, { username: "www" });
 });
 
-test("an image volume is pulled by its own policy, and answers with what was resolved", async (t) => {
+test("an image volume is pulled by its own policy, and returns the resolved reference", async (t) => {
   const { fake, pulls, puller } = await build(t);
   const source = (reference: string, pullPolicy: PullPolicy) => ({ name: "data", image: { reference, pullPolicy } });
   const { imageRef } = await puller.ensureVolume(makePod(), source(REMOTE, "IfNotPresent"), sandbox, never);
@@ -83,6 +83,19 @@ test("an image volume is pulled by its own policy, and answers with what was res
   await assert.rejects(puller.ensureVolume(makePod(), { name: "data", image: {} }, sandbox, never), {
     reason: "InvalidImageName",
   });
+});
+
+test("ImageStatus and PullImage of a pod's images name its runtime handler", async (t) => {
+  const { fake, ensure, puller } = await build(t, { handler: "kata" });
+  await ensure(REMOTE);
+  await puller.ensureVolume(makePod(), { name: "data", image: { reference: SECOND } }, sandbox, never);
+  const asked = fake.calls.map(({ verb, request }) => [verb, (request as { image?: ImageSpec }).image?.runtimeHandler]);
+  const each = [
+    ["ImageStatus", "kata"],
+    ["PullImage", "kata"],
+    ["ImageStatus", "kata"],
+  ];
+  assert.deepEqual(asked, [...each, ...each]);
 });
 
 test("no image, or one with blanks, is an invalid name and asks the runtime nothing", async (t) => {

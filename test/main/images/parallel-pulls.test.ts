@@ -1,8 +1,8 @@
-// How many pulls the node's puller starts at once, as its configuration says.
+// Number of pulls that the node's puller starts at once, by its configuration.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeImages, type NodeImageSettings } from "../../../src/main/images/node-images.js";
-import { noTrace } from "../../../src/main/model/pod-trace.js";
+import { noTrace } from "../../support/silent.js";
 import { ImageStatusResponse } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pod } from "../../support/pods.js";
@@ -31,6 +31,7 @@ async function atOnce(fields: Partial<NodeImageSettings>, expected: number): Pro
     kubeletEnsureSecretPulledImages: false,
     imagePullCredentialsVerificationPolicy: "NeverVerify",
     preloadedImagesVerificationAllowlist: [],
+    runtimeClassInImageCriApi: false,
     maxPods: 110,
     ...fields,
   };
@@ -40,6 +41,7 @@ async function atOnce(fields: Partial<NodeImageSettings>, expected: number): Pro
       imageStatus: () => Promise.resolve(ImageStatusResponse.fromPartial({})),
       listImages: () => Promise.resolve({ images: [] }),
     },
+    runtimeHandler: () => Promise.resolve(""),
     clock: new SteppedClock(),
     log: keptLog().log,
     events: { pod: () => undefined, node: () => undefined },

@@ -1,4 +1,4 @@
-// What users read of pulls: events word by word, metrics, and the log while one takes long.
+// Users' view of pulls: events word by word, metrics, and log lines of a long pull.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openAccess } from "../../../src/main/images/image-access.js";
@@ -70,7 +70,7 @@ test("failures, and the tries that their back-off refuses", async (t) => {
   assert.match(events[2] ?? "", /^web\/- Warning InspectFailed: Failed to inspect image "": .*database is closed/);
 });
 
-test("metrics: what was asked for, and pulls by size", async (t) => {
+test("metrics: requested images, and pulls by size", async (t) => {
   const { registry, ensure } = await build(t, { fake: { registry: { [REMOTE]: { size: 20 * 1024 * 1024 } } } });
   await ensure(BUSYBOX, "IfNotPresent");
   await ensure(REMOTE, "IfNotPresent");

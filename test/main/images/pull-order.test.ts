@@ -1,9 +1,8 @@
-// Who pulls when: turns by rank, the rate of the registry, and pulls that a wait made needless.
+// Order of pulls: turns by rank, the registry's rate limit, and pulls that became unnecessary during the wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { PullRate } from "../../../src/main/images/pull-rate.js";
-import { pullRank, PullTurns, type PullRank, type PullTurn } from "../../../src/main/images/pull-turns.js";
+import { PullRate, pullRank, PullTurns, type PullRank, type PullTurn } from "../../../src/main/images/pull-limits.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
@@ -27,20 +26,20 @@ let podsMade = 0;
 
 test("critical pods go before ordinary ones, each in the order they came", async () => {
   const turns = new PullTurns(1);
-  const { giveBack } = await turns.take(ofRank("ordinary"), never);
+  const { release: giveBack } = await turns.acquire(ofRank("ordinary"), never);
   const served: string[] = [];
   const ask = async (name: string, rank: PullRank): Promise<void> => {
-    const turn = await turns.take(ofRank(rank), never);
+    const turn = await turns.acquire(ofRank(rank), never);
     assert.equal(turn.waited, true);
     served.push(name);
-    turn.giveBack();
-    turn.giveBack();
+    turn.release();
+    turn.release();
   };
   const all = [ask("a", "ordinary"), ask("b", "critical"), ask("c", "ordinary"), ask("d", "critical")];
   giveBack();
   await Promise.all(all);
   assert.deepEqual(served, ["b", "d", "a", "c"]);
-  assert.equal((await turns.take(ofRank("ordinary"), never)).waited, false);
+  assert.equal((await turns.acquire(ofRank("ordinary"), never)).waited, false);
 });
 
 test("never more pulls than the limit at once, none forgotten, also when callers give up", async () => {
@@ -54,12 +53,12 @@ test("never more pulls than the limit at once, none forgotten, also when callers
           const controller = new AbortController();
           if (abort) queueMicrotask(() => controller.abort());
           const pod = ofRank(critical ? "critical" : "ordinary");
-          const turn = await turns.take(pod, controller.signal).catch(() => undefined);
+          const turn = await turns.acquire(pod, controller.signal).catch(() => undefined);
           if (turn === undefined) return abort;
           assert.ok(++running <= limit);
           await new Promise((resolve) => setImmediate(resolve));
           running--;
-          turn.giveBack();
+          turn.release();
           return true;
         }),
       );
@@ -73,13 +72,13 @@ test("a pod with many images has half of the turns at most, and other pods get t
   const turns = new PullTurns(4);
   const [greedy, other] = [ofRank("ordinary"), ofRank("ordinary")];
   const held: PullTurn[] = [];
-  const asked = Array.from({ length: 50 }, () => turns.take(greedy, never).then((turn) => held.push(turn)));
+  const asked = Array.from({ length: 50 }, () => turns.acquire(greedy, never).then((turn) => held.push(turn)));
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(held.length, 2);
-  assert.equal((await turns.take(other, never)).waited, false);
+  assert.equal((await turns.acquire(other, never)).waited, false);
   for (let ended = 0; ended < 50; ended++) {
     await until("a turn is held", () => held.length > ended);
-    held[ended]!.giveBack();
+    held[ended]!.release();
   }
   await Promise.all(asked);
 });
@@ -87,19 +86,19 @@ test("a pod with many images has half of the turns at most, and other pods get t
 test("one turn at a time: a pod with fifty images is passed over for each pod with one", async () => {
   const turns = new PullTurns(1);
   const greedy = ofRank("ordinary");
-  const first = await turns.take(greedy, never);
+  const first = await turns.acquire(greedy, never);
   const served: string[] = [];
   const ask = async (name: string, pod: Pod): Promise<void> => {
-    const turn = await turns.take(pod, never);
+    const turn = await turns.acquire(pod, never);
     served.push(name);
-    turn.giveBack();
+    turn.release();
   };
   const all = [
     ...Array.from({ length: 49 }, (_, index) => ask(`greedy ${index}`, greedy)),
     ask("b", ofRank("ordinary")),
     ask("c", ofRank("ordinary")),
   ];
-  first.giveBack();
+  first.release();
   await Promise.all(all);
   assert.deepEqual(served.slice(0, 4), ["greedy 0", "b", "c", "greedy 1"]);
 });
@@ -110,7 +109,7 @@ test("the rate: a burst, then so many a second; 0 is no limit", () => {
   const taken = (): number => {
     for (let count = 0; ; count++) {
       try {
-        rate.take();
+        rate.acquire();
       } catch {
         return count;
       }
@@ -126,7 +125,7 @@ test("the rate: a burst, then so many a second; 0 is no limit", () => {
   clock.step(3_600_000);
   assert.equal(taken(), 10);
   const free = new PullRate(0, 0, clock);
-  for (let i = 0; i < 1000; i++) free.take();
+  for (let i = 0; i < 1000; i++) free.acquire();
 });
 
 test("a pull over the rate is ErrImagePull and backs off, without asking the runtime", async (t) => {

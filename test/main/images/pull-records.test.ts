@@ -1,4 +1,5 @@
-// Who may use an image that is there: policies, records on disk, and what a kubelet that died in a pull leaves behind.
+// Access of pods to an image on the node: policies, records on disk, and leftovers of a kubelet that was killed during
+// a pull.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -74,7 +75,7 @@ test("records are upstream's: names, words, versions", () => {
   assert.deepEqual(readRecord(older).credentialMapping, {});
 });
 
-test("what was written reads back, whatever the names are", () => {
+test("a written record reads back, whatever the names are", () => {
   const text = fc.string({ minLength: 1 });
   const secrets = fc.array(fc.record({ uid: text, namespace: text, name: text, credentialHash: text }), {
     maxLength: 3,
@@ -227,7 +228,7 @@ test("an intent is there while a pull goes on, a record after it", async (t) => 
   });
 });
 
-test("a preloaded image is everybody's; one that a secret pulled is for those who have the secret or its like", async (t) => {
+test("every pod may use a preloaded image; one pulled with a secret is for pods that have the secret or an equal one", async (t) => {
   const { access, registry } = await world(t);
   assert.equal(await access.mustProve("a:1", REF, none), false);
   await access.pulling("a:1");
@@ -258,7 +259,7 @@ test("a preloaded image is everybody's; one that a secret pulled is for those wh
   assert.equal(value("inmemory_pulledrecords_usage_percent"), 10);
 });
 
-test("records outlive the kubelet; intents tell the next one what to doubt, and images that are gone take theirs along", async (t) => {
+test("records outlive the kubelet; the next kubelet verifies images with intents, and removed images remove their records", async (t) => {
   const { access, again, fake, files, kept } = await world(t);
   const add = (reference: string): string => {
     fake.addImage(reference);
@@ -310,7 +311,7 @@ test("half-written files are removed at the start", async (t) => {
   assert.deepEqual(await files("pulled"), []);
 });
 
-test("the puller: a pod without the credentials can't have what is there, Never included", async (t) => {
+test("the puller: a pod without the credentials can't use a present image, Never included", async (t) => {
   const { access, files } = await world(t, verificationPolicy("AlwaysVerify", []));
   const good = { auth: AuthConfig.fromPartial({ username: "good" }), source: { kind: "node" } as const };
   const bad = { auth: AuthConfig.fromPartial({ username: "bad" }), source: { kind: "node" } as const };

@@ -1,12 +1,12 @@
 // A puller on the fake runtime under virtual time, with everything it tells.
-import { noTrace } from "../../../src/main/model/pod-trace.js";
+import { noTrace } from "../../support/silent.js";
 import type { TestContext } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
-import { noCredentials, type ImageCredentials } from "../../../src/main/images/credentials.js";
+import type { ImageCredentials } from "../../../src/main/images/credentials.js";
+import { noCredentials } from "../../support/silent.js";
 import { openAccess, type ImageAccess } from "../../../src/main/images/image-access.js";
 import { ImagePuller } from "../../../src/main/images/image-puller.js";
-import { PullRate } from "../../../src/main/images/pull-rate.js";
-import { PullTurns } from "../../../src/main/images/pull-turns.js";
+import { PullRate, PullTurns } from "../../../src/main/images/pull-limits.js";
 import { Pulls } from "../../../src/main/images/pulls.js";
 import type { Container, Pod, PullPolicy } from "../../../src/shared/api/pod.js";
 import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
@@ -32,6 +32,8 @@ export interface PullerOptions {
   burst?: number;
   credentials?: ImageCredentials;
   access?: ImageAccess;
+  /** Of every pod. */
+  handler?: string;
 }
 
 export async function build(t: TestContext, options: PullerOptions = {}) {
@@ -58,6 +60,7 @@ export async function build(t: TestContext, options: PullerOptions = {}) {
     access,
     credentials,
     metrics: imageMetrics(registry),
+    handlerOf: () => Promise.resolve(options.handler ?? ""),
   });
   const pulls = (): number => fake.calls.filter((call) => call.verb === "PullImage").length;
   const ensure = (image: string, imagePullPolicy?: PullPolicy, pod: Pod = makePod(), signal = never) => {

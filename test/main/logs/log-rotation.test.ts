@@ -84,7 +84,7 @@ async function kit(
   };
 }
 
-test("full logs are rotated, older ones compressed, the oldest removed; what is left reads as one log", async (t) => {
+test("full logs are rotated, older ones compressed, the oldest removed; the remaining files read as one log", async (t) => {
   const { folder, podLogs, until, names, rotation, counted } = await kit(t, { maxFiles: 4 });
   for (let i = 0; i < 6; i++) {
     await appendFile(join(folder, "0.log"), line(`${i} ${FULL}`));

@@ -1,4 +1,4 @@
-// CPU and memory apart from a definition: what differs, what holds both, what is put back into a pod.
+// CPU and memory apart from a definition: their difference, their union, and their return into a pod.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -148,7 +148,7 @@ test("chains and rules that exist are left alone", async (t) => {
   assert.equal(await world.text("table.filter.KUBE-FIREWALL"), `-j OTHER\n${RULE}`);
 });
 
-test("what another program flushes is made again", async (t) => {
+test("chains that another program flushes are restored", async (t) => {
   const world = await World.made(t);
   world.start();
   await world.until("all chains", async () => (await world.tables()).join() === V4.join());
@@ -187,7 +187,7 @@ test("a program that hangs is killed at its deadline and tried again", async (t)
   await waitFor(async () => (await world.text("calls")) !== "", { what: "the first call", timeoutMs: 60_000 });
   world.clock.step(CHECK_EVERY_MS);
   await waitFor(() => world.warnings().length === 1, { what: "the warning", timeoutMs: 60_000 });
-  assert.match(world.warnings().join(), /gave no answer within 60 s, killed/);
+  assert.match(world.warnings().join(), /gave no response within 60 s, killed/);
   await rm(join(world.dir, "hang"));
   await world.until("all chains", async () => (await world.tables()).join() === V4.join());
 });

@@ -4,11 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import {
-  checkKernelDefaults,
-  isKernelDefaultsError,
-  setKernelDefaults,
-} from "../../../src/main/node/kernel-defaults.js";
+import { checkKernelDefaults, KernelDefaultsError, setKernelDefaults } from "../../../src/main/node/kernel-defaults.js";
 import { keptLog } from "../../support/sources-kit.js";
 
 const RIGHT: Readonly<Record<string, string>> = {
@@ -31,12 +27,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("protected flags are only looked at: what differs is refused, each by name", async () => {
+test("protected flags are only compared: a difference is an error that names each flag", async () => {
   await checkKernelDefaults(folder);
   await set("vm/overcommit_memory", "0\n");
   await rm(join(folder, "kernel/panic"));
   await assert.rejects(checkKernelDefaults(folder), (error) => {
-    assert.ok(isKernelDefaultsError(error));
+    assert.ok(error instanceof KernelDefaultsError);
     assert.match(error.message, /invalid kernel flag: vm\/overcommit_memory, expected value: 1, actual value: 0/);
     assert.match(error.message, /kernel\/panic can't be read/);
     assert.doesNotMatch(error.message, /root_maxkeys/);
@@ -45,7 +41,7 @@ test("protected flags are only looked at: what differs is refused, each by name"
   assert.equal(await get("vm/overcommit_memory"), "0");
 });
 
-test("otherwise what differs is set, what does not is left alone, and a refusal costs only that flag", async () => {
+test("otherwise a different flag is set, an equal one is left alone, and a refusal costs only that flag", async () => {
   await set("vm/overcommit_memory", "0\n");
   await set("kernel/keys/root_maxkeys", "200\n");
   await rm(join(folder, "kernel/panic"));

@@ -1,4 +1,4 @@
-// What main knows of the node: gathered, told once per burst, kept while the runtime is silent.
+// Main's facts about the node: collected, sent once per burst, kept while the runtime does not respond.
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeFacts } from "../../../src/shared/contracts/node-status.js";

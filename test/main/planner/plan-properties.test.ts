@@ -1,5 +1,5 @@
-// What holds for every pod, whatever happens to it: random pods of all kinds of containers, random exits, probe verdicts,
-// sandbox deaths, edits and restarts of the kubelet. Each step is checked as it is taken, and the pod when it has settled.
+// Properties of every pod: random pods of all kinds of containers, random exits, probe verdicts, sandbox deaths, edits
+// and restarts of the kubelet. Each step is checked as it is taken, and the pod when it has settled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -117,7 +117,7 @@ function edited(wanted: Pod, index: number, serial: number): Pod {
   return { ...wanted, spec: { ...wanted.spec, containers } };
 }
 
-/** What no step may do, whatever came before it. */
+/** Steps that are forbidden in every state. */
 function watch(pilot: Pilot): void {
   const once = new Set<string>();
   pilot.onStep = (step: Step) => {

@@ -1,7 +1,7 @@
 // Which dead containers a living pod gives up: what tells how the last run of a container ended stays.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { pruneSteps } from "../../../src/main/planner/plan-prune.js";
+import { pruneSteps } from "../../../src/main/planner/plan.js";
 import { ContainerState, ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 
 const { CONTAINER_CREATED: CREATED, CONTAINER_EXITED: EXITED, CONTAINER_RUNNING: RUNNING } = ContainerState;

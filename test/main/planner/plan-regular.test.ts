@@ -1,8 +1,8 @@
-// Section 8.3, row by row: what is done with regular containers once the init containers are through.
+// Plans for regular containers after the init containers, row by row.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec, Probe } from "../../../src/shared/api/pod.js";
-import type { ProbeResult } from "../../../src/main/model/probe-results.js";
+import type { ProbeResult } from "../../../src/main/model/probe-port.js";
 import { lines, planOf, type Seen } from "../../support/plan-rows.js";
 import { container, pod } from "../../support/pods.js";
 
@@ -198,7 +198,7 @@ describe("regular containers", () => {
     });
   }
 
-  test("what is stopped to be restarted says so, what is stopped for good does not", () => {
+  test("a stop for a restart carries the restart mark, a final stop does not", () => {
     const restartOf = (policy: Policy): unknown => {
       const wanted = pod({ ...(policy && { restartPolicy: policy }), containers: [container("app", live)] });
       const [step] = planOf({ pod: wanted, seen: { app: "running" }, probes: dead }).steps;

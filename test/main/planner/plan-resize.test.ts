@@ -1,4 +1,4 @@
-// Which containers are resized in place, which are restarted, and which wait (sections 8.3 and 11).
+// Containers that are resized in place, restarted, or wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, ResourceRequirements } from "../../../src/shared/api/pod.js";

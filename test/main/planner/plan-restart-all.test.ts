@@ -1,4 +1,5 @@
-// The rule RestartAllContainers: what is stopped, removed and started, in which order, and what holds it back.
+// The rule RestartAllContainers: the stopped, removed and started containers, their order, and conditions that delay
+// it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
@@ -26,7 +27,7 @@ function running(spec: Partial<PodSpec>, exits: readonly string[] = []): Pilot {
   return pilot;
 }
 
-/** What is done, step by step, with names. */
+/** The steps in order, with names. */
 function story(pilot: Pilot): string[] {
   const steps: string[] = [];
   pilot.onStep = (step) => steps.push("name" in step ? `${step.kind.split("-")[0] ?? ""} ${step.name}` : step.kind);
@@ -55,7 +56,7 @@ describe("RestartAllContainers", () => {
     assert.ok(step?.kind === "kill-container" && step.withoutPreStop === true && step.restart === undefined);
   });
 
-  test("what is removed counts its restarts on from its log files", () => {
+  test("a removed container continues its restart count from its log files", () => {
     const pilot = running({});
     pilot.runtime.exit("app", 88);
     const counts: (number | undefined)[] = [];
@@ -81,7 +82,7 @@ describe("RestartAllContainers", () => {
     assert.deepEqual(pilot.settle(), ["remove-container", "start app", "start other"]);
   });
 
-  test("the plan tells what was removed until it is there again", () => {
+  test("the plan names removed containers until they exist again", () => {
     const pilot = running({ initContainers: [container("setup")] }, ["setup"]);
     const removed = (): string[] | undefined => {
       const { restartingAll } = pilot.plan();
@@ -97,7 +98,7 @@ describe("RestartAllContainers", () => {
     assert.equal(removed(), undefined);
   });
 
-  test("another kubelet goes on with it: what fired the rule is still there", () => {
+  test("another kubelet continues it: the container that fired the rule still exists", () => {
     const pilot = running({});
     pilot.runtime.exit("app", 88);
     const { steps } = pilot.plan();
@@ -149,7 +150,7 @@ describe("RestartAllContainers", () => {
     });
   }
 
-  test("what was stopped to be restarted is just restarted, whatever its exit code", () => {
+  test("a container stopped for a restart is restarted, whatever its exit code", () => {
     const wanted = pod({
       restartPolicy: "Never",
       containers: [container("app", { restartPolicy: "Never", ...rules(137) })],

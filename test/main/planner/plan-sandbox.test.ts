@@ -1,4 +1,4 @@
-// Section 8.2, row by row: what a pod does whose sandbox can't be used.
+// Plans for a pod whose sandbox can't be used, row by row.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";

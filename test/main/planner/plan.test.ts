@@ -311,7 +311,7 @@ describe("planTermination", () => {
     assert.equal(effectiveGraceSeconds(pod({ terminationGracePeriodSeconds: Number.NaN })), 30);
   });
 
-  it("gives what is left of the grace, never less than 2 s", () => {
+  it("gives the rest of the grace period, never less than 2 s", () => {
     const pilot = new Pilot(pod());
     pilot.settle();
     const { observed, now } = pilot.runtime;

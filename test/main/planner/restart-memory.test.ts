@@ -1,8 +1,8 @@
-// What a pod worker remembers of its own steps, and the options of restarts that it is given.
+// A pod worker's record of its own steps, and the options of its restarts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
-import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
+import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-port.js";
 import type { PodWorkerDeps } from "../../../src/main/sync/pod-worker-port.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
@@ -26,13 +26,13 @@ async function started(spec: Partial<PodSpec>, deps: Partial<PodWorkerDeps> = {}
 test("ids and names are forgotten with the containers, names when they are there again", () => {
   const memory = new RestartMemory();
   const kill = { kind: "kill-container" as const, name: "a", graceSeconds: 2, deadline: 0, reason: "" };
-  memory.note({ ...kill, containerId: "kept", restart: true });
-  memory.note({ ...kill, containerId: "gone", restart: true });
-  memory.note({ ...kill, containerId: "ended" });
-  memory.note({ kind: "remove-container", containerId: "x", name: "a", restartAll: true });
-  memory.note({ kind: "remove-container", containerId: "y", name: "b", restartAll: true });
-  memory.note({ kind: "remove-container", containerId: "z", name: "c" });
-  memory.see({ ...emptyObservation("u", 1), containers: [criContainer("a", { id: "kept" })] });
+  memory.record({ ...kill, containerId: "kept", restart: true });
+  memory.record({ ...kill, containerId: "gone", restart: true });
+  memory.record({ ...kill, containerId: "ended" });
+  memory.record({ kind: "remove-container", containerId: "x", name: "a", restartAll: true });
+  memory.record({ kind: "remove-container", containerId: "y", name: "b", restartAll: true });
+  memory.record({ kind: "remove-container", containerId: "z", name: "c" });
+  memory.onObserved({ ...emptyObservation("u", 1), containers: [criContainer("a", { id: "kept" })] });
   assert.deepEqual(
     ["kept", "gone", "ended"].map((id) => memory.restarts(id)),
     [true, false, false],
@@ -90,7 +90,7 @@ test("without its gate a container's own policy does not count", async () => {
   assert.deepEqual(await exit({ gates }), ["stop-sandbox", "release"]);
 });
 
-test("RestartAllContainers fired again and again is held back by the back-off of who fires it", async () => {
+test("the back-off of the firing container delays RestartAllContainers that fires again and again", async () => {
   const rule = { action: "RestartAllContainers" as const, exitCodes: { operator: "In" as const, values: [88] } };
   const app = container("app", { restartPolicy: "Never", restartPolicyRules: [rule] });
   const { world, web, poke, begun } = await started({ containers: [app, container("other")] });

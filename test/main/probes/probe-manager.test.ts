@@ -33,6 +33,7 @@ class World {
     this.manager = new ProbeManager({
       results: this.verdicts,
       checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
+      forgetsResults: false,
       prober: { setPod: (one) => this.published.push(one), podGone: (uid) => this.gone.push(uid) },
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
       nodeIPs: () => [],
@@ -66,7 +67,7 @@ class World {
 
 async function world(t: TestContext): Promise<World> {
   const managers: ProbeManager[] = [];
-  // Before the folder goes: what is being written would come in its way.
+  // Before the folder is removed: a pending write would create files in it.
   t.after(() => Promise.all(managers.map((manager) => manager.stop())));
   const it = new World(join(await temporaryFolder(t), "probes", "results.json"));
   managers.push(it.manager);
@@ -107,7 +108,7 @@ describe("the probes that the thread receives", () => {
     assert.deepEqual(it.results, ["u1"]);
   });
 
-  test("all of it for a new thread, with what was found so far", async (t) => {
+  test("a new thread gets all probes, with the results so far", async (t) => {
     const it = await world(t);
     it.manager.podSynced(pod, observed, "syncing");
     it.record({ kind: "startup", verdict: "Success" });
@@ -137,7 +138,7 @@ describe("the probes that the thread receives", () => {
   });
 });
 
-describe("what becomes of a record", () => {
+describe("handling of a record", () => {
   test("a verdict is kept and passed on once", async (t) => {
     const it = await world(t);
     it.manager.podSynced(plain, observed, "syncing");
@@ -188,7 +189,7 @@ describe("what becomes of a record", () => {
     assert.equal(it.manager.results.readiness("a-id"), "Failure");
   });
 
-  test("what was found of a container is forgotten with it, not before", async (t) => {
+  test("results of a container are forgotten with it, not before", async (t) => {
     const it = await world(t);
     it.manager.podSynced(plain, observed, "syncing");
     it.record({ verdict: "Failure", outcome: "failure" });
@@ -211,7 +212,7 @@ describe("the next kubelet", () => {
     return { path, next };
   }
 
-  test("starts with what was found; the thread goes on from it", async (t) => {
+  test("starts with the stored results; the thread continues from them", async (t) => {
     const { next } = await lives(t);
     const first = await next();
     first.manager.podSynced(pod, observed, "syncing");

@@ -100,7 +100,7 @@ test("container values on v1", () => {
   assert.deepEqual(full.unified, {});
 });
 
-test("container values: what is absent and what is off", () => {
+test("container values: absent values and disabled ones", () => {
   assert.equal(of(container("a", undefined, { cpu: "1" })).cpuShares, 1024n, "shares from the limit");
   assert.equal(of(container("a", { cpu: "0" }, { cpu: "1" })).cpuShares, 2n, "a request of zero is a request");
   const bare = of(container("a"));

@@ -102,7 +102,7 @@ test("a container's values on v2, by class", () => {
   assert.deepEqual(unified(burstable, { swap, swapController: false, singleProcessOOMKill: true }), {});
 });
 
-test("the pod's own cgroup keeps what its containers keep", () => {
+test("the pod's own cgroup protects as much memory as its containers together", () => {
   const options = { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [], reserveMemory: true };
   const both = { cpu: "1", memory: "64Mi" };
   const of = (...containers: Container[]): (bigint | undefined)[] => {

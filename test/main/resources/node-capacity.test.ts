@@ -23,7 +23,7 @@ const hard = (signal: EvictionThreshold["signal"], value: EvictionThreshold["val
 const shown = (resources: ReturnType<typeof nodeCapacity>): Record<string, string> =>
   Object.fromEntries([...resources].map(([name, quantity]) => [name, printQuantity(quantity)]));
 
-describe("what pods may be promised", () => {
+describe("allocatable resources", () => {
   test("is the capacity, without huge pages where nothing is reserved", () => {
     assert.deepEqual(shown(nodeAllocatable(capacity, [], [])), {
       cpu: "4",
@@ -34,7 +34,7 @@ describe("what pods may be promised", () => {
       "hugepages-1Gi": "0",
     });
   });
-  test("leaves out what is reserved and what hard thresholds keep free", () => {
+  test("leaves out reserved amounts and the amounts that hard thresholds keep free", () => {
     const reserved = [{ cpu: parseQuantity("500m"), memory: parseQuantity("1Gi") }, { memory: parseQuantity("512Mi") }];
     const thresholds = [
       hard("memory.available", { kind: "quantity", units: 512n << 20n }),

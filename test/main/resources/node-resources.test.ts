@@ -35,7 +35,7 @@ test("devices are added to and removed from the machine's resources; each change
   assert.deepEqual(shown(holder.allocatable), { cpu: 3, "example.com/gpu": 0 });
 });
 
-test("raising leaves what is enough as it is", () => {
+test("raising keeps values that are enough", () => {
   const known = list({ cpu: "4", "example.com/a": "1", "example.com/b": "5" });
   const counts = new Map([
     ["example.com/a", 2],

@@ -23,7 +23,7 @@ for (const wordBytes of [4, 8] as const) {
   });
 }
 
-test("this machine's page size is what getconf says; without the file it is the smallest", async () => {
+test("this machine's page size equals getconf's; without the file it is the smallest", async () => {
   const said = execFileSync("getconf", ["PAGESIZE"], { encoding: "utf8" }).trim();
   assert.equal(await readPageSize(), BigInt(said));
   assert.equal(await readPageSize("/nonexistent"), 4096n);

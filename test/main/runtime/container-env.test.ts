@@ -97,7 +97,7 @@ test("without a cluster there are no objects", async (t) => {
   );
 });
 
-test("from a file in a volume; what leads out of it is not read", async (t) => {
+test("from a file in a volume; a path that leads out of it is not read", async (t) => {
   const { env, volumes, runtime } = await world(t, "file");
   const folder = await temporaryFolder(t);
   mkdirSync(`${folder}/v/sub`, { recursive: true });

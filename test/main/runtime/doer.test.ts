@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
 import { DynamicResourcesError } from "../../../src/main/model/pod-claims.js";
-import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/model/pod-environment-error.js";
-import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { isPodCgroupError, isPodDirectoriesError, StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
@@ -234,7 +233,7 @@ test("an image volume's failure is the container's: a failed pull, a runtime tha
   }
 });
 
-test("what the resource managers gave reaches the runtime; the pod's own variables win", async (t) => {
+test("the resource managers' grants reach the runtime; the pod's own variables win", async (t) => {
   const world = await build(t);
   const asked: string[] = [];
   world.runtime.managers = {
@@ -286,7 +285,7 @@ test("a device that is not ready keeps its container from starting", async (t) =
   assert.equal(world.calls("StartContainer").length, 0);
 });
 
-test("a container whose allocation is missing is not created, and the event says why", async (t) => {
+test("a container whose allocation is missing is not created, and the event gives the reason", async (t) => {
   const world = await build(t);
   world.runtime.managers.ensure = () => Promise.reject(new Error("the devices of container app are unknown"));
   const message = /^the devices of container app are unknown$/;
@@ -450,7 +449,7 @@ test("volumes whose set-up was aborted fail the pass, not the container", async 
   );
 });
 
-test("what was prepared is used again for the same definition, and made again after a failure or a new sandbox", async (t) => {
+test("prepared data is reused for the same definition, and made again after a failure or a new sandbox", async (t) => {
   const world = await build(t);
   const pod = podOf(app());
   world.failures.setUp = new Error("not yet");
@@ -468,7 +467,7 @@ test("what was prepared is used again for the same definition, and made again af
   await assert.rejects(world.run(pod, startStep(app(), sandboxId, { restartCount: 3 })), StartContainerError);
 });
 
-test("stops and removals hint what they changed, and what is gone already is no error", async (t) => {
+test("stops and removals hint the changed objects, and NotFound is no error", async (t) => {
   const world = await build(t);
   const { sandboxId, containerId } = await world.start(podOf(app()), app());
   const steps: [Step, string][] = [
@@ -499,7 +498,7 @@ test("a pod without definition cannot be built", async (t) => {
   assert.equal(world.fake.calls.length, 0);
 });
 
-test("clean-up removes what is the pod's, and nothing else", async (t) => {
+test("clean-up removes everything of the pod, and nothing else", async (t) => {
   const world = await build(t);
   await world.start(podOf(app()), app());
   const logs = join(world.root, "log", "pods");
@@ -553,7 +552,7 @@ test("a pod that comes back under its UID keeps its logs: its containers' restar
   assert.equal(world.created().config?.metadata?.attempt, 1);
 });
 
-test("release takes volumes and cgroup, and leaves directory and logs; what starts later is prepared anew", async (t) => {
+test("release releases volumes and cgroup, and keeps directory and logs; a later start prepares again", async (t) => {
   const world = await build(t);
   const pod = podOf(app());
   await world.start(pod, app());
@@ -569,13 +568,15 @@ test("release takes volumes and cgroup, and leaves directory and logs; what star
   await assert.rejects(world.run(pod, { kind: "release" }), /busy/);
 });
 
-test("what keeps a pod from its place on the machine says which part it is", async (t) => {
-  const world = await build(t);
-  world.failures.cgroup = new Error("EROFS");
-  await assert.rejects(world.sandboxOf(podOf(app())), (error) => isPodCgroupError(error) && error.message === "EROFS");
-  world.failures.cgroup = undefined;
-  await writeFile(join(world.root, "pods"), "a file where the folder should be");
-  await assert.rejects(world.sandboxOf(podOf(app())), isPodDirectoriesError);
+test("an error of a pod's cgroup, and one of its directories, is named as such", async (t) => {
+  const [cgroups, files] = [await build(t), await build(t)];
+  cgroups.failures.cgroup = new Error("EROFS");
+  await assert.rejects(
+    cgroups.sandboxOf(podOf(app())),
+    (error) => isPodCgroupError(error) && error.message === "EROFS",
+  );
+  await writeFile(join(files.root, "pods"), "a file where the folder should be");
+  await assert.rejects(files.sandboxOf(podOf(app())), isPodDirectoriesError);
 });
 
 test("clean-up fails while a volume is busy, and leaves directory and logs until it is not", async (t) => {

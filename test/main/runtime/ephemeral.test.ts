@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
-import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { EphemeralContainer } from "../../../src/shared/api/pod.js";
 import { NamespaceMode, type CreateContainerRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "./runtime-kit.js";

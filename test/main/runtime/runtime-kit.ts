@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { noEvents } from "../../../src/main/model/event-recorder.js";
-import { noTrace } from "../../../src/main/model/pod-trace.js";
+import { noEvents } from "../../support/silent.js";
+import { noTrace } from "../../support/silent.js";
 import { nodeImages } from "../../../src/main/images/node-images.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
@@ -33,7 +33,7 @@ export interface RuntimeWorld {
   cgroups: Set<string>;
   /** Errors that the next call of each fails with. */
   failures: { cgroup?: Error | undefined; setUp?: Error | undefined; tearDown?: Error | undefined };
-  /** What the metrics were told. */
+  /** Calls of the metrics. */
   counted: string[];
   /** "POD CONTAINER TYPE REASON: MESSAGE". */
   events: string[];
@@ -67,8 +67,17 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         imagePullCredentialsVerificationPolicy: "NeverVerify",
         preloadedImagesVerificationAllowlist: [],
         maxPods: 110,
+        runtimeClassInImageCriApi: false,
       },
-      { cri: client, clock, log: kept.log, events: noEvents, trace: noTrace, registry: new ThreadRegistry("main") },
+      {
+        cri: client,
+        clock,
+        log: kept.log,
+        events: noEvents,
+        trace: noTrace,
+        registry: new ThreadRegistry("main"),
+        runtimeHandler: () => Promise.resolve(""),
+      },
     ),
     events: {
       pod: ({ metadata }, { type, reason, message, container = "" }) =>
@@ -124,6 +133,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       refreshPod: () => undefined,
       stop: () => Promise.resolve(),
       prepareSubPath: ({ volumePath, subPath }) => Promise.resolve(join(volumePath, subPath)),
+      describe: () => [],
       tearDownPod: (uid) => {
         if (failures.tearDown !== undefined) return Promise.reject(failures.tearDown);
         return rm(join(podDirectory(uid), "volumes"), { recursive: true, force: true });
@@ -156,6 +166,8 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       cpuCFSQuota: true,
       kubernetesVersion: "v1.36.0",
       containerStopSignals: false,
+      imageVolumeWithDigest: false,
+      changeContainerStatusOnKubeletRestart: false,
       envFiles: true,
       maximumDeadContainersPerContainer: 1,
     },

@@ -1,5 +1,5 @@
-// Pods that need a certain runtime: a handler by name, users of their own. What the runtime can't do is told before it is
-// asked to.
+// Pods that need a certain runtime: a handler by name, user namespaces. Missing features of the runtime are reported
+// before any call that needs them.
 import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
-// UpdateContainerResources on the fake runtime: in which order, with which values, and what is refused.
+// UpdateContainerResources on the fake runtime: the order, the values, and rejected changes.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { isResizeError } from "../../../src/main/model/resize-error.js";
+import { isResizeError } from "../../../src/main/model/step-errors.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
@@ -125,7 +125,7 @@ test("limits that are taken away are lifted; those that never were are left alon
   ]);
 });
 
-test("a memory limit below what is used is refused before anything is touched", async (t) => {
+test("a memory limit below the usage is refused before any change", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   const { containerStats } = world.runtime.cri;
   const { stats } = await containerStats({ containerId: world.ids["app"] ?? "" });

@@ -81,7 +81,7 @@ test("a change of the status is no change of the definition", () => {
   }
 });
 
-test("a list after a break: what is gone is dropped, what is the same stays the same object", () => {
+test("a list after a break: missing objects are dropped, equal ones stay the same object", () => {
   const { source, take, delivered } = build();
   source.start();
   source.onReplace([object("a"), object("b")]);
@@ -124,7 +124,7 @@ test("the echo of an answer is recognised and not delivered; later changes are",
   assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
 });
 
-test("an event that is older than the answer to our patch changes no definition by who wrote it", () => {
+test("an event that is older than the response to our patch changes no definition, from any writer", () => {
   const { source, take, view } = build();
   source.start();
   source.onReplace([object("a")]);
@@ -165,7 +165,7 @@ test("mirror pods are shown to the status side only", () => {
   assert.equal(view.mirror("default/m"), undefined);
 });
 
-test("what is known to be gone does not come back by what the watch still tells", () => {
+test("a removed pod does not come back by late events of the watch", () => {
   const { source, view } = build();
   source.start();
   const mirror = object("m", (one) => (one.metadata.annotations = { "kubernetes.io/config.mirror": "h" }));

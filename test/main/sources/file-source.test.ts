@@ -77,7 +77,7 @@ test("a static pod that names a service account is refused, unless the gate Prev
   assert.deepEqual([accepted.changes.length, accepted.errors()], [1, []]);
 });
 
-test("what is there at the start comes before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
+test("present manifests come before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
   const kit = await start(t, {}, async (folder) => {
     await writeFile(join(folder, "b.yaml"), manifest("b"));
     await writeFile(

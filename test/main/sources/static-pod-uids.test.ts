@@ -151,14 +151,14 @@ describe("static pods of another kubelet", () => {
   test("a pod is delivered under the UID and hash that it runs with, by the next kubelet too, whatever the manifest's age", async (t) => {
     const node = await build(t);
     const uids = node.start();
-    uids.take([staticPod("own")], true);
+    uids.deliver([staticPod("own")], true);
     await node.settled(1);
     await uids.stop();
     assert.deepEqual(node.delivered, [`${EARLIER}/${EARLIER} true`]);
 
     node.changedAt = 10_000n;
     const next = node.start();
-    next.take([staticPod("own")], true);
+    next.deliver([staticPod("own")], true);
     await node.settled(2);
     await next.stop();
     assert.deepEqual([node.delivered[1], node.asked], [`${EARLIER}/${EARLIER} true`, 1]);
@@ -167,13 +167,13 @@ describe("static pods of another kubelet", () => {
   test("a recorded UID without a directory is forgotten", async (t) => {
     const node = await build(t);
     const uids = node.start();
-    uids.take([staticPod("own")], true);
+    uids.deliver([staticPod("own")], true);
     await node.settled(1);
     await uids.stop();
     node.onDisk = ["other"];
     node.running = { sandboxes: [], containers: [] };
     const next = node.start();
-    next.take([staticPod("own")], true);
+    next.deliver([staticPod("own")], true);
     await node.settled(2);
     await next.stop();
     assert.equal(node.delivered[1], "own/own true");
@@ -191,7 +191,7 @@ describe("static pods of another kubelet", () => {
       const node = await build(t);
       node.onDisk = [...onDisk];
       const uids = node.start();
-      uids.take([staticPod("own")], true);
+      uids.deliver([staticPod("own")], true);
       await node.settled(1);
       await uids.stop();
       assert.deepEqual([node.delivered, node.asked], [["own/own true"], 0]);
@@ -203,9 +203,9 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.failures = 1;
     const uids = node.start();
-    uids.take([staticPod("own")], false);
+    uids.deliver([staticPod("own")], false);
     await until("the first question", () => node.asked === 1);
-    uids.take([staticPod("own"), staticPod("another", "apiserver")], true);
+    uids.deliver([staticPod("own"), staticPod("another", "apiserver")], true);
     assert.deepEqual(node.delivered, []);
     await node.settled(1);
     await uids.stop();
@@ -216,10 +216,10 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.running = { sandboxes: [], containers: [] };
     const uids = node.start();
-    uids.take([], true);
+    uids.deliver([], true);
     assert.deepEqual(node.delivered, [" true"]);
     node.running = { sandboxes: [sandbox()], containers: [] };
-    uids.take([staticPod("own")], true);
+    uids.deliver([staticPod("own")], true);
     assert.deepEqual(node.delivered, [" true", "own/own true"]);
     await uids.stop();
   });
@@ -228,7 +228,7 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.changedAt = undefined;
     const uids = node.start();
-    uids.take([staticPod("own")], true);
+    uids.deliver([staticPod("own")], true);
     await node.settled(1);
     await uids.stop();
     assert.deepEqual(node.delivered, ["own/own true"]);
@@ -238,7 +238,7 @@ describe("static pods of another kubelet", () => {
     const node = await build(t);
     node.failures = Infinity;
     const uids = node.start();
-    uids.take([staticPod("own")], true);
+    uids.deliver([staticPod("own")], true);
     await until("the first question", () => node.asked === 1);
     await uids.stop();
     assert.deepEqual(node.delivered, []);

@@ -1,11 +1,12 @@
-// When the care of the node's cgroups begins, and what it does first: under virtual time, on a manager that only notes.
+// Start of the maintenance of the node's cgroups, and its first steps: under virtual time, on a manager that only
+// records.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isReservedCgroupError } from "../../../src/main/resources/node-allocatable/enforcer.js";
+import { ReservedCgroupError } from "../../../src/main/resources/node-allocatable/enforcer.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
-import { isSystemCgroupsRootError } from "../../../src/main/resources/cgroups/process-placement.js";
-import type { CgroupMaintenanceParts } from "../../../src/main/agent/node-cgroups.js";
-import { LateCgroupMaintenance } from "../../../src/main/agent/late-cgroup-maintenance.js";
+import { SystemCgroupsRootError } from "../../../src/main/resources/cgroups/process-placement.js";
+import type { CgroupMaintenanceDeps } from "../../../src/main/agent/node-cgroups.js";
+import { LateCgroupMaintenance } from "../../../src/main/agent/sync-path.js";
 import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
@@ -24,8 +25,8 @@ function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
     limitExisting: (cgroup: string) => Promise.reject(new Error(`no ${cgroup}`)),
     updateQos: (pods: readonly unknown[]) => Promise.resolve(void done.push(`qos ${pods.length}`)),
   };
-  const parts: Partial<CgroupMaintenanceParts> = {
-    cgroups: cgroups as unknown as CgroupMaintenanceParts["cgroups"],
+  const parts: Partial<CgroupMaintenanceDeps> = {
+    cgroups: cgroups as unknown as CgroupMaintenanceDeps["cgroups"],
     mounts,
     capacity: nodeCapacity({ cpuCount: 2, memoryBytes: 1000n, storageBytes: 0n, maxPods: 9, hugePages: new Map() }),
     pods: () => [pod([container("a")])],
@@ -55,7 +56,7 @@ function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
     clock,
     done,
     events,
-    care: new LateCgroupMaintenance(settings as NodeSettings, parts as CgroupMaintenanceParts),
+    care: new LateCgroupMaintenance(settings as NodeSettings, parts as CgroupMaintenanceDeps),
   };
 }
 
@@ -64,7 +65,7 @@ const until = (condition: () => boolean, what: string) => waitFor(condition, { w
 
 test("nothing is done while the first pods start; then limits, and the tiers some moments after each change", async () => {
   const { clock, done, events, care } = build();
-  await care.begin();
+  await care.schedule();
   care.podsChanged();
   assert.deepEqual([done, events], [[], []]);
   clock.step(1000);
@@ -86,7 +87,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
     { cgroupsPerQOS: false, enforceNodeAllocatable: ["none"], cgroupRoot: "/x" },
     { version: 2, mountPoint: "/nowhere" },
   );
-  await care.begin();
+  await care.schedule();
   clock.step(1000);
   await until(() => events.length === 1, "the root's limits");
   assert.deepEqual([done, events], [["pods 1000"], ["NodeAllocatableEnforced"]]);
@@ -96,7 +97,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
 
 test("a kubelet that stops within the first second has begun nothing", async () => {
   const { clock, done, care } = build();
-  await care.begin();
+  await care.schedule();
   await care.stop();
   assert.equal(clock.pending, 0);
   assert.deepEqual(done, []);
@@ -104,11 +105,11 @@ test("a kubelet that stops within the first second has begun nothing", async () 
 
 test("a start that depends on it fails with it, and leaves nothing behind", async () => {
   const reserved = build({ enforceNodeAllocatable: ["pods", "kube-reserved"], kubeReservedCgroup: "/kube" });
-  await assert.rejects(reserved.care.begin(), isReservedCgroupError);
+  await assert.rejects(reserved.care.schedule(), ReservedCgroupError);
   await reserved.care.stop();
   assert.equal(reserved.clock.pending, 0);
   const root = build({ systemCgroups: "/" });
-  await assert.rejects(root.care.begin(), isSystemCgroupsRootError);
+  await assert.rejects(root.care.schedule(), SystemCgroupsRootError);
   await root.care.stop();
   assert.equal(root.clock.pending, 0);
 });

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/sources-kit.js";
 const ENTRY = fileURLToPath(new URL("../../../src/main/kubelet.js", import.meta.url));
 const run = promisify(execFile);
 
-/** What `kubeadm init` writes to /var/lib/kubelet/config.yaml. */
+/** Content of /var/lib/kubelet/config.yaml as `kubeadm init` writes it. */
 const CONFIG = `apiVersion: kubelet.config.k8s.io/v1beta1
 authentication:
   anonymous:
@@ -105,7 +105,7 @@ test("kubeadm's command line is taken as it is, up to the files that a join writ
   assert.doesNotMatch(ended.stderr, /^ +at /m, "no stack for what an operator has to do");
 });
 
-test("without its config file the kubelet says which file, and what it would have done with it", async (t) => {
+test("without its config file the kubelet names the file, and its purpose", async (t) => {
   const folder = await temporaryFolder(t);
   const { code, stderr } = await kubelet([`--config=${folder}/config.yaml`, "--fail-cgroupv1=false"]);
   assert.equal(code, 1);

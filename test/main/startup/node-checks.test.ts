@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
 import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
-import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
+import { checkPermissions } from "../../../src/main/startup/process/process-identity.js";
 import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
@@ -81,7 +81,7 @@ describe("a cluster", () => {
   ];
   const asked = (kubeconfig: string, bootstrapKubeconfig = "", more = NO_CERTIFICATES): Promise<boolean> =>
     checkCluster({ ...more, kubeconfig, bootstrapKubeconfig }, keptLog().log);
-  test("is joined with a kubeconfig, or with what one can be asked for with", async (t) => {
+  test("is joined with a kubeconfig, or with a bootstrap kubeconfig", async (t) => {
     const folder = await temporaryFolder(t);
     const [good, bad] = [join(folder, "good.conf"), join(folder, "bad.conf")];
     await writeFile(good, kubeconfig("token: abc"));

@@ -68,7 +68,7 @@ test("sources that never answer are reported, and a signal ends the wait", async
   await pass(clock, 50);
   const { exitCode, report } = await done;
   assert.equal(exitCode, 1);
-  assert.match(report, /default\/a: was interrupted.*\nthe pod sources or the container runtime have not answered\n/);
+  assert.match(report, /default\/a: was interrupted.*\nthe pod sources or the container runtime have not responded\n/);
 });
 
 test("no pods are no failure", async () => {

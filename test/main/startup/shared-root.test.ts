@@ -33,12 +33,12 @@ describe("the root directory", { skip: isRoot ? false : "needs root" }, () => {
     assert.deepEqual(await share(t, () => ["--make-rshared /"]), { mounts: [], errors: [] });
   });
 
-  test("that is a private mount already: it becomes shared with what is below it, and nothing covers it", async (t) => {
+  test("that is a private mount already: it becomes shared with everything below it, and nothing covers it", async (t) => {
     const seen = await share(t, (rootDir) => [`-t tmpfs x ${rootDir}`, `-o X-mount.mkdir -t tmpfs x ${rootDir}/pods`]);
     assert.deepEqual(seen, { mounts: [" shared", "/pods shared"], errors: [] });
   });
 
-  test("with mounts of running pods below it: they are not hidden, and the log says what to do", async (t) => {
+  test("with mounts of running pods below it: they are not hidden, and the log names the remedy", async (t) => {
     const seen = await share(t, (rootDir) => [`-t tmpfs x ${rootDir}/pods`]);
     assert.deepEqual(seen.mounts, ["/pods private"]);
     assert.match(seen.errors.join("\n"), /pods is mounted below it.*run "mount --make-rshared \/"/);

@@ -1,4 +1,4 @@
-// status.resources: what the runtime tells, what was given, what is allocated (section 4).
+// status.resources: values of the runtime, values set last, and allocated values.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerResources } from "../../../src/main/status/container-resources.js";

@@ -1,10 +1,10 @@
-// Section 4, row by row: what the runtime shows of a container, what was known of it before, and what its status says.
+// Status of a container from the runtime's state and the previous status, row by row.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
-import type { ApiContainerStatus, ContainerState } from "../../../src/shared/api/pod-status.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../../src/shared/api/pod-status.js";
 import { computePodStatus } from "../../../src/main/status/compute-pod-status.js";
-import type { ProbeResult } from "../../../src/main/model/probe-results.js";
+import type { ProbeResult } from "../../../src/main/model/probe-port.js";
 import { ContainerState as S, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { c, criContainer, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
@@ -120,6 +120,8 @@ describe("a container's state", () => {
         runtimeName: "containerd",
         podLevelResources: false,
         stopSignals: false,
+        imageVolumeDigests: false,
+        changesOnRestart: false,
         now: NOW,
       });
       const found = status[list]?.find((one) => one.name === "a");
@@ -192,6 +194,8 @@ describe("started and ready", () => {
         runtimeName: "containerd",
         podLevelResources: false,
         stopSignals: false,
+        imageVolumeDigests: false,
+        changesOnRestart: false,
         now: NOW,
       });
       const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
@@ -201,3 +205,26 @@ describe("started and ready", () => {
     });
   }
 });
+
+describe("a running container with probes whose results a restart of the kubelet lost", () => {
+  for (const changesOnRestart of [false, true]) {
+    const what = changesOnRestart ? "is neither started nor ready" : "stays started and ready";
+    test(`${what} with ChangeContainerStatusOnKubeletRestart=${changesOnRestart}`, () => {
+      const probe = { tcpSocket: { port: 1 } };
+      const pod = makePod({ containers: [c("a", { startupProbe: probe, readinessProbe: probe })] });
+      const observed = observedPod([up]);
+      const common = { pod, observed, nodeIPs: [], runtimeName: "containerd", podLevelResources: false, now: NOW };
+      const gates = { stopSignals: false, imageVolumeDigests: false, changesOnRestart };
+      const passing = (): Verdict => "Success";
+      const probes = { startup: passing, readiness: passing, liveness: passing };
+      const previous = computePodStatus({ ...common, ...gates, probes });
+      assert.deepEqual(startedAndReady(previous), [true, true]);
+      const next = computePodStatus({ ...common, ...gates, previous });
+      assert.deepEqual(startedAndReady(next), changesOnRestart ? [false, false] : [true, true]);
+    });
+  }
+});
+
+function startedAndReady({ containerStatuses = [] }: PodStatus): (boolean | undefined)[] {
+  return containerStatuses.flatMap(({ started, ready }) => [started, ready]);
+}

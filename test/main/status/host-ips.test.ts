@@ -32,14 +32,14 @@ test("the machine's addresses count until the Node has some; only changes are re
   const ips = new HostIPs(["10.0.2.15"], clock);
   const changes: HostIPsChange[] = [];
   ips.onChange((change) => changes.push(change));
-  ips.saw({});
-  ips.saw(nodeWith("Hostname n1"));
+  ips.setNode({});
+  ips.setNode(nodeWith("Hostname n1"));
   assert.deepEqual(ips.current, ["10.0.2.15"]);
-  ips.saw(nodeWith("InternalIP 10.0.0.4"));
-  ips.saw(nodeWith("InternalIP 10.0.0.5"));
+  ips.setNode(nodeWith("InternalIP 10.0.0.4"));
+  ips.setNode(nodeWith("InternalIP 10.0.0.5"));
   clock.step(15_000);
-  ips.saw(nodeWith("InternalIP 10.0.0.5", "Hostname n1"));
-  ips.saw(nodeWith("InternalIP 10.0.0.5", "InternalIP fd00::5"));
+  ips.setNode(nodeWith("InternalIP 10.0.0.5", "Hostname n1"));
+  ips.setNode(nodeWith("InternalIP 10.0.0.5", "InternalIP fd00::5"));
   assert.deepEqual(ips.current, ["10.0.0.5", "fd00::5"]);
   assert.deepEqual(changes, [
     { before: ["10.0.2.15"], now: ["10.0.0.4"], guessed: true },

@@ -4,11 +4,14 @@ import fc from "fast-check";
 import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
-import type { StatusInput } from "../../../src/main/status/compute-pod-status.js";
-import { computePodStatus, deadlineMessage, rejectedPodStatus } from "../../../src/main/status/compute-pod-status.js";
+import {
+  type StatusInput,
+  computePodStatus,
+  deadlineMessage,
+  rejectedPodStatus,
+} from "../../../src/main/status/compute-pod-status.js";
 import { finalStatus, hadInitialized, reportableStatus } from "../../../src/main/status/final-status.js";
-import { podIPs } from "../../../src/main/model/pod-ips.js";
-import { formatIP } from "../../../src/main/model/format-ip.js";
+import { podIPs, formatIP } from "../../../src/main/model/pod-ips.js";
 import { fallsBackToLog, fileMessage, joinMessages, logMessage } from "../../../src/main/status/termination-message.js";
 import { c, criContainer, criSandbox, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 
@@ -21,6 +24,8 @@ function compute(rest: Partial<StatusInput> = {}): PodStatus {
     runtimeName: "containerd",
     podLevelResources: false,
     stopSignals: false,
+    imageVolumeDigests: false,
+    changesOnRestart: false,
     now: NOW,
     ...rest,
   });
@@ -85,7 +90,7 @@ test("CRI states", () => {
   });
 });
 
-test("nothing in the runtime: defaults and what is carried over", () => {
+test("nothing in the runtime: defaults and values of the earlier status", () => {
   const none = observedPod([]);
   assert.deepEqual(first(compute({ observed: none })).state, { waiting: { reason: "ContainerCreating" } });
   assert.equal(compute({ observed: undefined }).phase, "Pending");
@@ -246,6 +251,26 @@ test("mounts, user, resources and stop signal", () => {
   assert.deepEqual(status.user, { linux: { uid: 1, gid: 2, supplementalGroups: [3] } });
   assert.deepEqual([status.resources, status.allocatedResources], [resources, { cpu: "1" }]);
   assert.equal(status.stopSignal, "SIGRTMIN");
+});
+
+test("a mount of an image volume shows its image with the gate ImageVolumeWithDigest", () => {
+  const volumeMounts = ["id", "ref", "plain"].map((name) => ({ name, mountPath: `/${name}` }));
+  const mounts = [
+    { containerPath: "/id", image: { image: "sha256:1" } },
+    { containerPath: "/ref", image: { image: "sha256:1", imageRef: "registry.test/tool@sha256:2" } },
+    { containerPath: "/plain", hostPath: "/dir" },
+  ];
+  const shown = (imageVolumeDigests: boolean) => {
+    const pod = makePod({ containers: [c("a", { volumeMounts })] });
+    const observed = observedPod([criContainer("a", { mounts })]);
+    return first(compute({ pod, observed, imageVolumeDigests })).volumeMounts?.map(({ volumeStatus }) => volumeStatus);
+  };
+  assert.deepEqual(shown(true), [
+    { image: { imageRef: "sha256:1" } },
+    { image: { imageRef: "registry.test/tool@sha256:2" } },
+    undefined,
+  ]);
+  assert.deepEqual(shown(false), [undefined, undefined, undefined]);
 });
 
 test("phase overrides, in order", () => {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
-import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
+import { defaultRestartGates } from "../../../src/main/model/restart.js";
+import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
@@ -34,7 +35,11 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
     runtimeName: () => "fake",
     qosClass: () => "BestEffort",
     podLevelResources: false,
+    gates: defaultRestartGates,
+    resize: () => ({ conditions: [] }),
     stopSignals: true,
+    imageVolumeDigests: false,
+    changesOnRestart: false,
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
     apiStatus: () => api.status,
@@ -274,7 +279,7 @@ test("a pod that is failed looks as before while it may run, then shows its verd
   assert.equal(deltas.at(-1)?.set[0]?.status?.phase, "Failed");
 });
 
-test("a kubelet that goes on with a failure shows what its containers say until they have stopped", () => {
+test("a kubelet that continues a failure shows its containers' states until they have stopped", () => {
   const { statuses, end } = build();
   const pod = makePod();
   statuses.accept(pod, START);
@@ -320,7 +325,7 @@ test("the end of an earlier life is shown as it was; a pod that runs anew forget
   assert.equal(statuses.get("u1")?.status?.phase, "Running");
 });
 
-test("what a removed pod ended with is published before it is gone, each in a batch of its own", () => {
+test("a removed pod's final status is published before its removal, each in its own batch", () => {
   const { clock, deltas, statuses, update, end } = build();
   const pod = makePod({ restartPolicy: "Never" });
   statuses.accept(pod, START);
@@ -380,7 +385,7 @@ test("a pod that comes back before its last words were read begins a life of its
 
 const T1 = "1969-12-31T00:00:00Z";
 
-test("a pod that the API server knows goes on from what it shows there; being taken on is no news to it", () => {
+test("a pod that is in the API continues from its status there; its admission is no change", () => {
   const conditions = [
     { type: "Ready", status: "True", lastTransitionTime: T1 },
     { type: "PodScheduled", status: "True", lastTransitionTime: T1 },

@@ -1,4 +1,4 @@
-// What the status says of containers that are about to be started again, row by row (sections 4 and 5).
+// Status of containers before a restart, row by row.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec } from "../../../src/shared/api/pod.js";
@@ -15,6 +15,8 @@ function compute(rest: Partial<StatusInput>): PodStatus {
     runtimeName: "containerd",
     podLevelResources: false,
     stopSignals: false,
+    imageVolumeDigests: false,
+    changesOnRestart: false,
     now: NOW,
     ...rest,
   });
@@ -201,7 +203,7 @@ describe("RestartAllContainers", () => {
     assert.equal(condition(compute({ pod, previous: start, observed: observedPod([criContainer("b")]) })), "False");
   });
 
-  test("what was removed waits, its count is one higher, and the pod begins anew", () => {
+  test("removed containers wait, their counts are one higher, and the pod starts again", () => {
     assert.deepEqual(names(removed), [
       "i waiting RestartingAllContainers / exited 137 1",
       "a waiting RestartingAllContainers / exited 137 1",
@@ -235,7 +237,7 @@ describe("RestartAllContainers", () => {
     assert.deepEqual(compute({ pod, previous: back, observed }), back);
   });
 
-  test("what then keeps one of them from starting is shown, and counted once", () => {
+  test("the reason that then keeps one of them from starting is shown, and counted once", () => {
     const failing = (previous: PodStatus): PodStatus =>
       compute({
         pod,

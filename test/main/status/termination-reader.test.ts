@@ -55,7 +55,7 @@ async function build(t: TestContext) {
 const logOf = (...lines: string[]): string =>
   lines.map((line) => `2026-01-01T00:00:00.000000000Z stdout F ${line}\n`).join("");
 
-test("the message file is read, once, and the status is computed again when it says something", async (t) => {
+test("the message file is read once, and the status is computed again if it has content", async (t) => {
   const { messageFile, found, reader, pod, ended, read } = await build(t);
   await writeFile(messageFile, "out of cheese");
   const status = ended("File");
@@ -259,7 +259,7 @@ test("a forgotten pod's messages are gone; a pod of the same UID is read anew", 
 });
 
 test(
-  "message files on mounts that do not answer hold no thread, and are empty: other files are read",
+  "message files on mounts that do not respond hold no thread, and are empty: other files are read",
   { skip: !canHang, timeout: 120_000 },
   async (t) => {
     const { root, messageFile, ended, read, reader, pod } = await build(t);

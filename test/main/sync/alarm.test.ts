@@ -5,7 +5,7 @@ import { Alarm } from "../../../src/main/sync/alarm.js";
 import type { Clock } from "../../../src/shared/clock/clock.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-/** What setTimeout takes; more than this fires at once. */
+/** Longest delay of setTimeout; a longer one fires at once. */
 const LONGEST = 2 ** 31 - 1;
 
 test("no wait is longer than a timer can be, and the alarm rings at its moment, once", () => {

@@ -1,7 +1,7 @@
 // Somebody sets the clock, two hours forth or back: what was to happen in some seconds happens in some seconds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import { CrashBackoff } from "../../../src/main/planner/crash-backoff.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
@@ -33,7 +33,7 @@ async function started(spec: Partial<PodSpec> = {}) {
 for (const jump of JUMPS) {
   const way = jump > 0 ? "forth" : "back";
 
-  test(`set ${way}: what runs goes on untouched`, async () => {
+  test(`set ${way}: running containers are not affected`, async () => {
     const { world, worker, web, step } = await started();
     const before = world.begun.length;
     world.clock.jump(jump);
@@ -42,7 +42,7 @@ for (const jump of JUMPS) {
     assert.deepEqual(world.model(web).running(), ["app"]);
   });
 
-  test(`set ${way} during a termination: sidecars get what is left of the grace`, async () => {
+  test(`set ${way} during a termination: sidecars get the rest of the grace period`, async () => {
     const sidecar = container("proxy", { restartPolicy: "Always" });
     const { world, worker, web, step } = await started({ initContainers: [sidecar] });
     world.script = (what, signal) => {

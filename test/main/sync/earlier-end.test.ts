@@ -1,8 +1,7 @@
 // The end that a pod has when the kubelet starts; and which pods use the node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { earlierEnd } from "../../../src/main/sync/earlier-end.js";
-import { podsUsingNode } from "../../../src/main/sync/pods-using-node.js";
+import { earlierEnd, podsUsingNode } from "../../../src/main/sync/earlier-end.js";
 import type { PodWorkerState } from "../../../src/main/sync/pod-worker-port.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { pod } from "../../support/pods.js";

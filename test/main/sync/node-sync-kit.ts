@@ -3,8 +3,8 @@
 import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
 import type { Admission, AdmissionVerdict } from "../../../src/main/admission/verdict.js";
-import { noProbeResults } from "../../../src/main/model/probe-results.js";
-import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
+import { noProbeResults } from "../../../src/main/model/probe-port.js";
+import type { ClusterPods } from "../../../src/main/sync/sync-components.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";
 import type { PodSubscriber } from "../../../src/main/sync/pod-events.js";
 import type { PodChange } from "../../../src/main/sync/sync-loop.js";
@@ -12,6 +12,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
 import { PodInspector } from "../../../src/workers/pleg/pod-inspector.js";
+import { defaultResizeRules, noResizeCounters } from "../../support/resize-kit.js";
 import { until as untilWithin } from "../../support/sources-kit.js";
 import { runtimeOn, type RuntimeWorld } from "../runtime/runtime-kit.js";
 
@@ -108,6 +109,9 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
       },
     },
     stamp: () => undefined,
+    setOp: () => undefined,
+    syncFrequencyMs: 60_000,
+    resize: { counters: noResizeCounters, rules: defaultResizeRules },
   });
   await sync.load();
   sync.subscribe("eviction", evictionOf(hear));

@@ -1,4 +1,4 @@
-// What outlives the kubelet about its pods, on a real disk.
+// Records of pods that outlive the kubelet, on a real disk.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { watch } from "node:fs";
@@ -67,7 +67,7 @@ test("deadlines go on by the clock of the next kubelet, even if the wall clock w
     const { termination, failure } = next.get("uid-web") ?? {};
     // 30 and 60 s after what was 500 by the monotonic clock.
     assert.deepEqual([termination?.deadline, failure?.deadline], [lead + 30_500, lead + 60_500]);
-    // What it writes is by its own clock, all of it.
+    // All its times are by its own clock.
     await next.terminating("uid-web", { deadline: lead + 20_500, reason: "sooner" });
     const last = by(1_000_000, 11_000);
     await last.load();
@@ -90,7 +90,7 @@ test("a pod accepted again keeps its start time and loses the old termination", 
   await records.flush();
 });
 
-test("what changes in one go is written once", async (t) => {
+test("changes that come together are written once", async (t) => {
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
@@ -107,7 +107,7 @@ test("what changes in one go is written once", async (t) => {
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"admitted":1.*"termination"/);
 });
 
-test("a new pod is written with its admission, or some moments later; what is known already is not written", async (t) => {
+test("a new pod is written with its admission, or some moments later; an equal record is not written", async (t) => {
   const { folder, kept } = await build(t);
   const clock = new SteppedClock();
   const records = new PodRecords(folder, clock, kept.log);

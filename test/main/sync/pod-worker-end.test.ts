@@ -1,9 +1,9 @@
-// How a pod comes to its end while its source still wants it: completed, failed by the kubelet, refused by admission.
+// Termination of a pod while its source still wants it: completed, failed by the kubelet, rejected by admission.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { PodEnd } from "../../../src/main/sync/pod-worker-port.js";
-import { isWorkerStoppedError } from "../../../src/main/sync/waiters.js";
+import { WorkerStoppedError } from "../../../src/main/sync/waiters.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
@@ -25,7 +25,7 @@ async function started(spec: Partial<PodSpec> = {}) {
 const evicted = { reason: "Evicted", message: "the node was low on memory" };
 const failedBy = (deadline: number): PodEnd => ({ cause: "failed", failure: evicted, deadline });
 
-test("fail: containers, then the sandbox, then volumes and cgroup; what is left tells how it ended", async () => {
+test("fail: containers, then the sandbox, then volumes and cgroup; the remaining status shows the reason", async () => {
   const { world, worker, web } = await started({ containers: [container("a"), container("b")] });
   const from = world.synced.length;
   worker.fail(failedBy(7000));
@@ -181,11 +181,11 @@ test("when the kubelet stops first, waits for the termination end with an error"
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.fail(failedBy(60_000));
-  const waiting = assert.rejects(worker.whenStopped(), isWorkerStoppedError);
+  const waiting = assert.rejects(worker.whenStopped(), WorkerStoppedError);
   await settle();
   await worker.stop();
   await waiting;
-  await assert.rejects(worker.whenStopped(), isWorkerStoppedError);
+  await assert.rejects(worker.whenStopped(), WorkerStoppedError);
   assert.equal(world.clock.pending, 0);
 });
 

@@ -1,7 +1,7 @@
-// What time and trouble do to a pod: its active deadline, a runtime that does not stop it, and what is told of failures.
+// Deadlines and failures of a pod: its active deadline, a runtime that does not stop it, and reports of failures.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/pod-environment-error.js";
+import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/step-errors.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
@@ -38,7 +38,7 @@ test("at its active deadline a pod is terminated with its grace period, reported
   assert.deepEqual(world.model(web).running(), []);
 });
 
-test("the deadline counts from the pod's start time and interrupts what takes too long", async () => {
+test("the deadline counts from the pod's start time and interrupts a long step", async () => {
   const { world, worker } = await started({ activeDeadlineSeconds: 100 }, (world) => {
     world.startTime = new Date(-40_000).toISOString();
     world.script = (step, signal) => (step.kind === "start-container" ? hang(signal) : undefined);
@@ -117,7 +117,7 @@ test("a runtime that neither stops nor fails is asked again 10 s after the grace
   assert.equal(world.clock.pending, 0);
 });
 
-test("sidecars get what their pod's app containers left of the grace", async () => {
+test("sidecars get the rest of the grace period that the app containers left", async () => {
   const sidecar = container("proxy", { restartPolicy: "Always" });
   const { world, worker } = await started({ initContainers: [sidecar] });
   world.script = (step, signal) => {
@@ -288,7 +288,7 @@ test("a pod that can't be looked at has a FailedSync event, but not because the 
   }
 });
 
-test("each step is a line that says pod, container, why, and what becomes of what", async () => {
+test("each step is a log line with pod, container, reason, and the states before and after", async () => {
   const { world, worker, web } = await started();
   world.exit(web, "app", 3);
   worker.poke();
@@ -334,4 +334,19 @@ test("a failed pass that can't be recorded is repeated all the same", async () =
   world.clock.step(1000);
   await settle();
   assert.deepEqual(world.begun.at(-1), "uid-web start-container app");
+});
+
+test("a pod without changes is synced once per syncFrequency", async () => {
+  const { world, web } = await started();
+  const worker = new PodWorker("uid-web", web, { ...world.workerDeps("uid-web"), syncFrequencyMs: 5000 });
+  worker.poke();
+  await settle();
+  const before = world.passes.length;
+  world.clock.step(4999);
+  await settle();
+  assert.equal(world.passes.length, before);
+  world.clock.step(1);
+  await settle();
+  assert.equal(world.passes.length, before + 1);
+  await worker.stop();
 });

@@ -1,7 +1,7 @@
 // One pod's state machine under virtual time: steps are applied to a model of the runtime, and scripted to fail or hang.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StartContainerError } from "../../../src/main/model/start-container-error.js";
+import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
 import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
@@ -97,7 +97,7 @@ test("a crashed container restarts at once, then after 10 s, then after 20 s, an
   }
 });
 
-test("terminate during a long step aborts it, stops what runs and cleans up", async () => {
+test("terminate during a long step aborts it, stops running containers and cleans up", async () => {
   const { world, worker, web } = build({ containers: [container("a"), container("b")] });
   world.script = (step, signal) =>
     step.kind === "start-container" && step.container.name === "b" ? hang(signal) : undefined;
@@ -257,7 +257,7 @@ test("an unchanged definition keeps the wait", async () => {
   assert.equal(world.steps.filter(isStart).length, 1);
 });
 
-test("a start whose outcome is unknown asks for a list before anything else is done", async () => {
+test("after a start with an unknown outcome the pod is listed before any other step", async () => {
   const { world, worker } = build();
   let calls = 0;
   world.script = (step) => {
@@ -359,7 +359,7 @@ test("a pod whose inspection keeps failing is reported, and never acted on", asy
   assert.match(world.kept.errors()[0] ?? "", /container app hangs/);
 });
 
-test("stops go side by side, what is made goes in order, and one failed stop does not hide the others", async () => {
+test("stops run in parallel, creations in order, and one failed stop does not hide the others", async () => {
   const { world, worker, web } = await started({ containers: [container("a"), container("b")] });
   let under = 0;
   let most = 0;
@@ -370,7 +370,7 @@ test("stops go side by side, what is made goes in order, and one failed stop doe
       await Promise.resolve();
       under--;
       if (step.name === "a" && world.begun.filter((line) => line.endsWith("kill-container a")).length === 1) {
-        throw new Error("the shim does not answer");
+        throw new Error("the shim does not respond");
       }
       signal.throwIfAborted();
       world.apply(worker.uid, web, step);
@@ -381,7 +381,7 @@ test("stops go side by side, what is made goes in order, and one failed stop doe
   await settle();
   assert.equal(most, 2, "both were being stopped at once");
   assert.equal(world.model(web).running().join(), "a", "b is stopped though a is not");
-  assert.match(world.kept.errors()[0] ?? "", /the shim does not answer/);
+  assert.match(world.kept.errors()[0] ?? "", /the shim does not respond/);
   world.clock.step(1000);
   await settle();
   assert.equal(worker.state, "terminated");
@@ -477,7 +477,7 @@ test("stop waits for the step under way, which it aborts", async () => {
   assert.equal(world.kept.errors().length, 0);
 });
 
-test("an orphan without a definition is ended by what the runtime knows of it", async () => {
+test("an orphan without a definition is terminated by the runtime's state of it", async () => {
   const world = new SyncWorld();
   const web = pod();
   const model = world.model(web);

@@ -1,4 +1,4 @@
-// What is shown of a pod while one of its containers has its postStart hook: it runs, nobody relies on it yet.
+// Status of a pod during a container's postStart hook: the container runs, but is not ready yet.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
@@ -51,7 +51,7 @@ test("a container is shown as running while its hook goes on, under its name; th
   assert.equal(synced.filter(({ inPostStart }) => inPostStart !== undefined).length, 1);
 });
 
-test("progress that is seen after the step's end is not shown: it would hide what is newer", async () => {
+test("progress reported after the step's end is not shown: it would hide newer states", async () => {
   const { world, worker, synced, hooks } = build();
   const { answer } = world;
   let late: (() => void) | undefined;
@@ -81,7 +81,7 @@ test("a pod that is terminated gives its hook up", async () => {
   assert.equal(worker.state, "terminated");
 });
 
-test("a kubelet that stops has the doer end what outlives a pass", async () => {
+test("a stopping kubelet makes the doer end work that outlives a pass", async () => {
   const { worker, stopped } = build();
   worker.poke();
   await settle();

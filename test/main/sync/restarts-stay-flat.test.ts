@@ -18,12 +18,12 @@ const having = (...ids: string[]): ObservedPod => ({
   containers: ids.map((id) => ContainerStatus.fromPartial({ id })),
 });
 
-test("what was done to containers that are gone is forgotten: Killing events and preStop hooks", async (t) => {
+test("the data of removed containers is forgotten: Killing events and preStop hooks", async (t) => {
   const world = await runtimeOn(t);
   const nothing = new Uint8Array();
   const cri = { execSync: () => Promise.resolve({ exitCode: 0, stdout: nothing, stderr: nothing }) };
   const runtime = { ...world.runtime, cri: cri as unknown as CriClient };
-  const memory = { has: () => false, add: () => undefined, saw: () => undefined };
+  const memory = { has: () => false, add: () => undefined, onObserved: () => undefined };
   const stopping = new Stopping(runtime, memory);
   const preStop = { exec: { command: ["true"] } };
   const known = podOf(app({ lifecycle: { preStop } }));
@@ -34,7 +34,7 @@ test("what was done to containers that are gone is forgotten: Killing events and
   };
   for (let restart = 0; restart < RESTARTS; restart++) {
     await stop(`id-${restart}`);
-    stopping.saw(having(`id-${restart}`, `id-${restart - 1}`));
+    stopping.onObserved(having(`id-${restart}`, `id-${restart - 1}`));
   }
   assert.equal(entriesIn(stopping, ["runtime", "memory"]), 4, "two containers, an event and a hook each");
   const events = world.events.length;

@@ -1,4 +1,5 @@
-// What the loop routes and when: nothing starts blind, nothing ends before every source spoke.
+// Dispatching of the syncLoop: no pod starts before the runtime was read, no pod is removed before every source
+// delivered.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -60,6 +61,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     onSwept: () => swept.push([...workers.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
     stamp: () => (stamps += 1),
+    setOp: () => undefined,
   });
   world.cacheEvents = {
     onPod: (uid) => loop.onPod(uid),
@@ -142,7 +144,7 @@ test("one early change that fails keeps no other pod from its start", async (t) 
   assert.match(world.kept.errors().join(), /cannot add pod default\/bad/);
 });
 
-test("what runs and is in no source ends, but not before every source has spoken", async (t) => {
+test("a running pod that no source wants terminates, but not before every source has delivered", async (t) => {
   const { world, loop, relisted, seen, workers } = await build(t);
   const orphan = pod({ terminationGracePeriodSeconds: 7 }, "orphan");
   runs(world, orphan);
@@ -395,10 +397,10 @@ test("the runtime's state is reported once per change, and its return wakes ever
     await settle();
     return lines.map((line) => `${line.level} ${line.msg}`);
   };
-  assert.match((await publish(down)).join("\n"), /^50 the container runtime does not answer.*refused$/);
+  assert.match((await publish(down)).join("\n"), /^50 the container runtime does not respond.*refused$/);
   assert.deepEqual(await publish({ ...down, message: "refused again" }), []);
   const noisy = await publish(noNetwork);
-  assert.match(noisy.join("\n"), /^30 runtime fake 1.0 answers\n40 .*no CNI configuration$/);
+  assert.match(noisy.join("\n"), /^30 runtime fake 1.0 is reachable\n40 .*no CNI configuration$/);
   assert.deepEqual(await publish({ ...noNetwork, events: true }), [], "the same trouble is not told again");
   assert.equal(world.synced.length, synced, "nothing is woken for a runtime that is not ready");
   assert.deepEqual(await publish(up), []);

@@ -1,8 +1,8 @@
-// The eviction thread as main runs it, in a real thread that finds memory short at any time: its orders, what it is told, and what
-// it is told after it was lost.
+// Main's side of the eviction thread, with a real thread that finds memory short at any time: its orders, the pods sent
+// to it, and the full set after a restart.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
+import { evictionPodOf } from "../../../src/main/eviction/running-pods.js";
 import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
 import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
@@ -64,6 +64,7 @@ test("orders arrive; a lost thread is given the pods, the orders under way and t
       containerRuntimeEndpoint: "unix:///nowhere",
       imageServiceEndpoint: "unix:///nowhere",
       runtimeRequestTimeoutMs: 10_000,
+      listStreaming: false,
       samplePeriodMs: 50,
     },
     clock: systemClock,
@@ -79,7 +80,7 @@ test("orders arrive; a lost thread is given the pods, the orders under way and t
   assert.deepEqual(await eviction.metrics(), [], "nothing is asked of a thread that was never started");
   eviction.setPod(told("early", 9));
   assert.equal(asked, 0, "main's side is loaded with the thread");
-  eviction.thread.begin();
+  eviction.thread.startInBackground();
 
   const orders = () => records.filter((record) => record.kind === "evict");
   await until("the first order", () => orders().length > 0, PATIENCE_MS);

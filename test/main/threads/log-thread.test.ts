@@ -67,7 +67,7 @@ describe("log thread", () => {
     for (const name of ["a", "b", "c"]) assert.deepEqual(numbersOf(read, name), upTo(1000), name);
   });
 
-  test("killed, it is started again and writes what was logged meanwhile", async (t) => {
+  test("killed, it is started again and writes the lines logged meanwhile", async (t) => {
     const { thread, log, lines, exits } = await start(t);
     thread.start();
     log.info({ n: 0 }, "before");
@@ -82,7 +82,7 @@ describe("log thread", () => {
     assert.deepEqual(numbersOf(await lines(), "main"), [0, 1, 2, 3]);
   });
 
-  test("flushNow without a log thread writes what waits", async (t) => {
+  test("flushNow without a log thread writes the waiting lines", async (t) => {
     const { thread, log, lines } = await start(t);
     log.fatal({ n: 0 }, "last words");
     assert.ok(thread.flushNow(100));

@@ -107,7 +107,7 @@ test("main is stuck: the node turns NotReady by name and its lease runs out; bot
   await until("the node to be Ready again", () => ready()?.status === "True", PATIENCE_MS);
 });
 
-test("the API server is away for a while: the thread lives, and what was to be said is said on its return", async (t) => {
+test("the API server is unreachable for a while: the thread keeps running, and sends pending reports on its return", async (t) => {
   const { api, thread, lease, ready, node } = await build(t, { nodeLeaseDurationSeconds: 4 });
   await until("the node to be Ready", () => ready()?.status === "True", PATIENCE_MS);
   await until("the lease", () => lease() !== undefined, PATIENCE_MS);

@@ -39,6 +39,9 @@ test("a pod that changes while the thread is given the whole set is not left out
       timeline: () => Promise.resolve(undefined),
       mirrorUid: () => Promise.resolve(undefined),
       setVerbosity: () => undefined,
+      nodeFacts: () => Promise.reject(new Error("not asked")),
+      podFacts: () => Promise.resolve(undefined),
+      events: () => Promise.resolve([]),
     },
     log,
     owner: Promise.resolve({

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Turns } from "../../../src/main/threads/turns.js";
 import { settle } from "../../support/sync-kit.js";
 
-/** Jobs that end when they are told to. */
+/** Jobs that end when the test ends them. */
 function build() {
   const turns = new Turns();
   const begun: string[] = [];
@@ -62,7 +62,7 @@ test("a job that fails gives its turn to the next; one that is called off leaves
   assert.equal(turns.waiting, 0);
 });
 
-test("a close ends those who wait, and takes no more", async () => {
+test("a close rejects waiting jobs, and accepts no more", async () => {
   const { turns, ask, end } = build();
   const first = ask("a");
   const second = ask("b");

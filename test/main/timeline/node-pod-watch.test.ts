@@ -37,7 +37,7 @@ const seen = (given: Pod): Pod => ({
   metadata: { ...given.metadata, annotations: { "kubernetes.io/config.seen": new Date(0).toISOString() } },
 });
 
-test("a start is measured once, with and without what an init container took", async () => {
+test("a start is measured once, with and without the time of an init container", async () => {
   const { clock, timelines, watch, counted, sum } = build();
   const web = seen(pod({ initContainers: [container("fetch")] }, "web", "u1"));
   watch.accepted(web, false);

@@ -46,7 +46,7 @@ test("stages, phases and the end of a pod are shown in their order", async () =>
   const { clock, timelines } = build();
   const subject = pod({ initContainers: [container("fetch")] }, "web", "u1");
   timelines.accept(subject, 0);
-  const endSandbox = timelines.begin("u1", "create-sandbox");
+  const endSandbox = timelines.startStage("u1", "create-sandbox");
   clock.step(100);
   endSandbox();
   endSandbox(new Error("told twice"));
@@ -94,17 +94,17 @@ test("of two pods of one name the newer one is shown", () => {
 test("a pod that comes back under its UID starts a new life", () => {
   const { timelines } = build();
   timelines.accept(pod({}, "web", "u1"), 10);
-  timelines.begin("u1", "create-sandbox");
+  timelines.startStage("u1", "create-sandbox");
   timelines.ended("u1");
   timelines.accept(pod({}, "web", "u1"), 20);
   const shown = timelines.show("default", "web");
   assert.deepEqual([shown?.seenAt, shown?.stages, shown?.goneAt], [20, [], undefined]);
 });
 
-test("what is kept is bounded: stages of one pod, and pods that ended", () => {
+test("the stored data is bounded: stages of one pod, and terminated pods", () => {
   const { timelines } = build();
   timelines.accept(pod({}, "web", "u0"), 0);
-  for (let i = 0; i < 500; i++) timelines.begin("u0", `stage ${i}`)();
+  for (let i = 0; i < 500; i++) timelines.startStage("u0", `stage ${i}`)();
   const shown = timelines.show("default", "web");
   assert.deepEqual([shown?.stages.length, shown?.stagesDropped], [200, 300]);
   assert.equal(shown?.stages[0]?.stage, "stage 300");
@@ -119,7 +119,7 @@ test("what is kept is bounded: stages of one pod, and pods that ended", () => {
 
 test("stages of an unwanted pod are not kept", () => {
   const { timelines } = build();
-  timelines.begin("nobody", "create-sandbox")();
+  timelines.startStage("nobody", "create-sandbox")();
   timelines.initRunning("nobody", new Set(["fetch"]));
   timelines.ended("nobody");
   assert.equal(timelines.show("default", "nobody"), undefined);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import ts from "typescript";
-import { leastCpuMs } from "../../support/thread-cpu.js";
+import { assertCpuBelow } from "../../support/thread-cpu.js";
 import { EXCEPTIONS, PARSERS, tried } from "./parsers.js";
 import { sourceFiles, textFunctions } from "./text-functions.js";
 
@@ -72,31 +72,7 @@ const [SMALL, LARGE] = [16 * 1024, 1024 * 1024];
 const SLOWEST = 3;
 
 const BOUND_MS = 50;
-/** What a plain scan of a megabyte takes where the bound is 50 ms. A slow or busy machine has a bound as many times longer. */
-const SCAN_MS = 2;
-
-function boundMs(): number {
-  const text = "ab".repeat(LARGE / 2);
-  let sum = 0;
-  const scanMs = leastCpuMs(() => {
-    for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) | 0;
-  }, 20);
-  assert.ok(Number.isInteger(sum));
-  return BOUND_MS * Math.max(1, scanMs / SCAN_MS);
-}
-
-/** Fails when none of a few runs is within the bound. */
-function assertQuick(what: string, work: () => unknown): number {
-  let ms = Infinity;
-  for (let run = 0; run < 3 && ms >= BOUND_MS; run++) ms = Math.min(ms, cpuMs(work));
-  if (ms < BOUND_MS) return ms;
-  const bound = boundMs();
-  for (let run = 0; run < 3 && ms >= bound; run++) ms = Math.min(ms, cpuMs(work));
-  assert.ok(ms < bound, `${what}: ${ms} ms of CPU time, and ${bound} ms are allowed`);
-  return ms;
-}
-
-const cpuMs = (work: () => unknown): number => leastCpuMs(() => tried(work), 1);
+const assertQuick = (what: string, work: () => unknown): number => assertCpuBelow(BOUND_MS, () => tried(work), what);
 
 describe("a megabyte of text takes less than 50 ms of the calling thread's CPU time", () => {
   for (const [name, { parse, frames = [] }] of Object.entries(PARSERS)) {

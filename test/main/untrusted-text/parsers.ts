@@ -2,7 +2,7 @@
 // functions that read no such text, with the reason. text-functions.ts finds functions that are in neither.
 import { dotted } from "../../../src/main/admission/sysctls.js";
 import { cleanChain, distinctCertificates } from "../../../src/main/cluster/collections/certificates.js";
-import { cacheKey } from "../../../src/main/images/credential-providers/cache-keys.js";
+import { cacheKey } from "../../../src/main/images/credential-providers/provider.js";
 import { readResponse } from "../../../src/main/images/credential-providers/response.js";
 import { requestedImage, withoutTagAndDigest } from "../../../src/main/images/image-name.js";
 import { readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
@@ -16,8 +16,8 @@ import { nextRestartCount } from "../../../src/main/model/log-paths.js";
 import { criSignal } from "../../../src/main/model/stop-signal.js";
 import { mergeOptions } from "../../../src/main/network/resolv-conf.js";
 import { nodePatch, nodePatchWithout, withMigrated } from "../../../src/main/node/csi/csi-node-entries.js";
-import { parseVersion } from "../../../src/main/node/csi/versions.js";
-import { resolveAction } from "../../../src/main/probes/resolve-action.js";
+import { parseVersion } from "../../../src/main/node/csi/csi-handler.js";
+import { resolveAction } from "../../../src/main/probes/wanted-probes.js";
 import { annotationKeys } from "../../../src/main/model/labels.js";
 import { readEnvFile } from "../../../src/main/runtime/config/env-file.js";
 import { volumeSubPath } from "../../../src/main/runtime/config/mounts.js";
@@ -26,9 +26,14 @@ import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-t
 import { portOf } from "../../../src/main/runtime/hooks/http-hook.js";
 import { explainRefusal } from "../../../src/main/runtime/image-volumes.js";
 import { fileMessage, logMessage } from "../../../src/main/status/termination-message.js";
+import { pathWord } from "../../../src/main/volumes/disks/disk.js";
+import { readIface } from "../../../src/main/volumes/iscsi/iscsiadm.js";
+import { targetOfPlace } from "../../../src/main/volumes/iscsi/target.js";
+import { readAnswer } from "../../../src/main/volumes/flex/answer.js";
+import { checkedDriver, driverOfDirectory, executableOf } from "../../../src/main/volumes/flex/names.js";
 import { checkPayload, visibleNames } from "../../../src/main/volumes/atomic-writer/payload.js";
 import { CLOUDS } from "../../../src/main/volumes/csi/migration/clouds.js";
-import { cloudAffinity } from "../../../src/main/volumes/csi/migration/topology.js";
+import { cloudAffinity } from "../../../src/main/volumes/csi/migration/translate.js";
 import { inlineVolume } from "../../../src/main/volumes/csi/csi-volume.js";
 import { jsonOf } from "../../../src/shared/api/client/call/body.js";
 import { connectionError } from "../../../src/shared/api/client/connection/trouble.js";
@@ -36,8 +41,7 @@ import { LineCutter } from "../../../src/shared/api/client/decode/lines.js";
 import { readExecCredential } from "../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { isOlder } from "../../../src/shared/api/client/reflect/versions.js";
 import { parseCpuList } from "../../../src/shared/api/cpu-list.js";
-import { keysOfReference } from "../../../src/shared/api/image-keys.js";
-import { parseImageName } from "../../../src/shared/api/image-name.js";
+import { keysOfReference, parseImageName } from "../../../src/shared/api/image-name.js";
 import { isQualifiedName } from "../../../src/shared/api/manifest/formats.js";
 import { termMatches } from "../../../src/shared/api/node-selector.js";
 import { isSafePodUid } from "../../../src/shared/api/pod-uid.js";
@@ -148,7 +152,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "image names": {
-    functions: ["image-name: withoutTagAndDigest", "image-name: parseImageName", "image-keys: keysOfReference"],
+    functions: ["image-name: withoutTagAndDigest", "image-name: parseImageName", "image-name: keysOfReference"],
     parse: [
       (text) => withoutTagAndDigest(text),
       (text) => parseImageName(text),
@@ -202,7 +206,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "stop signals": { functions: ["stop-signal: criSignal"], parse: [criSignal] },
   "commands and ports of probes and hooks": {
-    functions: ["resolve-action: resolveAction"],
+    functions: ["wanted-probes: resolveAction"],
     parse: [
       (text) =>
         resolveAction({ exec: { command: [text] } }, container("a", { env: [{ name: "A", value: text }] }), "10.0.0.1"),
@@ -224,7 +228,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
         } as never),
     ],
   },
-  "versions of CSI drivers": { functions: ["versions: parseVersion"], parse: [parseVersion], frames: [["v1.", ""]] },
+  "versions of CSI drivers": { functions: ["csi-handler: parseVersion"], parse: [parseVersion], frames: [["v1.", ""]] },
   "annotations of CSI nodes": {
     functions: ["csi-node-entries: nodePatch", "csi-node-entries: nodePatchWithout"],
     parse: [
@@ -342,7 +346,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "answers of the API server": {
     functions: [
       "parse-json: parseJson",
-      "json-depth: nestsDeeper",
+      "parse-json: nestsDeeper",
       "body: jsonOf",
       "lines: LineCutter.push",
       "trouble: connectionError",
@@ -352,6 +356,29 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       (text) => [...new LineCutter().push(Buffer.from(text.slice(0, BLOCK)))],
       (text) => connectionError("GET /", "s", "o", new Error(text)),
     ],
+  },
+  "answers of flexVolume drivers": {
+    functions: ["answer: readAnswer"],
+    parse: [(text) => readAnswer("init", text)],
+    frames: [
+      ['{"status":"', '"}'],
+      ['{"status":"Failure","message":"', '"}'],
+      ['{"status":"Success","a":', "}"],
+    ],
+  },
+  "network disks": {
+    functions: ["iscsiadm: readIface", "target: targetOfPlace", "disk: pathWord"],
+    parse: [readIface, targetOfPlace, (text) => pathWord("word", text)],
+    frames: [
+      ["iface.", " = x"],
+      ["iface-", "-iqn.x-lun-0"],
+      ["iface-a/", "-iqn.x-lun-0"],
+      ["iface-a/b-iqn.", "-lun-x"],
+    ],
+  },
+  "names of flexVolume drivers": {
+    functions: [],
+    parse: [checkedDriver, (text) => executableOf("/drivers", text), driverOfDirectory],
   },
   "texts that are trimmed": { functions: [], parse: [(text) => withoutTrailing(text, "/\0 ")], frames: [["", "!"]] },
 };
@@ -372,7 +399,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "blkio: BlkioReader.figures",
     "cgroup-files: processesIn",
     "cgroup-v2: cgroupV2",
-    "flock-holder: flockHolder",
+    "flock: flockHolder",
     "host-addresses: defaultRouteInterface",
     "host-addresses: nodeIPs",
     "inotify: parseInotify",
@@ -387,9 +414,9 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "read-numa-nodes: readNumaNodes",
     "swap: swapDevices",
     "thread-usage: cpuSeconds",
-    "v1-values: sameValue",
+    "cgroup-v1: sameValue",
     "v1: processIds",
-    "v2-values: sameValueV2",
+    "cgroup-v2: sameValueV2",
     "v2: cgroupReaderV2",
   ],
   "a file or setting of the operator": [
@@ -406,25 +433,27 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "http-hook: userAgent",
     "proxy: proxyFor",
     "read-config: readProviderConfig",
-    "vmodule: matchGlob",
+    "verbosity: matchGlob",
   ],
   "a file that only the kubelet writes": [
-    "mappings-file: readMappings",
+    "user-namespaces: readMappings",
     "mount-intent: readIntent",
     "state-file: readState",
+    "target: readTarget",
     "vol-data: readVolData",
   ],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
     "atomic-writer: writePayload",
     "cached-objects: CachedObjects.get",
     "certificate-store: CertificateStore.keep",
+    "iscsi-disk: IscsiDisks.disk",
+    "loader: Loader.load",
     "clean-up: cleanUpPod",
     "log-directories: podsWithLogs",
     "merge: PodMerger.drop",
     "mounts: unmount",
     "own-mount: OwnMounts.remove",
   ],
-  "it reads a bounded tail of a log": ["log-tail: outputTail"],
   "a path of at most PATH_MAX bytes, read by the kernel part by part": [
     "may-hang: findHangable",
     "sub-path: openSubPath",

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import ts from "typescript";
 
-/** What the operator writes and a start reads once: flags, configuration files, kubeconfig. */
+/** Texts that the operator writes and a start reads once: flags, configuration files, kubeconfig. */
 const OPERATOR = /^src\/(main\/(command|startup|agent)|shared\/api\/client\/kubeconfig|shared\/yaml)\//;
 const TEXT = /^(string|Buffer|Uint8Array|readonly string\[\])( \| undefined)?$/;
 const SEARCHES = new Set(["split", "match", "matchAll", "replace", "search", "exec", "test", "charCodeAt"]);

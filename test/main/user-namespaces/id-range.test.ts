@@ -1,8 +1,7 @@
 // The range that pods' ids come from: what getsubids says, and every way in which it can be of no use.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.js";
-import { podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";
+import { UserNamespaceError, podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";
 
 const UNIT = 65_536;
 const printing = (stdout: string): CommandAnswer => ({ status: 0, stdout, stderr: "" });
@@ -48,7 +47,7 @@ test("the user's own range is taken", async () => {
   assert.deepEqual(await rangeOf({ user, uids: given, gids: given }), { first: 2 * UNIT, length: 200 * UNIT });
 });
 
-test("a range that is of no use is refused with what to change", async () => {
+test("an unusable range is refused with its remedy", async () => {
   const good = line(UNIT, 110 * UNIT);
   const both = (answer: CommandAnswer): Answers => ({ user, uids: answer, gids: answer });
   const cases: [Answers, RegExp][] = [
@@ -68,7 +67,7 @@ test("a range that is of no use is refused with what to change", async () => {
   ];
   for (const [answers, message] of cases) {
     await assert.rejects(rangeOf(answers), (error) => {
-      assert.ok(isUserNamespaceError(error), String(error));
+      assert.ok(error instanceof UserNamespaceError, String(error));
       assert.match(error.message, message);
       return true;
     });

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.js";
-import type { IdRange } from "../../../src/main/user-namespaces/id-range.js";
+import { UserNamespaceError, type IdRange } from "../../../src/main/user-namespaces/id-range.js";
 import { IdSlots } from "../../../src/main/user-namespaces/id-slots.js";
 
 const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;
@@ -38,14 +37,14 @@ test("any sequence of takes, claims and releases: no overlap, all in range, full
             slots.claim(each.uid, slot);
             held.set(each.uid, slot);
           } else {
-            const slot = slots.take(each.uid, range, each.size);
+            const slot = slots.allocate(each.uid, range, each.size);
             assert.ok(slot.first >= range.first && slot.first + slot.length <= range.first + range.length);
             assert.equal((slot.first - range.first) % each.size, 0);
             assert.equal(slot.length, each.size);
             held.set(each.uid, slot);
           }
         } catch (error) {
-          assert.ok(isUserNamespaceError(error));
+          assert.ok(error instanceof UserNamespaceError);
           if (each.kind === "take") {
             for (let first = range.first; first + each.size <= range.first + range.length; first += each.size) {
               const slot = { first, length: each.size };
@@ -67,13 +66,13 @@ test("any sequence of takes, claims and releases: no overlap, all in range, full
 test("a slot that was released is handed out again, the lowest first", () => {
   const slots = new IdSlots();
   const range = { first: 10, length: 30 };
-  for (const uid of ["a", "b", "c"]) slots.take(uid, range, 10);
-  assert.throws(() => slots.take("d", range, 10), /none of the ids 10 to 39 is free/);
+  for (const uid of ["a", "b", "c"]) slots.allocate(uid, range, 10);
+  assert.throws(() => slots.allocate("d", range, 10), /none of the ids 10 to 39 is free/);
   slots.release("b");
-  assert.deepEqual(slots.take("d", range, 10), { first: 20, length: 10 });
+  assert.deepEqual(slots.allocate("d", range, 10), { first: 20, length: 10 });
 });
 
-test("a claim of what another pod has names that pod", () => {
+test("a claim of ids that another pod has names that pod", () => {
   const slots = new IdSlots();
   slots.claim("a", { first: 10, length: 10 });
   assert.throws(() => slots.claim("b", { first: 19, length: 10 }), /those of pod a too/);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { isUserNamespaceError } from "../../../src/main/user-namespaces/errors.js";
+import { UserNamespaceError } from "../../../src/main/user-namespaces/id-range.js";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { NamespaceMode } from "../../../src/shared/cri/gen/runtime.v1.js";
@@ -118,7 +118,7 @@ for (const text of BROKEN) {
     const namespaces = agent();
     assert.equal(await firstOf(namespaces, "a"), 2 * UNIT);
     await assert.rejects(firstOf(namespaces, "old"), (error) => {
-      assert.ok(isUserNamespaceError(error), text);
+      assert.ok(error instanceof UserNamespaceError, text);
       assert.ok(error.message.startsWith(`${file("old")} does not say`));
       return true;
     });
@@ -134,7 +134,7 @@ test("a pod with a damaged file and nothing in the runtime gets new ids and a ne
   assert.equal(await readFile(file("old"), "utf8"), mappings(UNIT));
 });
 
-test("with a damaged file and a runtime that does not answer no ids are handed out", async (t) => {
+test("with a damaged file and a runtime that does not respond no ids are handed out", async (t) => {
   const { agent, put, world } = await build(t);
   await put("old", "nonsense");
   world.observed = () => Promise.reject(new Error("the runtime is down"));

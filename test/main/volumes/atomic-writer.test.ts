@@ -14,8 +14,8 @@ import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
 import { writePayload, WRITE_STEPS } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 import type { Payload } from "../../../src/main/volumes/atomic-writer/payload.js";
-import { isPayloadPathError } from "../../../src/main/volumes/errors.js";
-import { isDiskFullError } from "../../../src/shared/fs/atomic-write.js";
+import { PayloadPathError } from "../../../src/main/volumes/errors.js";
+import { DiskFullError } from "../../../src/shared/fs/atomic-write.js";
 import { mount } from "../../../src/shared/os/mount.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { isRoot, temporaryRoot } from "./temporary-root.js";
@@ -30,7 +30,7 @@ async function volumeOf(t: TestContext): Promise<string> {
   return volume;
 }
 
-/** What a reader gets behind ..data, path to text. */
+/** A reader's view of ..data, path to text. */
 function content(volume: string, below = "..data"): Record<string, string> {
   const found: Record<string, string> = {};
   for (const entry of readdirSync(`${volume}/${below}`, { withFileTypes: true })) {
@@ -119,7 +119,7 @@ test("paths that lead elsewhere or clash are refused before anything is made", a
     "x".repeat(256),
     "x/".repeat(2100) + "x",
   ]) {
-    await assert.rejects(writePayload(volume, payload({ ok: "", [path]: "" }), { clock }), isPayloadPathError, path);
+    await assert.rejects(writePayload(volume, payload({ ok: "", [path]: "" }), { clock }), PayloadPathError, path);
   }
   await assert.rejects(writePayload(volume, payload({ a: "", "a/b": "" }), { clock }), /a is a file already/);
   assert.deepEqual(readdirSync(volume), []);
@@ -186,7 +186,7 @@ test("a full disk leaves the old files as they were", { skip: isRoot ? false : "
   const before = readdirSync(volume);
   await assert.rejects(
     writePayload(volume, payload({ a: "new", big: "x".repeat(128 * 1024) }), { clock }),
-    isDiskFullError,
+    DiskFullError,
   );
   assert.deepEqual(content(volume), { a: "old" });
   assert.deepEqual(readdirSync(volume), before, "nothing half is left");

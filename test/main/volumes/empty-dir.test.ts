@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { rename } from "node:fs/promises";
 import { test } from "node:test";
-import { isForeignMountError, isVolumeBusyError } from "../../../src/main/volumes/errors.js";
+import { isForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { tmpfsSize } from "../../../src/main/volumes/empty-dir/tmpfs-size.js";
 import { isMountPoint } from "../../../src/main/volumes/mounts.js";
 import {
@@ -130,9 +130,9 @@ test("a busy tmpfs is a typed error with its content intact, and goes once its u
   await once(user, "spawn");
   await assert.rejects(
     volumes.tearDownPod("uid-1"),
-    (error) => isVolumeBusyError(error) && error.directory === directory,
+    (error) => error instanceof VolumeBusyError && error.directory === directory,
   );
-  await assert.rejects(volumes.removePodDirectory("uid-1"), isVolumeBusyError);
+  await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeBusyError);
   assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
   user.kill("SIGKILL");
   await once(user, "exit");

@@ -1,5 +1,5 @@
-// fsGroup: what becomes of files, directories and links, when nothing is done, what the user is told of a long change,
-// and that nobody who writes in the volume meanwhile can lead the change out of it.
+// fsGroup: its effect on files, directories and links, conditions under which nothing changes, events about a long
+// change, and links planted during the change, which never lead out of the volume.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
-import { isVolumeOwnershipError } from "../../../src/main/volumes/errors.js";
+import { VolumeOwnershipError } from "../../../src/main/volumes/errors.js";
 import { setOwnership, type OwnershipDeps } from "../../../src/main/volumes/fs-group/set-ownership.js";
 import { createTasksPool } from "../../../src/main/threads/tasks-pool.js";
 import type { PodSecurityContext } from "../../../src/shared/api/pod.js";
@@ -23,7 +23,7 @@ import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../src/shared/contracts/tasks.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
-import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
+import { noVolumeMetrics } from "../../support/silent.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { volumeCalls } from "../../support/volume-calls.js";
@@ -182,7 +182,8 @@ test("a refusal names the file; an abort ends the change between two parts", { s
   const refused = { files: 0, error: { path: `${volume}/file`, message: "EROFS: read-only" } };
   await assert.rejects(
     change(volume, { ...deps(), changeOwnership: () => Promise.resolve(refused) }),
-    (error) => isVolumeOwnershipError(error) && error.message.includes(`${volume}/file`) && /EROFS/.test(error.message),
+    (error) =>
+      error instanceof VolumeOwnershipError && error.message.includes(`${volume}/file`) && /EROFS/.test(error.message),
   );
   const controller = new AbortController();
   const reason = new Error("the pod is being terminated");
@@ -197,7 +198,7 @@ test("a refusal names the file; an abort ends the change between two parts", { s
   await assert.rejects(setOwnership(aborting, { pod, directory: volume, plugin, signal: controller.signal }), reason);
 });
 
-test("what was listed and is a link by now is left alone", { skip }, async (t) => {
+test("an entry that was listed and is a link by now is left alone", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const volume = `${root}/volume`;
   mkdirSync(`${volume}/d`, { recursive: true });

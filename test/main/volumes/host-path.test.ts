@@ -17,7 +17,7 @@ async function setUp(path: string, type?: string): Promise<string | undefined> {
   return "hostPath" in place ? place.hostPath : undefined;
 }
 
-test("each type takes what it names and refuses the rest, in upstream's words", async (t) => {
+test("each type accepts its kind of file and refuses the rest, with upstream's text", async (t) => {
   const root = await temporaryRoot(t);
   mkdirSync(`${root}/dir`);
   writeFileSync(`${root}/file`, "");
@@ -55,7 +55,7 @@ test("each type takes what it names and refuses the rest, in upstream's words", 
   }
 });
 
-test("OrCreate makes what is missing, with its mode, and keeps what is there", async (t) => {
+test("OrCreate creates a missing path, with its mode, and keeps an existing one", async (t) => {
   const root = await temporaryRoot(t);
   assert.equal(await setUp(`${root}/a/b`, "DirectoryOrCreate"), `${root}/a/b`);
   assert.equal(statSync(`${root}/a/b`).mode & 0o7777, 0o755);

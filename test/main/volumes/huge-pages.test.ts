@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { hugePageSize, isHugePages } from "../../../src/main/volumes/empty-dir/huge-page-size.js";
+import { hugePageSize, isHugePages, emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
-import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
 import { parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { hostPathOf, isRoot, manager, mountsBelow, never, options, podWith, temporaryRoot } from "./temporary-root.js";

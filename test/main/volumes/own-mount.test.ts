@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { isForeignMountError, isVolumeBusyError } from "../../../src/main/volumes/errors.js";
+import { isForeignMountError, VolumeBusyError } from "../../../src/main/volumes/errors.js";
 import { OwnMounts } from "../../../src/main/volumes/own-mount.js";
 import { OsCallError } from "../../../src/shared/os/errors.js";
 import type { MountRequest } from "../../../src/shared/os/mount.js";
@@ -71,7 +71,7 @@ for (const whose of ["this agent's", "an earlier agent's"]) {
   });
 }
 
-test("all layers go, and what was beneath them is left to the caller", { skip }, async (t) => {
+test("all layers are unmounted, and the content beneath them is left to the caller", { skip }, async (t) => {
   const { root, target, note, remove } = await mounted(t);
   execFileSync("mount", ["-t", "tmpfs", "tmpfs", target]);
   assert.equal(await remove(), false);
@@ -96,7 +96,7 @@ test("a mount that is gone already, and one that is used", { skip }, async (t) =
   assert.ok(!existsSync(gone.note));
   const used = await mounted(t);
   const user = openSync(`${used.target}/file`, "r");
-  await assert.rejects(used.remove(), isVolumeBusyError);
+  await assert.rejects(used.remove(), VolumeBusyError);
   closeSync(user);
   assert.ok(existsSync(`${used.target}/file`) && existsSync(used.note));
   assert.equal(await used.remove(), true);

@@ -1,5 +1,5 @@
-// What a killed agent leaves, at every instruction between a note and its removal, is what the next one makes right
-// before it deletes anything.
+// Leftovers of a killed kubelet, at every instruction between a mount record and its removal: the next kubelet corrects
+// them before it deletes anything.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// When volumes of running pods are looked at, under virtual time.
+// Times at which volumes of running pods are updated, under virtual time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refresher } from "../../../src/main/volumes/world/refresher.js";
@@ -61,7 +61,7 @@ test("a change is looked at next; one that comes meanwhile is looked at again", 
   assert.deepEqual(order().at(-1), "a@61000");
 });
 
-test("what failed is tried again sooner and sooner than the interval", async () => {
+test("a failed update is repeated earlier than the interval", async () => {
   const { clock, refresher, order, end } = world();
   refresher.watch("a");
   clock.step(60_000);

@@ -30,7 +30,7 @@ for (const [name, remove] of [
   ["removeOwnTree", removeOwnTree],
   ["removeTree", removeTree],
 ] as const) {
-  test(`${name}: files, links and directories at any depth; what is not there is no error`, async (t) => {
+  test(`${name}: files, links and directories at any depth; a missing path is no error`, async (t) => {
     const { root, pod } = await podDirectory(t);
     await remove(pod);
     await remove(pod);

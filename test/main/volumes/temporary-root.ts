@@ -3,12 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { TestContext } from "node:test";
-import {
-  noEvents,
-  type EventInput,
-  type EventRecorder,
-  type ObjectEvents,
-} from "../../../src/main/model/event-recorder.js";
+import type { EventInput, EventRecorder, ObjectEvents } from "../../../src/main/model/event-recorder.js";
+import { noEvents } from "../../support/silent.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import { createVolumeManager, type VolumeManager } from "../../../src/main/volumes/volume-manager.js";
 import type { VolumeManagerOptions } from "../../../src/main/volumes/volume-manager-options.js";
@@ -17,7 +13,7 @@ import type { Pod, PodSpec, VolumeMount } from "../../../src/shared/api/pod.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../src/shared/log/logger.js";
-import { noVolumeMetrics } from "../../../src/main/volumes/metrics.js";
+import { noVolumeMetrics } from "../../support/silent.js";
 import { volumeCalls } from "../../support/volume-calls.js";
 import { mountsBelow } from "../../support/mounts.js";
 import { changeOwnership } from "../../../src/workers/tasks/ownership/change-ownership.js";
@@ -35,7 +31,7 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
         // Lazy: a process that just forked elsewhere may still hold a file of it for a moment.
         execFileSync("umount", ["--lazy", mountPoint], { stdio: "pipe" });
       } catch (error) {
-        // What the test had under way may have been faster; a test that fails here would leave its servers running.
+        // The test's pending work may have been faster; a test that fails here would leave its servers running.
         if (mountsBelow(root).includes(mountPoint)) throw error;
       }
     }
@@ -44,10 +40,12 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
   return root;
 }
 
-/** What managers of these tests are made with; ownership changes in this very thread. */
+/** Options of the managers in these tests; ownership changes in this very thread. */
 export function options(rootDir: string): VolumeManagerOptions {
   return {
     rootDir,
+    nodeName: "testnode",
+    volumePluginDir: `${rootDir}/drivers`,
     nodeMemoryBytes: NODE_MEMORY,
     nodeAllocatable: () => ({ cpu: "4", memory: "8Gi" }),
     syncFrequencyMs: 60_000,
@@ -64,7 +62,7 @@ export function manager(rootDir: string, more: Partial<VolumeManagerOptions> = {
   return createVolumeManager({ ...options(rootDir), ...more });
 }
 
-/** Keeps what is recorded of pods, and of claims. */
+/** Keeps the events of pods and claims. */
 export function keptEvents(): EventRecorder &
   ObjectEvents & { readonly seen: EventInput[]; readonly ofObjects: [ObjectReference, EventInput][] } {
   const seen: EventInput[] = [];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { keptByUmask } from "../../../src/main/volumes/umask.js";
+import { keptByUmask } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 
 test("modes that a new file has as asked", async (t) => {
   const folder = mkdtempSync(`${tmpdir()}/nodelet-umask-`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
-import { isUnsafePodUidError } from "../../../src/shared/api/pod-uid.js";
+import { UnsafePodUidError } from "../../../src/shared/api/pod-uid.js";
 import type { Volume } from "../../../src/shared/api/volume.js";
 import { manager, never, podWith, temporaryRoot } from "./temporary-root.js";
 
@@ -47,10 +47,10 @@ test("names that are paths never reach the disk", async (t) => {
   await assert.rejects(manager(root).setUpPod(podWith([{ name: "../x", emptyDir: {} }]), never), isVolumeSetUpError);
   await assert.rejects(
     manager(root).setUpPod(podWith([{ name: "a", emptyDir: {} }], {}, "../x"), never),
-    isUnsafePodUidError,
+    UnsafePodUidError,
   );
-  await assert.rejects(manager(root).tearDownPod(".."), isUnsafePodUidError);
-  await assert.rejects(manager(root).removePodDirectory(""), isUnsafePodUidError);
+  await assert.rejects(manager(root).tearDownPod(".."), UnsafePodUidError);
+  await assert.rejects(manager(root).removePodDirectory(""), UnsafePodUidError);
 });
 
 test("pods on disk are listed; a pod's directory goes with all it holds", async (t) => {

@@ -1,10 +1,10 @@
-// How long a pod waits for its volumes, what it is told meanwhile, and that one volume never holds up another.
+// Duration of a pod's wait for its volumes, its events meanwhile, and independence of volumes from each other.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import {
   isUnsupportedVolumeError,
-  isVolumeOperationPendingError,
+  VolumeOperationPendingError,
   isVolumesNotReadyError,
   VolumeSetUpError,
 } from "../../../src/main/volumes/errors.js";
@@ -54,7 +54,7 @@ async function scripted(t: TestContext) {
 }
 
 const volume = (name: string) => ({ name, scripted: {} });
-test("what fails is an event, tried again at 0.5, 1, 2 s and so on; the pod goes on when it succeeds", async (t) => {
+test("a failure is an event, tried again at 0.5, 1, 2 s and so on; the pod continues when it succeeds", async (t) => {
   const { volumes, clock, events, script, count } = await scripted(t);
   script.set("bad", "fail");
   const setUp = volumes.setUpPod(podWith([volume("good"), volume("bad")]), never);
@@ -83,7 +83,7 @@ test("what fails is an event, tried again at 0.5, 1, 2 s and so on; the pod goes
   assert.equal(clock.pending, 0, "no timer is left");
 });
 
-test("after 2m3s the wait ends with the names of what is missing, and the back-off goes on", async (t) => {
+test("after 2m3s the wait ends with the names of the missing volumes, and the back-off continues", async (t) => {
   const { volumes, clock, events, script, count } = await scripted(t);
   script.set("b", "fail").set("a", "hang");
   const pod = podWith([volume("b"), volume("ok"), volume("a")]);
@@ -171,12 +171,12 @@ test("the wait for a hung teardown ends; the teardown is not repeated, and no ot
   script.set("hung", "hang");
   onDisk("uid-1", "hung");
   onDisk("uid-2", "other");
-  const first = assert.rejects(volumes.tearDownPod("uid-1"), isVolumeOperationPendingError);
+  const first = assert.rejects(volumes.tearDownPod("uid-1"), VolumeOperationPendingError);
   await until("the teardown", () => count("tear-down hung") === 1);
   await volumes.tearDownPod("uid-2");
   clock.step(15_000);
   await first;
-  await assert.rejects(volumes.removePodDirectory("uid-1"), isVolumeOperationPendingError);
+  await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeOperationPendingError);
   assert.equal(count("tear-down hung"), 1);
   assert.equal(clock.pending, 0);
 });

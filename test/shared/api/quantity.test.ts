@@ -108,7 +108,7 @@ const quantities: fc.Arbitrary<ExactQuantity> = fc.record({
   format: fc.constantFrom("DecimalSI" as const, "BinarySI" as const, "DecimalExponent" as const),
 });
 
-test("what is printed parses to the same value, and printing is stable", () => {
+test("a printed quantity parses to the same value, and printing is stable", () => {
   fc.assert(
     fc.property(quantities, (quantity) => {
       const text = printQuantity(quantity);

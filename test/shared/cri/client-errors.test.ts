@@ -190,7 +190,7 @@ test("a stream: Unimplemented where the runtime has none, cancelled on abort and
   );
 });
 
-test("a reply without what everybody relies on is a CriBadReplyError", async (context) => {
+test("a reply without required fields is a CriBadReplyError", async (context) => {
   const { client, fake } = await pair(context);
   fake.addImage("empty.test/nothing:1", { size: 0 });
   const error = await failure(client.imageStatus({ image: { image: "empty.test/nothing:1" } }));

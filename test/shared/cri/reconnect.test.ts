@@ -6,7 +6,7 @@ import { isUnavailable } from "../../../src/shared/cri/errors.js";
 import { startFakeCri } from "../../fake-cri/fake-cri.js";
 import { clientOf, fastTimers, pair, podConfig, runPod, socketPath, until } from "./support.js";
 
-test("an absent socket: every call fails fast and says what to check; it works as soon as the socket is there", async (context) => {
+test("an absent socket: every call fails fast with a remedy; it works as soon as the socket is there", async (context) => {
   const path = await socketPath(context);
   const { client } = clientOf(context, `unix://${path}`);
   for (let attempt = 0; attempt < 20; attempt++) {

@@ -8,9 +8,9 @@ import { isInvalidEndpoint, parseEndpoint } from "../../../src/shared/cri/endpoi
 import { criError, isUnavailable, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
-import { describeCondition, readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
+import { describeCondition, readRuntimeStatus } from "../../../src/workers/pleg/runtime-watch.js";
 import type { CriVerb } from "../../../src/shared/cri/verbs.js";
-import { checkConnection, checkVersion, isCriVersionError } from "../../../src/shared/cri/version.js";
+import { checkConnection, checkVersion, CriVersionError } from "../../../src/shared/cri/version.js";
 
 test("deadlines per verb, default 120 s", () => {
   const cases: [CriVerb, number, number | undefined][] = [
@@ -122,9 +122,9 @@ test("version check", async () => {
   });
   assert.deepEqual(asked, [{ version: "0.1.0" }]);
   for (const wrong of [{ version: "0.2.0" }, { runtimeName: "" }, { runtimeVersion: "" }, { runtimeApiVersion: "" }]) {
-    await assert.rejects(checkVersion(runtime(wrong)), isCriVersionError, JSON.stringify(wrong));
+    await assert.rejects(checkVersion(runtime(wrong)), CriVersionError, JSON.stringify(wrong));
   }
-  await assert.rejects(checkVersion({ version: () => failing("UNIMPLEMENTED", "Version") }), isCriVersionError);
+  await assert.rejects(checkVersion({ version: () => failing("UNIMPLEMENTED", "Version") }), CriVersionError);
   await assert.rejects(checkVersion({ version: () => failing("UNAVAILABLE", "Version") }), isUnavailable);
 });
 

@@ -5,8 +5,12 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
-import { isProgramFailedError, type ProgramFailure } from "../../../src/shared/exec/errors.js";
-import { runProgram, type ProgramRun } from "../../../src/shared/exec/run-program.js";
+import {
+  isProgramFailedError,
+  type ProgramFailure,
+  runProgram,
+  type ProgramRun,
+} from "../../../src/shared/exec/run-program.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -66,11 +70,11 @@ test("a missing program, one without execute permission, and input beyond the ke
   await rejects(runOf(command), "not run", /^can't be run: .*EACCES/);
 });
 
-test("one that hangs is killed at its deadline with what it started, or when its caller goes", async (t) => {
+test("a program that hangs is killed with its children at its deadline, or when its caller aborts", async (t) => {
   const command = await script(t, 'sleep 1000 & echo "$$ $!" > $0.pids; wait');
   const clock = new SteppedClock();
   const hanging = runProgram(runOf(command, {}, clock));
-  const failed = assert.rejects(hanging, { failure: "slow", message: "gave no answer within 60 s, killed" });
+  const failed = assert.rejects(hanging, { failure: "slow", message: "gave no response within 60 s, killed" });
   let pids: number[] = [];
   while (pids.length < 2) {
     pids = (await readFile(`${command}.pids`, "utf8").catch(() => "")).split(/\s+/).filter(Boolean).map(Number);
@@ -89,7 +93,7 @@ test("one that hangs is killed at its deadline with what it started, or when its
   assert.equal(clock.pending, 0);
 });
 
-/** What nobody has reaped yet is dead too. */
+/** A process that was not reaped yet counts as dead too. */
 function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LatestWrite } from "../../../src/shared/fs/latest-write.js";
 
-test("what changes during a write is in the next, however often; a wait ends with it", async () => {
+test("changes during a write are in the next one, however many; a wait ends with it", async () => {
   let state = 1;
   const written: number[] = [];
   let go: () => void = () => undefined;

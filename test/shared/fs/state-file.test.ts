@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { atomicWrite, isDiskFullError } from "../../../src/shared/fs/atomic-write.js";
+import { atomicWrite, DiskFullError } from "../../../src/shared/fs/atomic-write.js";
 import { readState, removeLeftovers, writeState } from "../../../src/shared/fs/state-file.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
@@ -85,7 +85,7 @@ test("a full disk: DiskFullError with the path, the old state stays, no temporar
   await writeState(path, { version: 1, n: 1 } as { version: number });
   await assert.rejects(
     atomicWrite(path, "x".repeat(256 * 1024)),
-    (error: unknown) => isDiskFullError(error) && error.path === path && error.message.includes(path),
+    (error: unknown) => error instanceof DiskFullError && error.path === path && error.message.includes(path),
   );
   assert.deepEqual(await readState(path, decode, { clock: systemClock, log: keptLog().log }), { version: 1, n: 1 });
   assert.deepEqual(await readdir(folder), ["state"]);

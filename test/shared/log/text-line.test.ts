@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { quote } from "../../../src/shared/log/quote.js";
 import { textLine, withPriority } from "../../../src/shared/log/text-line.js";
-import { leastCpuMs } from "../../support/thread-cpu.js";
+import { assertCpuBelow } from "../../support/thread-cpu.js";
 
 const AT = new Date(2026, 10, 21, 9, 46, 13).getTime() + 123.456;
 const PID = String(process.pid).padStart(7);
@@ -13,7 +13,7 @@ function line(fields: Record<string, unknown> = {}, message = "Message", level =
   return textLine({ level, at: AT, caller: "sync-loop", message, fields, stack: "" });
 }
 
-/** What follows the message. */
+/** The text after the message. */
 function values(fields: Record<string, unknown>): string {
   const text = line(fields);
   const head = `I1121 09:46:13.123456 ${PID} sync-loop] "Message"`;
@@ -118,11 +118,10 @@ describe("Go's quoting", () => {
 
   test("a megabyte of characters to escape takes less than 50 ms of the thread's time", () => {
     const text = '\\"\n'.repeat(350_000);
-    const ms = leastCpuMs(() => quote(text));
-    assert.ok(ms < 50, `${Math.round(ms)} ms`);
+    assertCpuBelow(50, () => quote(text));
   });
 
-  test("what JSON can read means the same text", () => {
+  test("a text that JSON can read means the same text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme-ascii" }), (text) => {
         const readable = quote(text).replace(/\\(\\|x)/g, (whole, what) => (what === "x" ? "\\u00" : whole));

@@ -147,7 +147,7 @@ test("queue totals become counters, depth a gauge", async () => {
   ok(lines.includes('nodelet_queue_depth{queue="pleg"} 0'));
 });
 
-test("what stands at zero is added to what another thread counts", async () => {
+test("constant zero metrics are added to those of another thread", async () => {
   const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
   standingMetrics(server);
   cpuManagerMetrics(main).standing(3, 5, new Map());

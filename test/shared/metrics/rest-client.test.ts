@@ -41,6 +41,7 @@ it("counts each attempt, and each call with its bytes", async () => {
   equal((await watching.next()).done, true);
   metrics.ranPlugin(0, "no_error", 90_000);
   metrics.ranPlugin(3, "plugin_execution_error", undefined);
+  metrics.rotatedCertificate(7_200_000);
   await rig.server.close();
   await client.get(NODES, { name: "a" }, { timeoutMs: 200 }).catch(() => undefined);
 
@@ -72,7 +73,33 @@ it("counts each attempt, and each call with its bytes", async () => {
     "rest_client_exec_plugin_call_total{code=0,call_status=no_error} 1",
     "rest_client_exec_plugin_call_total{code=3,call_status=plugin_execution_error} 1",
     "rest_client_exec_plugin_ttl_seconds{} 90",
+    "rest_client_exec_plugin_certificate_rotation_age_sum{} 7200",
+    "rest_client_exec_plugin_certificate_rotation_age_count{} 1",
   ]);
+});
+
+it("measures the resolution of the server's name, and none of an address", async () => {
+  for (const [host, count] of [
+    ["localhost", 1],
+    ["127.0.0.1", 0],
+  ] as const) {
+    const registry = new ThreadRegistry("t");
+    const metrics = restClientMetrics(registry, { now: () => 0 });
+    await using server = await startRig({
+      answer: (_request, response) => sendJson(response, { metadata: {}, items: [] }),
+    });
+    const config = { server: `http://${host}:${server.server.port}` };
+    await using rig = await startRig({ config, metrics });
+    await rig.client.list(PODS);
+    const { families } = await registry.exportSnapshot();
+    const found = families
+      .flatMap(({ samples: all }) => all)
+      .filter(({ metricName }) => metricName === "rest_client_dns_resolution_duration_seconds_count");
+    deepEqual(
+      found.map(({ labels, value }) => [labels["host"], value]),
+      count === 0 ? [] : [[host, count]],
+    );
+  }
 });
 
 it("names, labels and buckets are those of the facts", async () => {

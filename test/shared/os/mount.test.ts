@@ -10,7 +10,7 @@ const scratch = await mkdtemp(join(tmpdir(), "nodelet-mount-"));
 after(() => rm(scratch, { recursive: true }));
 const isRoot = process.getuid?.() === 0;
 
-/** Options of what is mounted at the path, first the mount's own; undefined when nothing is. */
+/** Options of the mount at the path, first the mount's own; undefined without a mount. */
 const optionsAt = async (path: string): Promise<string[] | undefined> => {
   const line = (await readFile("/proc/self/mountinfo", "utf8")).split("\n").find((text) => text.split(" ")[4] === path);
   return line?.split(" ")[5]?.split(",");

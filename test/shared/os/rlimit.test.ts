@@ -10,7 +10,7 @@ const seenByKernel = async (): Promise<{ soft: number; hard: number }> => {
 };
 
 describe("limit of open files", () => {
-  test("what is read and set is what the kernel says", async () => {
+  test("read and set values are the kernel's", async () => {
     const before = openFilesLimit();
     deepEqual(await seenByKernel(), before);
     const less = { soft: before.hard - 7, hard: before.hard };

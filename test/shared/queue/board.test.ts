@@ -13,7 +13,7 @@ const startThread = (job: Job): Worker =>
   new Worker(new URL("./fixtures/thread.js", import.meta.url), { workerData: job });
 
 describe("thread board", () => {
-  test("shows each thread what the others wrote, and nothing of its neighbours", () => {
+  test("shows each thread the words of the others, and nothing of its neighbours", () => {
     const clock = new SteppedClock();
     const board = createBoard(["main", "pleg", "server"]);
     const pleg = new BoardWriter(board, "pleg", clock);

@@ -143,7 +143,7 @@ describe("queue writer", () => {
     );
   });
 
-  test("refuses what can never fit, at once or after a merge, and counts it", async () => {
+  test("refuses a record that can never fit, at once or after a merge, and counts it", async () => {
     const { writer, take, drops } = queue(merging);
     assert.throws(() => writer.push(item("x".repeat(100))), isRecordTooLarge);
     for (let i = 0; i < 40; i++) writer.push(item("k", 1000 + i));
@@ -154,7 +154,7 @@ describe("queue writer", () => {
     writer.close();
   });
 
-  test("counts what is pending when the consumer closes, and refuses from then on", async () => {
+  test("counts pending records when the consumer closes, and refuses from then on", async () => {
     const { writer, consumer, drops } = queue({ kind: "backpressure", limit: 10 });
     for (let i = 0; i < 6; i++) writer.push(item("k", i));
     const { pending } = writer.stats();
@@ -169,7 +169,7 @@ describe("queue writer", () => {
   test("notices space even when the bell is lost", () => {
     const { writer, take, clock, buffers } = queue({ kind: "backpressure", limit: 10 });
     for (let i = 0; i < 4; i++) writer.push(item("k", i));
-    // The consumer finds nobody waiting: its bell is lost.
+    // The consumer finds no sleeper: its bell is lost.
     new Int32Array(buffers.memory)[RingWord.spaceWanted] = 0;
     take();
     assert.ok(writer.stats().pending > 0);

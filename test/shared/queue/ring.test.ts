@@ -139,7 +139,7 @@ describe("ring", () => {
     assert.ok(kept.every((bytes) => bytes.buffer instanceof ArrayBuffer));
   });
 
-  test("goes on behind a record whose handler threw", () => {
+  test("continues after a record whose handler threw", () => {
     const { producer, consumer } = pair(256);
     for (let i = 0; i < 5; i++) producer.tryPush(record(4, i));
     const seen: number[] = [];
@@ -158,7 +158,7 @@ describe("ring", () => {
 
   test("does not show a record before its tail is published", () => {
     const { consumer, header } = pair(256);
-    // What a producer killed in mid-write leaves: a length and some bytes behind the tail.
+    // Leftovers of a producer killed in mid-write: a length and some bytes behind the tail.
     header[RING_HEADER_BYTES / 4] = 40;
     assert.equal(
       consumer.drain(() => assert.fail("half a record")),
@@ -194,7 +194,7 @@ describe("ring", () => {
     assert.equal(count, 2);
   });
 
-  test("closing ends pushes from either side; what was pushed still arrives", () => {
+  test("closing ends pushes from either side; pushed records still arrive", () => {
     const first = pair(256);
     first.producer.tryPush(record(4, 0));
     first.producer.close();

@@ -50,12 +50,15 @@ describe("queue between two threads", () => {
       const ring = createRing({ capacityBytes: 16_384 });
       const consumer = new RingConsumer(ring);
       const worker = startThread({ kind: "produce", ring, records: 1e9, maxBytes: 3000 });
+      let failure: unknown;
+      worker.once("error", (error) => (failure = error));
       let next = 0;
       const take = (): void => {
         // Bounded: against a live producer an unbounded drain may never find the ring empty.
         consumer.drain((bytes) => assert.equal(verify(bytes), next++), 50);
       };
       while (next < 50 + round * 37) {
+        if (failure !== undefined) throw failure as Error;
         take();
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -93,7 +93,7 @@ describe("cgroup v1", () => {
     deepEqual(reader.cpu("/p"), { usage: 113486564 });
   });
 
-  test("memory counts what is below, page faults do not; a limit beyond all memory is none", () => {
+  test("memory includes child cgroups, page faults do not; a limit beyond all memory is none", () => {
     deepEqual(reader.memory("/p"), {
       ...MEMORY,
       rss: 114689,
@@ -133,7 +133,7 @@ describe("cgroup v1", () => {
     });
   });
 
-  test("processes, what is below, and what is not there", () => {
+  test("processes, child cgroups, and missing cgroups", () => {
     deepEqual(reader.processes("/p"), [12, 40]);
     deepEqual(reader.children("/p"), ["below"]);
     equal(reader.exists("/p"), true);
@@ -182,7 +182,7 @@ test("of blkio's files the first that names a device is believed", () => {
     { device: "8:0", ...read, sectors: { "": 12 }, queued: { Total: 2 } },
   ]);
   deepEqual(figures({}), []);
-  // What no device of the machine has, no cgroup is asked for.
+  // A counter that no device of the machine has is not read from any cgroup.
   const asked: string[] = [];
   const tree = new KernelTree({ ...at("", empty), ...at("/p", bfq) });
   const reader = new BlkioReader("/b", (path) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson } from "../../../src/shared/text/parse-json.js";
+import { parseJson, nestsDeeper } from "../../../src/shared/text/parse-json.js";
 
 const nested = (depth: number, filler = ""): string => `${"[".repeat(depth)}${filler}${"]".repeat(depth)}`;
 const LONG = `"${'\\"[{'.repeat(20_000)}"`;
@@ -19,3 +19,23 @@ test("brackets in texts do not count, nor do many values side by side", () => {
 test("text that is not JSON is a SyntaxError", () => {
   assert.throws(() => parseJson("{"), SyntaxError);
 });
+
+const CASES: readonly [text: string, limit: number, deeper: boolean][] = [
+  ["", 0, false],
+  ["1", 0, false],
+  ["[]", 0, true],
+  ["[]", 1, false],
+  ['{"a":{"b":[1]}}', 3, false],
+  ['{"a":{"b":[1]}}', 2, true],
+  ["[[],[],[]]", 2, false],
+  ['"[[[["', 0, false],
+  ['["\\"[[[["]', 1, false],
+  ['["\\\\",[]]', 1, true],
+  ["[".repeat(100), 99, true],
+];
+
+for (const [text, limit, deeper] of CASES) {
+  test(`${JSON.stringify(text.slice(0, 20))} nests ${deeper ? "deeper than" : "at most"} ${limit} levels`, () => {
+    assert.equal(nestsDeeper(text, limit), deeper);
+  });
+}

@@ -72,7 +72,7 @@ describe("remote calls", () => {
   test("reject at their own deadline", async () => {
     const { calls, clock, close } = connected();
     const slow = assert.rejects(calls.call.never(), isThreadCallTimeout);
-    const quick = assert.rejects(calls.within(10).never(), /never to thread svc got no answer within 10 ms/);
+    const quick = assert.rejects(calls.within(10).never(), /never to thread svc got no response within 10 ms/);
     clock.step(10);
     await quick;
     assert.equal(calls.inFlight, 1);

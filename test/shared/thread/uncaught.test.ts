@@ -1,4 +1,4 @@
-// Which uncaught errors a thread outlives, and what is said of them.
+// Uncaught errors that a thread survives, and their log lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MAX_PER_MINUTE, UncaughtErrors } from "../../../src/shared/thread/uncaught.js";

@@ -61,12 +61,12 @@ test("Forty mounts that hang get errors, and leave libuv's pool free", { skip },
   await assert.rejects(statAt(calls, targets[39] ?? ""), VolumeNotAnsweringError);
 });
 
-test("A mount that answers again is asked again after its rest", { skip }, async (t) => {
+test("A mount that responds again is asked again after its rest", { skip }, async (t) => {
   const { calls, mounts, root } = calling(t);
   await mounts.hang(`${root}/hung`);
   await assert.rejects(statAt(calls, `${root}/hung/file`), (error) => {
     assert.ok(error instanceof VolumeNotAnsweringError);
-    assert.match(error.message, /silent-server \(fuse, mounted at .*\/hung\), which has not answered since 20/);
+    assert.match(error.message, /silent-server \(fuse, mounted at .*\/hung\), which has not responded since 20/);
     return true;
   });
   await mounts.release(`${root}/hung`);

@@ -1,5 +1,5 @@
 // A CSI driver of our own: identity and node services on one socket, registration on another. It mounts real directories
-// (bind) and loop devices, keeps a record of its calls, and fails or hangs where it is told to.
+// (bind) and loop devices, keeps a record of its calls, and fails or hangs as the test sets it.
 // Content of a volume is <home>/volumes/<volume_id>, or <volume_id>.img for a device; both are made at the first call.
 import { execFile } from "node:child_process";
 import { mkdir, open, rm, rmdir, stat, statfs, truncate } from "node:fs/promises";
@@ -53,13 +53,13 @@ export interface DriverCall {
   request: Readonly<Record<string, unknown>>;
 }
 
-/** What a method is to do instead of its work, or after it (`late`): fail with a status, or never answer. */
+/** Behaviour of a method instead of its work, or after it (`late`): fail with a status, or never respond. */
 export interface Fault {
   code?: status;
   hang?: true;
   /** The work is done first. */
   late?: true;
-  /** How often; default always. */
+  /** Number of times; default always. */
   times?: number;
 }
 

@@ -53,7 +53,7 @@ export class TestDevicePlugin implements AsyncDisposable {
   /** Device IDs of each Allocate, and of each PreStartContainer. */
   readonly allocated: string[][] = [];
   readonly preStarted: string[][] = [];
-  /** What registration by plugins_registry was told. */
+  /** Messages that the plugin got through plugins_registry. */
   readonly statuses: RegistrationStatus[] = [];
   /** Text that calls are refused with, by method name. */
   readonly faults = new Map<string, string>();
@@ -94,7 +94,7 @@ export class TestDevicePlugin implements AsyncDisposable {
     });
   }
 
-  /** At kubelet.sock; rejects with what it is told. */
+  /** Registers at kubelet.sock; rejects with the kubelet's error. */
   async register(): Promise<void> {
     const { resource, version = "v1beta1", rootDir } = this.options;
     const client = new Client(`unix://${rootDir}/device-plugins/kubelet.sock`, credentials.createInsecure());

@@ -29,7 +29,10 @@ import {
 } from "../../../src/shared/plugins/gen/pluginregistration.v1.js";
 
 export interface TestDraDriverOptions {
-  /** Where the runtime reads CDI specs: each device gets one, with a variable and a device node. Absent: none is written. */
+  /**
+   * Directory of the runtime's CDI specs: each device gets one, with a variable and a device node. Absent: none is
+   * written.
+   */
   cdiDir?: string;
   name: string;
   /** Of the kubelet. */

@@ -59,7 +59,7 @@ export class RecordedDisk implements AsyncDisposable {
     return new RecordedDisk(folder, blank, server, ended);
   }
 
-  /** How many entries the log has now. */
+  /** Number of entries in the log. */
   async position(): Promise<number> {
     const id = this.asked++;
     const answer = new Promise<number>((resolve, reject) => this.waiting.set(id, { resolve, reject }));

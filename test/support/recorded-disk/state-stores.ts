@@ -3,14 +3,13 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RecordFiles } from "../../../src/main/images/pull-records/record-files.js";
 import { intentText, readIntent } from "../../../src/main/images/pull-records/record.js";
-import { usernsPath } from "../../../src/main/model/data-dirs.js";
+import { usernsPath } from "../../../src/shared/fs/pod-paths.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import { createCpuManager } from "../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import { DeviceManager } from "../../../src/main/resources/devices/device-manager.js";
-import { noDeviceMetrics } from "../../../src/main/resources/devices/metrics.js";
+import { noDeviceMetrics } from "../silent.js";
 import { createMemoryManager } from "../../../src/main/resources/memory-manager/create.js";
-import { readMappings } from "../../../src/main/user-namespaces/mappings-file.js";
-import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import { readMappings, UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import { readVolData, removeVolData, writeVolData } from "../../../src/main/volumes/csi/vol-data.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
@@ -31,7 +30,7 @@ const fails = (): never => {
 interface OpenStore {
   /** Resolves with the units that the pod was promised. */
   give(uid: string): Promise<string[]>;
-  /** What the pod has, without giving anything. */
+  /** The pod's allocations, without a new one. */
   held(uid: string): Promise<string[]>;
   takeBack(uid: string): Promise<void>;
   stop(): Promise<void>;

@@ -54,12 +54,12 @@ export class EvictionWorld {
   connected = 0;
   bits = 0;
   looks = 0;
-  /** How often each disk was looked at. */
+  /** Number of measurements of each disk. */
   readonly diskLooks: Record<string, number> = {};
   readonly marks: { directory: string; bytes: number; disposed: boolean; crossed: () => void }[] = [];
   /** Records to be read of the kernel's log. */
   readonly kernelLog = new ModelKernelLog();
-  /** What happens when main is asked to remove images. */
+  /** Main's reaction to a request to remove images. */
   removeImages: () => Promise<{ images: number; bytes: number }> = () => Promise.resolve({ images: 0, bytes: 0 });
   walk: () => Promise<void> = () => Promise.resolve();
   readonly service: EvictionService;
@@ -84,6 +84,7 @@ export class EvictionWorld {
         containerRuntimeEndpoint: "unix:///runtime",
         imageServiceEndpoint: "",
         runtimeRequestTimeoutMs: 1000,
+        listStreaming: false,
         samplePeriodMs: 1000,
         ...settings,
       },

@@ -1,4 +1,4 @@
-// The rounds as a whole: what is ordered, when, and what is waited for, while things around the thread fail.
+// The rounds as a whole: the orders, their times, and the waits, while things around the thread fail.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
@@ -26,7 +26,7 @@ describe("memory", () => {
     await world.run(1100);
   };
 
-  test("below its threshold: the biggest eater is ordered away within a look, with what upstream says of it", async () => {
+  test("below its threshold: the pod with most usage is ordered away within one sample, with upstream's message", async () => {
     make();
     await short();
     deepEqual(world.orders, [
@@ -268,7 +268,7 @@ describe("disk", () => {
     ["memory", "memory.available", () => world.nodeMemory(0.5 * GIB)],
     ["process ids", "pid.available", () => (world.tree.files["/proc/loadavg"] = "0 0 0 1/999 1\n")],
   ] as const) {
-    test(`${what}: what runs out meanwhile does not wait for images that take long to go`, async () => {
+    test(`${what}: a resource that runs out meanwhile does not wait for images whose removal takes long`, async () => {
       const thresholds = [threshold("nodefs.available", "10Gi"), threshold(signal, "1Gi")];
       if (signal === "pid.available") thresholds[1] = threshold(signal, "100");
       await fill({ thresholds });
@@ -300,7 +300,7 @@ describe("disk", () => {
     world.nodeMemory(0.5 * GIB);
     const before = world.diskLooks["/root"] ?? 0;
     await world.run(5100);
-    equal((world.diskLooks["/root"] ?? 0) - before, 1, "who does not answer is not asked again");
+    equal((world.diskLooks["/root"] ?? 0) - before, 1, "who does not respond is not asked again");
     deepEqual(
       world.orders.map(({ signal }) => signal),
       ["memory.available"],
@@ -372,7 +372,7 @@ describe("limits of pods' own", () => {
     equal(world.orders.length, 2, "each is told once");
   });
 
-  test("what grows is found at the next measuring", async () => {
+  test("a growing pod is found at the next measuring", async () => {
     make();
     world.volumes["a"] = 1;
     await world.start([limited("a", "1Mi")]);

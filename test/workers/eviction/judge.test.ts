@@ -88,7 +88,7 @@ describe("a threshold", () => {
   });
 });
 
-test("memory comes before what was configured first; the rest as configured", () => {
+test("memory comes before thresholds that were configured first; the rest as configured", () => {
   const all = [
     threshold("nodefs.available", "1Gi"),
     threshold("pid.available", "10"),

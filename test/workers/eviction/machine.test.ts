@@ -1,4 +1,4 @@
-// What a look at the machine reads, under both versions of cgroups and both drivers.
+// A sample of the machine, under both versions of cgroups and both drivers.
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
@@ -51,7 +51,7 @@ describe("a look", () => {
     [2, V2, 610_000],
   ] as const) {
     test(`at cgroup v${version}`, () => {
-      deepEqual(machineOf(version, new KernelTree({ ...PROC, ...files })).look(), {
+      deepEqual(machineOf(version, new KernelTree({ ...PROC, ...files })).sample(), {
         at: 0,
         memory: { capacity: 1_024_000, workingSet },
         allocatable: { capacity: 800, workingSet: 100 },
@@ -64,15 +64,15 @@ describe("a look", () => {
   test("at pods' cgroups without a limit, that go, and come back by another driver's name", () => {
     const tree = new KernelTree({ ...PROC, ...V2, "/cg/kubepods.slice/memory.max": "max\n" });
     const machine = machineOf(2, tree);
-    equal(machine.look().allocatable, undefined);
+    equal(machine.sample().allocatable, undefined);
     for (const file of Object.keys(V2)) if (file.includes("kubepods")) Reflect.deleteProperty(tree.files, file);
-    equal(machine.look().allocatable, undefined);
+    equal(machine.sample().allocatable, undefined);
     for (const [file, text] of Object.entries(V2)) tree.files[file.replace("kubepods.slice", "kubepods")] = text;
-    deepEqual(machine.look().allocatable, { capacity: 800, workingSet: 100 });
+    deepEqual(machine.sample().allocatable, { capacity: 800, workingSet: 100 });
   });
 
   test("at a kernel that tells nothing", () => {
-    deepEqual(machineOf(1, new KernelTree({})).look(), {
+    deepEqual(machineOf(1, new KernelTree({})).sample(), {
       at: 0,
       memory: undefined,
       allocatable: undefined,

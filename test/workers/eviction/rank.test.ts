@@ -1,4 +1,4 @@
-// Who goes first: table and properties.
+// Order of eviction: table and properties.
 import assert, { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -32,7 +32,7 @@ describe("by usage goes first", () => {
   }
 });
 
-test("by processes goes first who is less important, then who has most; requests count for nothing", () => {
+test("by processes, lower priority comes first, then more processes; requests do not count", () => {
   const usages = [usage("high", 5, 9999), usage("few", 0, 3, 1), usage("many", 0, 30, 99)];
   deepEqual(names(usages, rankByProcesses), ["many", "few", "high"]);
 });

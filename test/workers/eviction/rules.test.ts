@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
 import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
-import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/local-limits.js";
+import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/limit-rounds.js";
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
 import { observe, type Sample } from "../../../src/workers/eviction/observe.js";
 import { graceOf } from "../../../src/workers/eviction/outbox.js";
@@ -37,7 +37,7 @@ describe("disks", () => {
   };
   for (const [layout, cells] of Object.entries(table) as [DiskLayout, readonly string[]][]) {
     for (const [index, place] of (["nodefs", "imagefs", "containerfs"] as const).entries()) {
-      test(`${layout}, ${place}: what the node gives, and what of a pod counts`, () => {
+      test(`${layout}, ${place}: the reclaims of the node, and the counted usage of a pod`, () => {
         for (const signal of [`${place}.available`, `${place}.inodesFree`] as const) {
           const reclaims = reclaimsOf(layout, signal).map((way) => (way === "images" ? "I" : "D"));
           const { layers, logs, volumes } = measuredOf(layout, signal);
@@ -105,7 +105,7 @@ describe("messages", () => {
     });
   });
 
-  test("of disk: a percentage as what it comes to", () => {
+  test("of disk: a percentage as its amount", () => {
     const { message, annotations } = nodePressure("nodefs.available", due, observations, eater, {
       containers: new Map([["a", 1 * GIB + 1]]),
     });
@@ -258,7 +258,7 @@ describe("a sample", () => {
     imagefs: undefined,
     containerfs: { at: 4, inodesFree: 1, inodes: 2 },
   };
-  test("is read as signals; what a file system does not count is absent", () => {
+  test("is read as signals; figures that a file system does not count are absent", () => {
     deepEqual(Object.fromEntries(observe(sample)), {
       "memory.available": { available: 60, capacity: 100, at: 7 },
       "allocatableMemory.available": { available: 0, capacity: 60, at: 7 },

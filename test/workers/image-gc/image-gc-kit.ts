@@ -1,5 +1,7 @@
-// Image garbage collection without a runtime: images in memory, a disk of a size, a main that grants what it is told to.
+// Image garbage collection without a runtime: images in memory, a disk of a size, a main that grants the images chosen
+// by the test.
 import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
+import { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -13,6 +15,8 @@ export interface ModelImage {
   repoTags: string[];
   repoDigests: string[];
   pinned: boolean;
+  /** The runtime's, in the image's spec. */
+  runtimeHandler: string;
 }
 
 const DEFAULTS: ImageGcSettings = {
@@ -21,6 +25,7 @@ const DEFAULTS: ImageGcSettings = {
   imageMinimumGCAgeMs: 120_000,
   imageMaximumGCAgeMs: 0,
   imagePeriodMs: 300_000,
+  imagesByHandler: false,
 };
 
 export class ImageWorld {
@@ -40,6 +45,7 @@ export class ImageWorld {
   otherwiseUsed = 0;
   readonly events: [ImageGcEventReason, string][] = [];
   readonly removed: string[] = [];
+  readonly handlersOfRemovals: string[] = [];
   readonly granted = new Set<string>();
   readonly proposals: string[][] = [];
   lists = 0;
@@ -60,6 +66,7 @@ export class ImageWorld {
       repoTags: [`registry.test/${id}:1`],
       repoDigests: [],
       pinned: false,
+      runtimeHandler: "",
       ...fields,
     });
   }
@@ -85,16 +92,19 @@ export class ImageWorld {
             size: BigInt(image.size),
             uid: undefined,
             username: "",
-            spec: undefined,
+            spec: ImageSpec.fromPartial({ image: image.id, runtimeHandler: image.runtimeHandler }),
           }));
           return Promise.resolve({ images });
         },
         removeImage: (request) => {
-          const id = request.image?.image ?? "";
+          const { image: id = "", runtimeHandler = "" } = request.image ?? {};
+          if (runtimeHandler !== "") this.handlersOfRemovals.push(`${id} ${runtimeHandler}`);
           if (!this.granted.has(id)) throw new Error(`${id} is removed without having been granted`);
           if (this.failing.has(id)) return Promise.reject(new Error(`${id} is busy`));
           this.images.splice(
-            this.images.findIndex((image) => image.id === id),
+            this.images.findIndex(
+              (image) => image.id === id && (runtimeHandler === "" || image.runtimeHandler === runtimeHandler),
+            ),
             1,
           );
           this.removed.push(id);

@@ -1,4 +1,4 @@
-// A run of image garbage collection: what goes, what stays, and what is said when too little went.
+// A run of image garbage collection: removed and kept images, and the message when too little space was freed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readImageFs } from "../../../src/workers/image-gc/image-fs.js";
@@ -29,7 +29,7 @@ test("above it the images unused longest go until the low threshold is reached, 
   assert.equal(world.granted.size, 0, "nothing stays granted");
 });
 
-test("used, pinned, of somebody else's containers and the runtime's own sandbox image stay; what stopped being used goes last", async () => {
+test("used images, pinned ones, those of other clients' containers and the runtime's sandbox image stay; recently used ones are removed last", async () => {
   const world = new ImageWorld();
   world.sandboxImage = "registry.test/pause:1";
   world.add("used");
@@ -86,7 +86,7 @@ test("after a restart of the thread alone every image counts as just pulled", as
   assert.deepEqual(world.removed, ["a"]);
 });
 
-test("what main keeps or the runtime does not remove is passed over, and counted", async () => {
+test("an image that main keeps or the runtime does not remove is skipped, and counted", async () => {
   const world = new ImageWorld();
   for (const id of ["a", "b", "c"]) world.add(id, 100);
   world.otherwiseUsed = 600 * MIB;
@@ -98,7 +98,7 @@ test("what main keeps or the runtime does not remove is passed over, and counted
   assert.match(world.kept.errors().join("\n"), /cannot remove image registry.test\/b:1/);
 });
 
-test("too little freed is an event with what was freed, and the second failure in a row one more", async () => {
+test("too little freed space is an event with the amount, and the second failure in a row one more", async () => {
   const world = new ImageWorld();
   world.add("a", 50);
   world.otherwiseUsed = 950 * MIB;
@@ -173,7 +173,7 @@ test("with both limits off the images are looked at and nothing goes but on orde
   assert.deepEqual(world.removed, ["a"]);
 });
 
-test("while main does not know who uses what nothing is listed, and it is asked again each second", async () => {
+test("while main does not know all users nothing is listed, and the thread asks again each second", async () => {
   const world = new ImageWorld();
   world.add("a", 1000);
   world.known = false;
@@ -232,4 +232,16 @@ test("the disk is looked at where the runtime says its images are", async () => 
     /cannot read the runtime's image file system \/no\/such\/place/,
   );
   await assert.rejects(readImageFs(at()), { name: "ImageFsError" });
+});
+
+test("copies of an image for several runtime handlers go one by one, each by its handler, with the gate alone", async () => {
+  for (const imagesByHandler of [true, false]) {
+    const world = new ImageWorld({ imagesByHandler });
+    world.add("a", 400, { runtimeHandler: "runc" });
+    world.add("a", 400, { runtimeHandler: "kata" });
+    world.otherwiseUsed = 150 * MIB;
+    await world.start();
+    await world.gc.removeUnused();
+    assert.deepEqual(world.handlersOfRemovals, imagesByHandler ? ["a runc", "a kata"] : []);
+  }
 });

@@ -39,7 +39,7 @@ test("dangling ones of containers that are gone or exited go; all else stays", a
   assert.deepEqual((await readdir(directory)).sort(), left.sort());
 });
 
-test("nothing goes while main does not know what lives, and no folder is no links", async (t) => {
+test("nothing is removed while main does not know all containers; a missing folder has no links", async (t) => {
   const directory = await temporaryFolder(t);
   await symlink("/nowhere/at/all", join(directory, nameOf("1")));
   const options = { directory, log: keptLog().log, containersAlive: () => Promise.resolve(undefined) };
@@ -95,7 +95,7 @@ test("a round removes a bounded number, the next ones the rest", async (t) => {
 });
 
 test(
-  "a link to a mount that does not answer is left alone, and nothing waits for it",
+  "a link to a mount that does not respond is left alone, and nothing waits for it",
   { skip: !canHang, timeout: 60_000 },
   async (t) => {
     const base = await temporaryFolder(t);

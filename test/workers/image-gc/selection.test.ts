@@ -1,8 +1,8 @@
 // Which images may go, in which order, and how much: upstream's rules as tables.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { byteSize } from "../../../src/workers/image-gc/byte-size.js";
-import { ImageRecords, NEVER, type ImageRecord } from "../../../src/workers/image-gc/records.js";
+import { byteSize } from "../../../src/workers/image-gc/image-fs.js";
+import { ImageRecords, NEVER, recordKey, type ImageRecord } from "../../../src/workers/image-gc/records.js";
 import {
   bytesToFree,
   inEvictionOrder,
@@ -15,6 +15,7 @@ import {
 function record(id: string, fields: Partial<ImageRecord> = {}): ImageRecord {
   return {
     id,
+    runtimeHandler: "",
     repoTags: [],
     repoDigests: [],
     size: 10,
@@ -88,20 +89,43 @@ describe("candidates", () => {
   });
 });
 
-test("records keep when an image was first seen and last used, and forget what is no longer listed", () => {
+test("records keep when an image was first detected and last used, and drop images that are no longer listed", () => {
   const records = new ImageRecords();
   const [a, b] = [record("a"), record("b")];
-  records.update([a], new Set(["a"]), 10, NEVER);
+  records.update([a], new Set([recordKey(a)]), 10, NEVER);
   records.update([a, b], new Set(), 20, 20);
   const seen = records.all().map(({ id, firstSeen, lastUsed, inUse }) => ({ id, firstSeen, lastUsed, inUse }));
   assert.deepEqual(seen, [
     { id: "a", firstSeen: NEVER, lastUsed: 10, inUse: false },
     { id: "b", firstSeen: 20, lastUsed: NEVER, inUse: false },
   ]);
-  records.update([b], new Set(["b"]), 30, 30);
+  records.update([b], new Set([recordKey(b)]), 30, 30);
   assert.deepEqual(ids(records.all()), ["b"]);
   records.update([a, b], new Set(), 40, 40);
   assert.equal(records.all().find(({ id }) => id === "a")?.firstSeen, 40);
+});
+
+test("the copies of an image for two runtime handlers have a record each", () => {
+  const records = new ImageRecords();
+  const [runc, kata] = [record("a"), record("a", { runtimeHandler: "kata" })];
+  records.update([runc, kata], new Set([recordKey(kata)]), 10, NEVER);
+  assert.deepEqual(
+    records.all().map(({ runtimeHandler, inUse }) => [runtimeHandler, inUse]),
+    [
+      ["", false],
+      ["kata", true],
+    ],
+  );
+  assert.deepEqual(
+    nextBatch([runc, kata], Infinity, 8),
+    [runc],
+    "copies share a grant, so they go one after the other",
+  );
+  records.forget(runc);
+  assert.deepEqual(
+    records.all().map(({ runtimeHandler }) => runtimeHandler),
+    ["kata"],
+  );
 });
 
 test("sizes in words", () => {

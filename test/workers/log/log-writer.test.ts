@@ -59,7 +59,7 @@ function push(ring: RingBuffers, ...lines: string[]): RingProducer {
 const ringOf = (): RingBuffers => createRing({ capacityBytes: 1 << 20 });
 
 describe("log writer", () => {
-  test("writes what waits, and sleeps until there is more", async () => {
+  test("writes waiting lines, and sleeps until there are more", async () => {
     const { clock, err, writer } = service();
     const ring = ringOf();
     push(ring, "I one", "E two");

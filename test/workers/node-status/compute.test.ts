@@ -1,11 +1,10 @@
-// The Node as computed from what is known: resources, identity, runtime, and what belongs to others.
+// The computed Node: resources, identity, runtime, and fields of other owners.
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
-import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
+import { computeNode, type StatusInput, runtimeVersion } from "../../../src/workers/node-status/compute.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";
-import { runtimeVersion } from "../../../src/workers/node-status/runtime-version.js";
 import { FACTS, INIT, MACHINE, statusInput } from "./node-status-kit.js";
 
 const compute = (status: NodeStatus, input: Partial<StatusInput> = {}): Node =>
@@ -76,14 +75,14 @@ test("extended resources stay and may be promised; huge pages of a size that is 
   deepEqual(allocatable, { ...FACTS.allocatable, "example.com/gpu": "4" });
 });
 
-test("what others write stays: attached volumes, their conditions, labels", () => {
+test("fields that others write stay: attached volumes, their conditions, labels", () => {
   const conditions = [{ type: "NetworkUnavailable", status: "False" as const }];
   const volumesAttached = [{ name: "v", devicePath: "d" }];
   const { status } = compute({ conditions, volumesAttached });
   deepEqual([status?.volumesAttached, status?.conditions?.[0]], [volumesAttached, conditions[0]]);
 });
 
-test("while main knows nothing, what the Node says of images, volumes, runtime and resources stays", () => {
+test("while main has no facts, the Node's images, volumes, runtime and resources stay", () => {
   const old: NodeStatus = {
     capacity: { cpu: "8" },
     allocatable: { cpu: "7" },

@@ -1,4 +1,4 @@
-// Conditions of the node as status-rules.md 3 has them: words, transitions, events.
+// Conditions of the node: messages, transitions, events.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeCondition } from "../../../src/shared/api/node.js";

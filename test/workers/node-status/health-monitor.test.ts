@@ -49,7 +49,7 @@ test("threads that stamp are alive", () => {
   equal(world.clock.pending, 0);
 });
 
-test("main busy for 10 s and more is no stall; from 20 s on it is, by name, with what it does and since when", () => {
+test("main busy for 10 s and more is no stall; from 20 s on it is, by name, with its operation and its start", () => {
   const world = new Board();
   world.main.setOp(MAIN_POD_CHANGE);
   world.stuck.add("main");

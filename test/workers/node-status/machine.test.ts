@@ -1,4 +1,4 @@
-// What the machine says of itself, and what its network looks like from a resolver that hangs.
+// Facts about the machine, and its network with a resolver that hangs.
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { HostNetworkWatch } from "../../../src/workers/node-status/host-network.js";

@@ -42,6 +42,7 @@ export const INIT: NodeStatusInit = {
   nodeStatusUpdateFrequencyMs: 10_000,
   nodeStatusReportFrequencyMs: 300_000,
   registerNode: true,
+  getOnExistsOnly: false,
   registerWithTaints: [],
   nodeLabels: {},
   providerID: "",
@@ -118,7 +119,7 @@ export class KeeperWorld {
     returned: (): void => this.onReturns.forEach((listener) => listener()),
     size: (): number => this.onReturns.size,
   };
-  /** Main does not answer. */
+  /** Main does not respond. */
   deaf: Error | undefined;
   startup: NodeStartup | undefined;
   fresh = false;

@@ -75,7 +75,7 @@ test("a node that is there already: no flip while CSINode is looked for, for 5 s
   await world.keeper.stop();
 });
 
-test("a runtime that does not answer holds the first status for 5 s, no longer", async () => {
+test("a runtime that does not respond holds the first status for 5 s, no longer", async () => {
   const world = new KeeperWorld();
   await world.start({ ...FACTS, runtime: undefined, relisted: false });
   await world.step(4500);
@@ -131,7 +131,7 @@ test("main is stuck: NotReady by name, the lease runs out; both come back with i
   await world.step(1000);
   const renewTime = (): number => Date.parse(world.api.lease?.spec?.renewTime ?? "");
   world.stuck.add("main");
-  world.deaf = new Error("main does not answer");
+  world.deaf = new Error("main does not respond");
   await world.step(15_000);
   deepEqual(world.ready(), OK);
   ok(world.clock.now() - renewTime() < 11_000, "busy for 15 s: the heartbeat goes on");
@@ -246,7 +246,7 @@ test("a thread that was restarted does not reset extended resources, nor tell of
   ok(!world.events.includes("NodeNotSchedulable"));
 });
 
-test("who may not make Nodes takes over one that is there", async () => {
+test("a kubelet that may not create Nodes takes over an existing one", async () => {
   const world = new KeeperWorld();
   world.api.fault = ({ verb, resource }) =>
     verb === "create" && resource === "nodes" ? new ApiError(403, "Forbidden", "no") : undefined;
@@ -254,6 +254,20 @@ test("who may not make Nodes takes over one that is there", async () => {
   await world.step(1000);
   equal(world.api.node, undefined);
   world.api.put("nodes", newNode(INIT));
+  await world.step(8000);
+  deepEqual(world.ready(), OK);
+});
+
+test("with the gate KubeletRegistrationGetOnExistsOnly it does not take over a Node that it may not create", async () => {
+  const world = new KeeperWorld({ getOnExistsOnly: true });
+  world.api.fault = ({ verb, resource }) =>
+    verb === "create" && resource === "nodes" ? new ApiError(403, "Forbidden", "no") : undefined;
+  world.api.put("nodes", newNode(INIT));
+  await world.start();
+  await world.step(20_000);
+  ok(world.api.count("create", "nodes") > 1, "it tries again");
+  equal(world.ready(), undefined);
+  world.api.fault = () => undefined;
   await world.step(8000);
   deepEqual(world.ready(), OK);
 });

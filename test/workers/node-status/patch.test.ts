@@ -117,7 +117,7 @@ const status = fc.record({
   images: fc.array(fc.record({ names: fc.array(fc.constantFrom("i1", "i2")) })),
 });
 
-test("property: the patch makes of what is there what is wanted, and then there is nothing to patch", () => {
+test("property: the patch turns the present Node into the wanted one, and then there is nothing to patch", () => {
   fc.assert(
     fc.property(status, status, amounts, amounts, (a, b, labelsA, labelsB) => {
       const before = node(a, { labels: labelsA });

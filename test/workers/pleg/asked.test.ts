@@ -1,4 +1,5 @@
-// What main changes it asks about itself: nobody looks twice at it, and nothing stays unseen should main not ask.
+// Main requests inspections of its own changes: each is inspected once, and none stays unseen if main's request does
+// not come.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podConfig, runPod } from "../../shared/cri/support.js";
@@ -106,7 +107,7 @@ test("with its last sandbox a pod is gone without a question; with one of two it
   assert.equal(world.podRecords("uid-web").length, published, "a forgotten pod that is gone is not told again");
 });
 
-test("events: what main starts is not looked at, what ends is", async (t) => {
+test("events: a container that main starts is not inspected, one that exits is", async (t) => {
   const world = await plegOn(t, { events: true }, { useEvents: true });
   await world.started();
   await until("the stream is open", () => world.fake.state.eventListeners.size === 1);

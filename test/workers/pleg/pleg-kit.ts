@@ -19,6 +19,7 @@ export function until(what: string, condition: () => boolean): Promise<void> {
 const TEST_INIT: PlegInit = {
   endpoint: "",
   runtimeRequestTimeoutMs: 10_000,
+  listStreaming: false,
   inspectDeadlineMs: 10_000,
   inspectConcurrency: 4,
   listDeadlineMs: 10_000,

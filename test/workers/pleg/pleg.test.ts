@@ -16,7 +16,7 @@ const countOf = (pod: { sandboxes: unknown[]; containers: unknown[] } | undefine
   containers: pod?.containers.length,
 });
 
-test("the first relist tells all pods, then what each looks like, newest first", async (t) => {
+test("the first relist reports all pods, then the state of each, newest first", async (t) => {
   const world = await plegOn(t);
   const { sandboxId, containerId } = await runPod(world.client, "web");
   await runPod(world.client, "db");
@@ -213,7 +213,7 @@ test("a hung container delays its own pod only, and its requests are answered by
   await until("it is seen when the runtime lets go", () => world.last("uid-stuck")?.generation === 9);
 });
 
-test("a failed relist is reported once; the next one finds what it missed", async (t) => {
+test("a failed relist is reported once; the next one finds the missed changes", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -364,7 +364,7 @@ test("an error in the handler of the stream's events ends the stream, which is f
     world.clock.step(100);
     return world.fake.state.eventListeners.size === 1;
   });
-  // What the lost event would have told.
+  // The content of the lost event.
   await world.relist();
   assert.equal(world.last("uid-web")?.containers[0]?.exitCode, 5);
 });

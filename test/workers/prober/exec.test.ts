@@ -1,4 +1,4 @@
-// exec probes against a runtime that does not answer: what is called off is let go of, not cancelled.
+// exec probes against a runtime that does not respond: a stopped probe's call is given up, not cancelled.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

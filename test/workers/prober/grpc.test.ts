@@ -1,4 +1,4 @@
-// grpc probes against health services made with grpc-js, and against what is none.
+// grpc probes against health services made with grpc-js, and against other servers.
 import assert from "node:assert/strict";
 import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { createServer as createTcpServer } from "node:net";
@@ -84,7 +84,7 @@ test("an error of the service, its text decoded", async (t) => {
   assert.deepEqual(await probe(port), { outcome: "failure", output: "error: health rpc probe failed: no such säule" });
 });
 
-test("a service that does not answer", async (t) => {
+test("a service that does not respond", async (t) => {
   const port = await health(t, () => undefined);
   assert.deepEqual(await probe(port, "", 1000), {
     outcome: "failure",
@@ -100,7 +100,7 @@ test("a port without a listener", async () => {
   });
 });
 
-test("what answers is HTTP/2 but no gRPC", async (t) => {
+test("the server speaks HTTP/2 but no gRPC", async (t) => {
   const server = createHttp2Server((_request, response) => response.writeHead(404).end("nothing here"));
   const port = await listen(t, server);
   assert.deepEqual(await probe(port), {
@@ -109,7 +109,7 @@ test("what answers is HTTP/2 but no gRPC", async (t) => {
   });
 });
 
-test("what answers is no HTTP/2", async (t) => {
+test("the server speaks no HTTP/2", async (t) => {
   const port = await listen(
     t,
     createTcpServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),

@@ -1,4 +1,4 @@
-// What the tests of the probes' handlers share: servers on this machine, a run with a deadline, and the sockets that a
+// Helpers for tests of the probes' handlers: servers on this machine, a run with a deadline, and the sockets that a
 // probe leaves behind.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ export async function listen(t: TestContext, server: Server, host = "127.0.0.1")
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 export async function closedPort(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -61,7 +61,7 @@ export function inTimeWait(port: number): number {
   }).length;
 }
 
-/** A key and a certificate that nobody has signed. */
+/** A key and a self-signed certificate. */
 export function selfSigned(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodelet-tls-"));
   const [key, cert] = [join(folder, "key"), join(folder, "cert")];

@@ -85,7 +85,7 @@ describe("statuses", () => {
   }
 });
 
-describe("what is sent", () => {
+describe("the request", () => {
   const cases: [name: string, headers: HttpAction["headers"], expected: string[]][] = [
     ["the standard headers", [], ["Host", "127.0.0.1:PORT", "User-Agent", USER_AGENT, "Accept", "*/*"]],
     [
@@ -235,7 +235,7 @@ describe("no answer", () => {
     assert.match(output, /connection reset by peer|socket hang up/);
   });
 
-  test("what answers is not HTTP", async (t) => {
+  test("the server does not speak HTTP", async (t) => {
     const port = await listen(
       t,
       createTcpServer((socket) => socket.end("SSH-2.0-nothing\r\n")),

@@ -21,7 +21,7 @@ class World {
   readonly own = new ThreadRegistry("prober");
   readonly perContainer = new ThreadRegistry("prober");
   readonly records: ProbeRecord[] = [];
-  /** When each run began, by container id and kind. */
+  /** Start of each run, by container id and kind. */
   readonly begun = new Map<string, number[]>();
   random = 0;
   act: RunAction = () => Promise.resolve(success());
@@ -175,8 +175,8 @@ describe("when a probe runs", () => {
   });
 });
 
-describe("what is said", () => {
-  test("the first verdict, then what changes, and every run that fails", async () => {
+describe("reports", () => {
+  test("the first verdict, then changes, and every run that fails", async () => {
     const world = new World();
     const results = [success(), success(), failure("a"), failure("b"), success("fine"), success()];
     world.act = () => Promise.resolve(results.shift() ?? success());
@@ -225,7 +225,7 @@ describe("what is said", () => {
     );
   });
 
-  test("what can't be done is not tried again and again", async () => {
+  test("an impossible probe is not tried again and again", async () => {
     const world = new World();
     let tries = 0;
     world.act = () => {
@@ -277,7 +277,7 @@ describe("what is said", () => {
   });
 });
 
-describe("what ends a probe", () => {
+describe("the end of a probe", () => {
   for (const [kind, result, runs] of [
     ["startup", success(), 1],
     ["startup", failure("no"), 1],
@@ -294,7 +294,7 @@ describe("what ends a probe", () => {
     });
   }
 
-  test("taken back while it runs: called off, and it says nothing", async () => {
+  test("removed while it runs: aborted, without a report", async () => {
     const world = new World();
     let signal: AbortSignal | undefined;
     world.act = (_spec, { deadline }) => {
@@ -325,7 +325,7 @@ describe("what ends a probe", () => {
     assert.deepEqual(world.times(), [0, 1000, 2000, 2500, 3500]);
   });
 
-  test("a full set takes away what is not in it", async () => {
+  test("a full set removes probes that are not in it", async () => {
     const world = new World();
     world.prober.setPods([world.pod(world.spec()), { ...world.pod(world.spec({ containerId: "c2" })), uid: "u2" }]);
     await world.pass(500);
@@ -336,7 +336,7 @@ describe("what ends a probe", () => {
   });
 });
 
-test("commands: at most 16 at once; who waits is late, not failed, and is let go when taken back", async () => {
+test("commands: at most 16 at once; one that waits is late, not failed, and is dropped when removed", async () => {
   const world = new World();
   const running = new Set<() => void>();
   let most = 0;

@@ -59,7 +59,7 @@ describe("deadline", () => {
     assert.equal(clock.pending, 0);
   });
 
-  test("what the thread itself was held up is added", () => {
+  test("the thread's own delay is added", () => {
     const { clock, deadline } = start(1000);
     clock.step(500);
     // The event loop does not turn for two seconds: when it does, the time-out is long past.

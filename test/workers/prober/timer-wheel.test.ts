@@ -27,7 +27,7 @@ test("an item is called once, at its time, in the order of times, however far ah
   assert.equal(clock.pending, 0);
 });
 
-test("what is deleted or booked anew is not called at its old time; an empty wheel has no timer", () => {
+test("a deleted or rescheduled item is not called at its old time; an empty wheel has no timer", () => {
   const clock = new SteppedClock();
   const calls: [string, number][] = [];
   const wheel = new TimerWheel<string>(clock, (item) => calls.push([item, clock.monotonic()]));

@@ -54,7 +54,7 @@ describe("run", () => {
   });
 });
 
-test("runningpods: what runs, by the runtime", async () => {
+test("runningpods: the runtime's running pods", async () => {
   const sandbox = (id: string, name: string, state: number): object => ({
     id,
     state,
@@ -154,7 +154,7 @@ describe("flagz and statusz", () => {
       /^\nkubelet statusz\n[^]*\nBinary version: 1\.36\.0\nPaths: .*\/configz/,
     );
   });
-  test("are objects for who names the kind", async () => {
+  test("are objects if the request names the kind", async () => {
     await open();
     const type = (kind: string, version = "v1beta1"): string =>
       `application/json;g=config.k8s.io;v=${version};as=${kind}`;
@@ -229,7 +229,7 @@ test("/metrics/slis counts health checks and forgets them on demand", async () =
   ok(!(await ask("/metrics/slis"))[1].includes("kubernetes_healthchecks_total{"));
 });
 
-test("without enableDebuggingHandlers what shows or changes pods is off, the rest is not", async () => {
+test("without enableDebuggingHandlers routes that show or change pods are off, the rest is not", async () => {
   await open({ init: { enableDebuggingHandlers: false } });
   const message = "Debug endpoints are disabled.\n";
   for (const path of [

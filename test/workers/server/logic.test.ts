@@ -8,12 +8,11 @@ import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/se
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
-import { FLUSH_INTERVAL_MS, LogFlushWatch } from "../../../src/workers/server/log-flush.js";
+import { FLUSH_INTERVAL_MS, LogFlushWatch, startServer } from "../../../src/workers/server/start.js";
 import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { PodList } from "../../../src/workers/server/pod-list.js";
 import { COLLECT_DEADLINE_MS } from "../../../src/workers/server/scrape.js";
-import { startServer } from "../../../src/workers/server/start.js";
 import { ManualClock } from "./manual-clock.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { freePort } from "../../support/free-port.js";
@@ -89,6 +88,9 @@ class ServerKit {
         timeline: (namespace, name) => this.timeline(namespace, name),
         mirrorUid: () => Promise.resolve(undefined),
         setVerbosity: () => Promise.resolve(),
+        nodeFacts: () => Promise.reject(new Error("not asked")),
+        podFacts: () => Promise.resolve(undefined),
+        events: () => Promise.resolve([]),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
       threads: () => [],
@@ -157,9 +159,9 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
     equal((await kit.ask("/debug/pods/default/nobody/timeline")).status, 404);
     equal((await kit.ask("/debug/pods/default/web/timeline?format=png")).status, 400);
     equal((await kit.ask("/debug/pods/default/web/timeline", "POST")).status, 405);
-    kit.timeline = () => Promise.reject(new Error("no answer within 5000 ms"));
+    kit.timeline = () => Promise.reject(new Error("no response within 5000 ms"));
     const stuck = await kit.ask("/debug/pods/default/web/timeline");
-    deepEqual([stuck.status, stuck.body], [503, "the main thread did not answer: no answer within 5000 ms\n"]);
+    deepEqual([stuck.status, stuck.body], [503, "the main thread did not respond: no response within 5000 ms\n"]);
   });
 });
 
@@ -278,7 +280,7 @@ describe("/healthz", () => {
   });
 });
 
-describe("what is not served", () => {
+describe("paths that are not served", () => {
   const table: [string, string, number, string][] = [
     ["GET", "/", 404, "404 page not found\n"],
     ["GET", "/stats/nothing", 404, "404 page not found\n"],
@@ -458,6 +460,9 @@ describe("listening", () => {
         timeline: () => Promise.resolve(undefined),
         mirrorUid: () => Promise.resolve(undefined),
         setVerbosity: () => Promise.resolve(),
+        nodeFacts: () => Promise.reject(new Error("not asked")),
+        podFacts: () => Promise.resolve(undefined),
+        events: () => Promise.resolve([]),
       },
       boardReader: { snapshot: () => [], ageMs: (thread) => (thread === "main" ? age : Infinity) },
       log: kit.log.logger,

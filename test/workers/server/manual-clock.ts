@@ -42,7 +42,7 @@ export class ManualClock implements Clock {
     return sleepOn(this, ms, signal);
   }
 
-  /** Moves time on and runs what is due, in order. */
+  /** Advances the time and runs due timers, in order. */
   advance(ms: number): void {
     const end = this.time + ms;
     for (;;) {

@@ -66,8 +66,8 @@ describe("files", () => {
         const opened = await open();
         for (const [path, reason] of [
           ["wide/", /more than 10000 entries/],
-          ["hung/", /may not answer/],
-          ["hung/file", /may not answer/],
+          ["hung/", /may not respond/],
+          ["hung/file", /may not respond/],
         ] as const) {
           const { status, body } = await opened.ask(`/logs/${path}`);
           equal(status, 500, path);
@@ -110,7 +110,7 @@ describe("files", () => {
     }
   });
 
-  test("outside of the folder, and what is no file, are not there", async () => {
+  test("paths outside of the folder, and other kinds of files, are NotFound", async () => {
     const { ask } = { ask: (await open()).ask.bind(server) };
     for (const path of [
       "../secret",
@@ -178,7 +178,7 @@ describe("the query", () => {
     deepEqual(read("query=/foo.log"), { services: [], files: ["/foo.log"], options: {} });
   });
 
-  test("is refused: 400 what cannot be read, 406 what must not be", () => {
+  test("is refused: 400 for an unreadable query, 406 for a forbidden one", () => {
     const rows: [query: string, name: string, text: RegExp][] = [
       ["query=", "NodeLogParseError", /query cannot be empty/],
       ["query=%20", "NodeLogParseError", /query cannot be empty/],
@@ -265,7 +265,7 @@ echo "asked: $*"; echo complaint >&2`;
     const clock = new SteppedClock();
     equal(await read(["slow"], {}, clock, () => clock.step(30_000)), "begun\n");
   });
-  test("over HTTP, gzipped for who asks for it", async () => {
+  test("over HTTP, gzipped for clients that accept it", async () => {
     const opened = await open({ enableSystemLogQuery: true });
     const plain = await opened.ask("/logs/?query=no-such-service");
     deepEqual([plain.status, plain.headers["content-type"]], [200, "text/plain;charset=UTF-8"]);

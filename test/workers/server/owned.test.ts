@@ -10,7 +10,7 @@ class Connection {
   }
 }
 
-test("what a handler throws, at once or later, destroys the connection with its cause", async () => {
+test("an error that a handler throws, at once or later, destroys the connection with its cause", async () => {
   const connection = new Connection();
   const defect = new Error("defect");
   ownedBy(connection, () => {

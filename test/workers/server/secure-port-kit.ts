@@ -100,6 +100,9 @@ export class SecurePort {
       timeline: () => Promise.resolve(undefined),
       mirrorUid: (namespace: string, name: string) => Promise.resolve(this.mirrorUids[`${namespace}/${name}`]),
       setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
+      nodeFacts: () => Promise.reject(new Error("not asked")),
+      podFacts: () => Promise.resolve(undefined),
+      events: () => Promise.resolve([]),
     };
     this.port = await freePort();
     this.server = new SecureServer({
@@ -193,7 +196,7 @@ export class SecurePort {
     return session.on("error", () => undefined);
   }
 
-  /** Requests that the server has and has not answered. */
+  /** Requests that the server got and has not responded to. */
   async inflight(): Promise<number> {
     const { families } = await this.registry.exportSnapshot();
     const family = families.find(({ name }) => name === "kubelet_http_inflight_requests");

@@ -1,4 +1,4 @@
-// Who gets in at the authenticated port, over real TLS.
+// Access to the authenticated port, over real TLS.
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { copyFile, rename, writeFile } from "node:fs/promises";

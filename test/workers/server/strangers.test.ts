@@ -1,4 +1,4 @@
-// What a client without credentials can cost the server thread, over real TLS on loopback.
+// Cost of a client without credentials for the server thread, over real TLS on loopback.
 import { equal, match } from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";

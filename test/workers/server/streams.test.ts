@@ -76,7 +76,7 @@ async function open(options: SecurePortOptions = {}, web: Pod = pod()): Promise<
 interface Opened {
   socket: TLSSocket;
   head: string;
-  /** What came after the head so far. */
+  /** Bytes received after the head so far. */
   seen: () => string;
 }
 
@@ -136,7 +136,7 @@ describe("a stream", () => {
     socket.destroy();
   });
 
-  test("asks the runtime for what the query says", async () => {
+  test("requests the stream with the options of the query", async () => {
     const terminal = pod({ containers: [{ name: "app", image: "i", tty: true }] });
     await open({}, terminal);
     const paths = [

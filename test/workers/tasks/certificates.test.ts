@@ -1,11 +1,14 @@
-// What the pool makes is what OpenSSL (by Node) reads.
+// OpenSSL (by Node) reads the pool's keys and certificates.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { describe, test } from "node:test";
 import "reflect-metadata";
 import { PemConverter, Pkcs10CertificateRequest } from "@peculiar/x509";
-import { describeCertificate } from "../../../src/workers/tasks/certificates/describe.js";
-import { makeCertificateRequest, makeSelfSigned } from "../../../src/workers/tasks/certificates/make.js";
+import {
+  describeCertificate,
+  makeCertificateRequest,
+  makeSelfSigned,
+} from "../../../src/workers/tasks/certificates/certificate-jobs.js";
 
 const SUBJECT = {
   commonName: "system:node:n1",
@@ -61,7 +64,7 @@ describe("a certificate request", () => {
   });
 });
 
-test("what is no certificate is undefined", () => {
+test("another text than a certificate is undefined", () => {
   assert.equal(
     describeCertificate({ pem: "-----BEGIN CERTIFICATE-----\nZm9v\n-----END CERTIFICATE-----\n" }),
     undefined,

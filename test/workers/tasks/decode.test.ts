@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { stringify } from "yaml";
 import { decodeManifest } from "../../../src/workers/tasks/index.js";
-import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
+import { fnv128 } from "../../../src/workers/tasks/manifest/identity.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
@@ -127,7 +127,7 @@ test("unknown fields, equal keys and further documents: one warning each, with t
   });
 });
 
-test("the error names file, line, column, field, value, what is allowed and the nearest name", () => {
+test("the error names file, line, column, field, value, the allowed values and the nearest name", () => {
   const { error } = decode(manifest("web", "imagePullPolicy: Alwayss"));
   assert.equal(
     new ManifestError("/m/x.yaml", error ?? []).message,

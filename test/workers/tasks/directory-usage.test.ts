@@ -1,4 +1,5 @@
-// What directories take of the disk, in jobs: the same sum however it is cut, links not followed, names of one file shared out.
+// Disk usage of directories, in jobs: the same sum however it is cut, links not followed, names of one file share its
+// size.
 import assert from "node:assert/strict";
 import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { lstatSync } from "node:fs";
@@ -64,7 +65,7 @@ test("files, directories, odd names and links, in one job or in many", async (t)
   }
 });
 
-test("what goes away between two jobs is not counted, and no failure", async (t) => {
+test("files that are removed between two jobs are not counted, and are no failure", async (t) => {
   const root = join(await temporaryFolder(t), "tree");
   await mkdir(join(root, "a/b"), { recursive: true });
   const first = directoryUsage({ trees: [{ root, itself: false }], maxFiles: 2, maxMs: 60_000 }).trees[0];

@@ -34,7 +34,7 @@ for (const [name, spec, expected] of table) {
   });
 }
 
-test("what is given stays; without limits nothing is added", () => {
+test("given values stay; without limits nothing is added", () => {
   const given = { limits, requests: { cpu: "1500m", memory: "1Mi" } };
   assert.deepEqual(withPodDefaults(pod({ containers: two, resources: given })).spec.resources, given);
   const requests = { cpu: "1" };

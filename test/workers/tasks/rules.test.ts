@@ -1,4 +1,5 @@
-// Every validation rule of a static pod manifest: one broken field, one violation, at its field, with what is allowed.
+// Every validation rule of a static pod manifest: one broken field, one violation, at its field, with the allowed
+// values.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { decodeManifest } from "../../../src/workers/tasks/index.js";
@@ -46,7 +47,7 @@ const armored = (container: string, profile: string): Parts => ({
   meta: { annotations: { [`${ARMOR}${container}`]: profile } },
 });
 
-/** What is broken; the manifest; the field blamed; the sentence. */
+/** The broken rule; the manifest; the blamed field; the message. */
 const broken: [string, Parts, string, RegExp][] = [
   [
     "apiVersion of another group",

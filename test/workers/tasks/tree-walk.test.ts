@@ -105,7 +105,7 @@ test("a tree of 2,200 levels with a file on each, and a directory beside, is wal
   assert.deepEqual(counts, [2200, 2200, 2200]);
 });
 
-test("what is moved away, or becomes a link, between two pieces is not followed; the rest is walked", async (t) => {
+test("a directory that is moved away, or becomes a link, between two pieces is not followed; the rest is walked", async (t) => {
   const root = join(await temporaryFolder(t), "tree");
   const outside = await temporaryFolder(t);
   mkdirSync(`${root}/d/e`, { recursive: true });

@@ -16,7 +16,7 @@ import { HealthStreams } from "../../resources/dra/health-streams.js";
 
 const STATE_FILE = "dra_health_state";
 
-export interface HealthParts {
+export interface HealthDeps {
   rootDir: string;
   claims: () => readonly ClaimState[];
   /** The health of devices of these pods changed. */
@@ -32,13 +32,13 @@ export interface FollowedHealth {
   stop(): Promise<void>;
 }
 
-export function followHealth({ rootDir, claims, onPods, clock, log }: HealthParts): FollowedHealth {
+export function followHealth({ rootDir, claims, onPods, clock, log }: HealthDeps): FollowedHealth {
   const path = join(rootDir, STATE_FILE);
   let stopping = false;
   const health = new DeviceHealth({
     clock,
     onChange(driver, devices) {
-      // The end of the kubelet ends the streams, which says nothing about the devices.
+      // The stop of the kubelet ends the streams, which is no change of the devices' health.
       if (stopping) return;
       void writes.request();
       const pods = podsOf(claims(), driver, devices);

@@ -1,6 +1,7 @@
-// Dynamic resource allocation on this node, once it is joining its cluster: drivers register, claims of pods are prepared and
-// unprepared, and ResourceSlices of drivers that are gone are deleted (KEP-4381).
-// Invariant: nothing of it is read or loaded before a driver registers or a pod has claims, but for one look for the checkpoint.
+// Dynamic resource allocation on a node that joins a cluster: drivers register, claims of pods are prepared and
+// unprepared, and ResourceSlices of removed drivers are deleted (KEP-4381).
+// Invariant: nothing of it is read or loaded before a driver registers or a pod has claims, except one check for the
+// checkpoint.
 import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -24,7 +25,7 @@ import { wipeSlices } from "./slices.js";
 /** Claims of pods that ended without a release are looked for this often; upstream's period. */
 const RECONCILE_MS = 60_000;
 
-export interface DraParts {
+export interface DraDeps {
   rootDir: string;
   nodeName: string;
   client: ApiClient;
@@ -53,9 +54,9 @@ export interface RunningDra {
   stop(): Promise<void>;
 }
 
-export function startDra(parts: DraParts): RunningDra {
-  const { rootDir, nodeName, client, gates, registry, clock } = parts;
-  const log = moduleLogger(parts.log, "dra");
+export function startDra(deps: DraDeps): RunningDra {
+  const { rootDir, nodeName, client, gates, registry, clock } = deps;
+  const log = moduleLogger(deps.log, "dra");
   const ended = new AbortController();
   const store = new ClaimStore(rootDir, clock, log);
   const metrics = draMetrics(registry, () => store.all());
@@ -68,7 +69,7 @@ export function startDra(parts: DraParts): RunningDra {
   };
   const health = followHealth({
     claims: () => store.all(),
-    onPods: (uids) => parts.onHealth(uids),
+    onPods: (uids) => deps.onHealth(uids),
     ...{ rootDir, clock, log },
   });
   const drivers = new Drivers({
@@ -82,7 +83,7 @@ export function startDra(parts: DraParts): RunningDra {
     store,
     driver: (name) => drivers.client(name),
     readClaim: (namespace, name, signal) => client.get(RESOURCE_CLAIMS, { namespace, name }, { signal }),
-    apiStatus: (uid) => parts.apiStatus(uid),
+    apiStatus: (uid) => deps.apiStatus(uid),
     extendedResources: gates.draExtendedResource,
     observe: metrics,
     clock,
@@ -95,7 +96,7 @@ export function startDra(parts: DraParts): RunningDra {
 
   const reconcile = async (): Promise<undefined> => {
     await loaded;
-    const active = parts.activePods();
+    const active = deps.activePods();
     if (active === undefined) return undefined;
     for (const uid of claims.inactive(active)) {
       await claims.unprepare(uid, ended.signal).catch((error: unknown) => {

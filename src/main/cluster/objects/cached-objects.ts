@@ -8,7 +8,7 @@ import type { Reference } from "./references.js";
 
 export interface CachedObjectsDeps<T extends KeptObject> extends Pick<ObjectManagerDeps<T>, "client" | "kind"> {
   clock: Pick<Clock, "monotonic">;
-  /** How long what was read holds, milliseconds. */
+  /** Time for which a read object is valid, milliseconds. */
   ttlMs: () => number;
   /** 0 to 1. */
   random?: () => number;
@@ -34,7 +34,7 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
     const key = keyOf(namespace, name);
     const known = this.items.get(key);
     if (known !== undefined && known.until > clock.monotonic()) return valueOf(known, key);
-    // A look whether it has changed need not bother the server's storage.
+    // A check for changes may use the server's cache.
     const cached = known?.object === undefined ? {} : { resourceVersion: "0" };
     try {
       const object = await client.get(kind, { namespace, name }, { signal, ...cached });
@@ -46,13 +46,13 @@ export class CachedObjects<T extends KeptObject> implements ObjectManager<T> {
     }
   }
 
-  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
     const { added, unused } = this.references.set(uid, namespace, names);
     for (const key of [...added, ...unused]) this.items.delete(key);
   }
 
-  gone(uid: string): void {
-    this.wanted(uid, "", new Map());
+  podRemoved(uid: string): void {
+    this.setReferences(uid, "", new Map());
   }
 
   stop(): void {
@@ -73,7 +73,7 @@ function valueOf<T>({ object, notFound }: Item<T>, key: string): T {
   throw notFound instanceof Error ? notFound : new Error(`cannot read ${key}`);
 }
 
-/** Versions of one object are numbers that grow; where they are none the answer counts. */
+/** Versions of one object are growing numbers; if they are not numbers, the response counts. */
 function isOlder(object: KeptObject, known: KeptObject | undefined): boolean {
   const [a, b] = [object.metadata.resourceVersion ?? "", known?.metadata.resourceVersion ?? ""];
   if (object.metadata.uid !== known?.metadata.uid || !/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;

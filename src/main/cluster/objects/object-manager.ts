@@ -7,12 +7,12 @@ import type { Reference } from "./references.js";
 
 export interface ObjectManager<T> extends ReferencedObjects<T> {
   /** These are all the objects of this kind that the pod refers to; idempotent. */
-  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void;
-  gone(uid: string): void;
+  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void;
+  podRemoved(uid: string): void;
   stop(): void;
 }
 
-/** Objects that may be kept for ever once they say so. */
+/** Objects that may be kept for ever once they are immutable. */
 export interface KeptObject extends ApiObject {
   immutable?: boolean;
 }
@@ -29,4 +29,25 @@ export interface ObjectManagerDeps<T extends KeptObject> {
 /** Upstream's name of the kind in messages: "configmap". */
 export function wordOf({ resource }: { resource: string }): string {
   return resource.replace(/s$/, "");
+}
+
+/** Strategy Get: every use reads the object from the API server. */
+export class DirectObjects<T extends KeptObject> implements ObjectManager<T> {
+  constructor(private readonly deps: Pick<ObjectManagerDeps<T>, "client" | "kind">) {}
+
+  get(namespace: string, name: string, signal: AbortSignal): Promise<T> {
+    return this.deps.client.get(this.deps.kind, { namespace, name }, { signal });
+  }
+
+  setReferences(): void {
+    // Nothing is kept.
+  }
+
+  podRemoved(): void {
+    // Nothing is kept.
+  }
+
+  stop(): void {
+    // There is no background work.
+  }
 }

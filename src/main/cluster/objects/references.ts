@@ -1,5 +1,5 @@
-// Which config maps and secrets a pod refers to, and whether a volume is made of them: those are followed for as long as
-// the pod lives, the others are read when a container starts.
+// The config maps and secrets that a pod refers to. Objects with a volume are watched while the pod exists; the others
+// are read when a container starts.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { allContainersOf } from "../../../shared/api/pod-containers.js";
 

@@ -17,9 +17,12 @@ export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerD
 /** The next pod of the namespace often refers to the same objects. */
 const LINGER_MS = 60_000;
 const SWEEP_MS = 15_000;
-/** After so long without its first answer a watch is not waited for: the object is read by itself. */
+/** If a watch has no first list after this time, the object is read by itself. */
 const PATIENCE_MS = 250;
-/** How long a read goes on against refusals: the server learns a moment later than we that a pod is here. */
+/**
+ * Time for which a read is repeated although the server forbids it: the server learns of a pod's binding slightly later
+ * than this kubelet.
+ */
 const READ_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;
@@ -64,7 +67,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     throw new ApiError(404, "NotFound", `${wordOf(kind)} "${name}" not found`, { name, kind: kind.resource });
   }
 
-  wanted(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
+  setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {
     if (this.stopped) return;
     const { added, unused } = this.references.set(uid, namespace, names);
     const now = this.deps.clock.monotonic();
@@ -73,7 +76,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       this.items.set(key, item);
       item.unusedSince = undefined;
       item.usedAt = now;
-      // At once: what it says is there by the time that a container needs it.
+      // At once: its content is there by the time that a container needs it.
       if (!isFrozen(item)) this.follow(item);
     }
     for (const key of unused) {
@@ -86,8 +89,8 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     this.sweepWhileNeeded();
   }
 
-  gone(uid: string): void {
-    this.wanted(uid, "", new Map());
+  podRemoved(uid: string): void {
+    this.setReferences(uid, "", new Map());
   }
 
   stop(): void {
@@ -121,14 +124,14 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
       kind,
       namespace: item.namespace,
       fieldSelector: `metadata.name=${item.name}`,
-      onReplace: (objects) => this.seen(item, objects[0]),
-      onEvent: ({ type, object }) => this.seen(item, type === "DELETED" ? undefined : object),
+      onReplace: (objects) => this.onObject(item, objects[0]),
+      onEvent: ({ type, object }) => this.onObject(item, type === "DELETED" ? undefined : object),
     });
     // An immutable object may have come before its watch could be noted.
     if (isFrozen(item)) unfollow(item);
   }
 
-  private seen(item: Item<T>, object: T | undefined): void {
+  private onObject(item: Item<T>, object: T | undefined): void {
     const changed = item.object?.metadata.resourceVersion !== object?.metadata.resourceVersion;
     const first = !item.synced;
     item.object = object;
@@ -164,7 +167,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_RETRY_MS)) {
       try {
         const object = await client.get(kind, { namespace, name }, { signal, timeoutMs: READ_MS });
-        // What the watch says first may be newer than what is used from here on.
+        // The first object of the watch may be newer than the one used so far.
         if (!item.synced) {
           item.object = object;
           item.missed = true;

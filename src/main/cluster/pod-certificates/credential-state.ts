@@ -1,5 +1,6 @@
-// Where one podCertificate source stands, and what has to be done about it by a moment. Pure: who asks, waits and tells
-// is source-credential.ts. Invariant: what was issued stays in use until better is there or the signer says no.
+// The state of one podCertificate source, and its next action at a given time. Pure: source-credential.ts makes the
+// calls, waits and reports. Invariant: an issued certificate stays in use until a newer one is issued or the signer
+// denies the request.
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { PodCertificateState } from "./metrics.js";
 import { cleanChain } from "../collections/certificates.js";
@@ -11,7 +12,7 @@ export interface PendingRequest {
   request: string;
   /** PEM. */
   key: string;
-  /** A request without an answer must be deleted by this time. */
+  /** A request without a response must be deleted by this time. */
   abandonAt: number;
 }
 
@@ -24,7 +25,7 @@ interface HeldCredential extends PodCredential {
 export type CredentialState =
   | { phase: "none"; pending?: PendingRequest }
   | { phase: "held"; held: HeldCredential; pending?: PendingRequest }
-  /** For good. What was held before goes on to be given out: running pods may start a container again. */
+  /** Final. The earlier certificate stays in use: running pods may start a container again. */
   | { phase: "refused"; how: "Denied" | "Failed"; reason: string; message: string; held?: HeldCredential };
 
 /** The problems of a late certificate that the pod's events have reported. */
@@ -71,7 +72,7 @@ export function stateName(state: CredentialState, now: number): PodCertificateSt
   return expired ? "expired" : overdue ? "overdue_for_refresh" : "fresh";
 }
 
-/** The state after the signer answered the pending request; undefined before that. */
+/** The state after the signer's response to the pending request; undefined before that. */
 export function verdictOf(
   { key }: PendingRequest,
   { status = {} }: PodCertificateRequest,

@@ -1,6 +1,9 @@
 // Why a volume has no certificate of its pod's own.
 
-/** There is none, or none any more; the message is for the pod's FailedMount event, in upstream's words where it has some. */
+/**
+ * No certificate exists, or its request was removed; the message appears in the pod's FailedMount event, with
+ * upstream's text where upstream has one.
+ */
 export class PodCertificateError extends Error {
   override readonly name = "PodCertificateError";
 }

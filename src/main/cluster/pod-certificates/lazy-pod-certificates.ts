@@ -31,9 +31,9 @@ export class LazyPodCertificates implements PodCertificates {
     });
   }
 
-  gone(uid: string): void {
+  podRemoved(uid: string): void {
     this.early.delete(uid);
-    this.loaded?.gone(uid);
+    this.loaded?.podRemoved(uid);
   }
 
   async get(source: PodCertificateSource, signal: AbortSignal): Promise<PodCredential> {

@@ -3,7 +3,7 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 
 export type PodCertificateState = "not_yet_issued" | "fresh" | "overdue_for_refresh" | "expired" | "denied" | "failed";
 
-/** @param read one entry per source of a projected volume, when metrics are asked for */
+/** @param read one entry per source of a projected volume, called at each scrape */
 export function watchPodCertificates(
   registry: ThreadRegistry,
   read: () => Iterable<{ signerName: string; state: PodCertificateState }>,

@@ -1,6 +1,7 @@
-// Certificates of pods' own (gate PodCertificateRequest): one credential per podCertificate source, and one watch of this
-// node's requests for all of them. Loaded with the first pod that has such a source. Invariant: keys are in memory
-// only, ours and the volume's; nothing is kept of a pod that is gone; no request is followed while there is no such pod.
+// Pod certificates (gate PodCertificateRequest): one credential per podCertificate source, and one watch of this node's
+// requests for all of them. Loaded with the first pod that has such a source.
+// Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
+// without such a pod.
 import { POD_CERTIFICATE_REQUESTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
@@ -25,7 +26,7 @@ export interface PodCertificatesDeps {
   node(): Node | undefined;
   /** Not on this thread. */
   makeKey(keyType: string): Promise<MakePodKeyResult>;
-  /** The pod's volumes are to be looked at. */
+  /** The pod's volumes must be refreshed. */
   onChange(uid: string): void;
   events: Pick<EventRecorder, "pod">;
   registry: ThreadRegistry;
@@ -58,7 +59,7 @@ export class NodePodCertificates implements PodCertificates {
         known.update(pod);
         continue;
       }
-      // A pod that ends asks for nothing any more.
+      // A terminating pod requests no certificate.
       if (pod.metadata.deletionTimestamp !== undefined) continue;
       const credential = new SourceCredential(pod, source, key, {
         ...this.deps,
@@ -72,7 +73,7 @@ export class NodePodCertificates implements PodCertificates {
     }
   }
 
-  gone(uid: string): void {
+  podRemoved(uid: string): void {
     for (const credential of this.pods.get(uid)?.values() ?? []) credential.stop();
     this.pods.delete(uid);
     if (this.pods.size > 0) return;
@@ -88,7 +89,7 @@ export class NodePodCertificates implements PodCertificates {
   }
 
   stop(): void {
-    for (const uid of [...this.pods.keys()]) this.gone(uid);
+    for (const uid of [...this.pods.keys()]) this.podRemoved(uid);
   }
 
   private follow(): void {
@@ -96,17 +97,17 @@ export class NodePodCertificates implements PodCertificates {
       kind: POD_CERTIFICATE_REQUESTS,
       fieldSelector: `spec.nodeName=${this.deps.nodeName}`,
       onReplace: (requests) => {
-        // What is missing may be newer than the list: who waits for it gives it up in time.
-        for (const request of requests) this.seen(request, false);
+        // A request that is missing here may be newer than the list: its waiter has a deadline.
+        for (const request of requests) this.onRequest(request, false);
       },
-      onEvent: ({ type, object }) => this.seen(object, type === "DELETED"),
+      onEvent: ({ type, object }) => this.onRequest(object, type === "DELETED"),
     });
   }
 
-  private seen(request: PodCertificateRequest, deleted: boolean): void {
+  private onRequest(request: PodCertificateRequest, deleted: boolean): void {
     const { namespace = "", name = "" } = request.metadata;
     for (const credential of this.pods.get(request.spec.podUID)?.values() ?? []) {
-      credential.seen(`${namespace}/${name}`, request, deleted);
+      credential.onRequest(`${namespace}/${name}`, request, deleted);
     }
   }
 

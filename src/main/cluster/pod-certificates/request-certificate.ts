@@ -13,7 +13,7 @@ import { PodCertificateError, PodCertificatesNotServedError } from "./errors.js"
 export interface RequestCertificateDeps {
   client: Pick<ApiClient, "get" | "create">;
   nodeName: string;
-  /** This node's object as last seen; undefined before. */
+  /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
 }
 

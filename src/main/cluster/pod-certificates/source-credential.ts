@@ -1,6 +1,7 @@
-// The credential of one podCertificate source: asked for when its pod comes, replaced in good time, given out to the
-// volume. Invariant: one request under way; a failure is tried again with back-off for as long as the pod is here;
-// a refusal is never asked again; the time of refresh is wall time and looked at every minute or two, as it may jump.
+// The credential of one podCertificate source: requested when its pod comes, replaced in good time, and used by the
+// volume.
+// Invariant: one pending request at a time; a failure is retried with back-off while the pod exists; a denial is final.
+// The refresh time is wall time and is checked every minute or two, as the clock may jump.
 import { Scope } from "../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -28,7 +29,7 @@ import { backoffMs } from "../../../shared/turns/backoff.js";
 
 export interface SourceCredentialDeps extends RequestCertificateDeps {
   makeKey(keyType: string): Promise<PodKey>;
-  /** The request was created: from now on, `seen` receives its changes. */
+  /** The request was created: from now on, `onRequest` receives its changes. */
   onAsked(): void;
   /** There is another credential, or none any more. */
   onChange(): void;
@@ -41,7 +42,7 @@ export interface SourceCredentialDeps extends RequestCertificateDeps {
 
 const LOOK_MS = 60_000;
 const RETRY = { initialMs: 100, maxMs: 60_000, spread: [1, 2] } as const;
-/** Many signers answer within a moment: the mount waits for it rather than fail. */
+/** Many signers respond within a moment: the mount waits for it rather than fail. */
 const PATIENCE_MS = 2000;
 
 export class SourceCredential {
@@ -51,7 +52,7 @@ export class SourceCredential {
   private key: PodKey | undefined;
   /** Requests that went amiss since a credential last came. */
   private failures = 0;
-  /** Why nothing was asked for. */
+  /** The reason why no certificate was requested. */
   private problem: string | undefined;
   private asking = false;
   /** No mount has timed out yet while it waited for the certificate. */
@@ -76,7 +77,7 @@ export class SourceCredential {
     });
   }
 
-  /** The pod's definition as it is by now, for its events. */
+  /** The pod's present definition, for its events. */
   update(pod: Pod): void {
     this.pod = pod;
   }
@@ -90,7 +91,7 @@ export class SourceCredential {
     return stateName(this.state, this.deps.clock.now());
   }
 
-  /** Waits a moment for the signer's first answer. Rejects with PodCertificateError, or with the signal's reason. */
+  /** Waits a moment for the signer's first response. Rejects with PodCertificateError, or with the signal's reason. */
   async get(signal: AbortSignal): Promise<PodCredential> {
     if (this.state.phase === "none" && this.patient) this.patient = await this.firstWord(signal);
     const { state, problem } = this;
@@ -104,8 +105,8 @@ export class SourceCredential {
     throw new PodCertificateError(`credential bundle is not issued yet${problem === undefined ? "" : `: ${problem}`}`);
   }
 
-  /** What the API server says of a request of this pod. */
-  seen(name: string, request: PodCertificateRequest, deleted: boolean): void {
+  /** Handles an event of a PodCertificateRequest of this pod. */
+  onRequest(name: string, request: PodCertificateRequest, deleted: boolean): void {
     const { pending } = this.state.phase === "refused" ? {} : this.state;
     // The watch may deliver the request before the response to its creation arrives.
     if (this.asking) this.early.set(name, request);
@@ -151,7 +152,7 @@ export class SourceCredential {
         await this.rest(LOOK_MS * (1 + random()));
         continue;
       }
-      // A request that was deleted is made anew as slowly as one that could not be made.
+      // A deleted request is created again with the same back-off as one that could not be created.
       if (this.failures > 0) await this.rest(this.backOff());
       if (mustAsk(this.state, clock.now())) await this.ask(signal);
     }
@@ -176,7 +177,7 @@ export class SourceCredential {
       this.asking = false;
       deps.onAsked();
       const early = this.early.get(name);
-      if (early !== undefined) this.seen(name, early, false);
+      if (early !== undefined) this.onRequest(name, early, false);
     } catch (error) {
       signal.throwIfAborted();
       this.failures++;

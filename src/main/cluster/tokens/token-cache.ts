@@ -1,5 +1,5 @@
-// Service account tokens of pods, by TokenRequest. Invariant: a token is asked for once however many wait for it; it is
-// replaced in good time before it ends, and while that fails the old one is given out as long as it holds.
+// Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced
+// in good time before it expires, and while that fails the old one is used as long as it is valid.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";
@@ -17,7 +17,7 @@ export interface TokenCacheDeps {
   random?: () => number;
 }
 
-/** The API server would not give one out, and there is none that still holds. */
+/** The API server did not issue a token, and no valid one is cached. */
 class TokenError extends Error {
   override readonly name = "TokenError";
 }
@@ -35,7 +35,10 @@ interface Kept {
   refreshAt: number;
 }
 
-/** A token is replaced when this part of its life is left, after a day at the latest (constants.tsv). */
+/**
+ * A token is replaced when less than this part of its validity is left, and after a day at the latest; upstream's
+ * values.
+ */
 const LEFT = 0.2;
 const LONGEST_USE_MS = 24 * 3600_000;
 const JITTER_MS = 10_000;

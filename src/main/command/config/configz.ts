@@ -1,7 +1,7 @@
-// What /configz answers: the effective configuration in upstream's shape, and on request where every value comes from.
+// The response of /configz: the effective configuration in upstream's shape, and on request the origin of every value.
 // Upstream shows staticPodURLHeader; here secrets are masked.
 import type { EffectiveConfig } from "./effective.js";
-import type { Origin } from "./origin.js";
+import type { Origin } from "./tree.js";
 
 export interface Configz {
   readonly kubeletconfig: Record<string, unknown>;
@@ -22,7 +22,7 @@ export function configzBodyWithOrigins(config: EffectiveConfig): ConfigzWithOrig
   return { ...configzBody(config), origins };
 }
 
-/** Both answers as JSON text. */
+/** Both responses as JSON text. */
 export function configzBodies(config: EffectiveConfig): { plain: string; withOrigins: string } {
   return { plain: JSON.stringify(configzBody(config)), withOrigins: JSON.stringify(configzBodyWithOrigins(config)) };
 }

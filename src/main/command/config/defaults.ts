@@ -4,9 +4,8 @@
 import type { GateName } from "../gates/table.js";
 import { decode, encode, isZero } from "./field-values.js";
 import { FIELDS, type Field, type FieldPath, type FieldValue } from "./fields.js";
-import type { Origin } from "./origin.js";
+import { type Origin, at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
 
 export interface DefaultsFor {
   /** Started without --config: some fields have other defaults then. */
@@ -14,7 +13,7 @@ export interface DefaultsFor {
   readonly gate: (name: GateName) => boolean;
 }
 
-/** `tree` with a value for every field that has a default; zero stands for "not given" where upstream has it so. */
+/** `tree` with a value for every field that has a default; zero means "not given" where it does upstream. */
 export function withDefaults(tree: MapNode, how: DefaultsFor): MapNode {
   const missing: [FieldPath, Tree][] = [];
   for (const [path, field] of FIELD_ROWS) {
@@ -66,7 +65,7 @@ function derivedDefault(path: FieldPath, tree: MapNode, { gate }: DefaultsFor): 
   }
 }
 
-/** evictionHard as given replaces the default wholly, unless mergeDefaultEvictionSettings asks for the missing signals. */
+/** A given evictionHard replaces the whole default, unless mergeDefaultEvictionSettings adds the missing signals. */
 function withEvictionDefaults(tree: MapNode): MapNode {
   const thresholds = at(tree, "evictionHard");
   if (given(tree, "mergeDefaultEvictionSettings") !== true || thresholds?.kind !== "map") return tree;
@@ -79,7 +78,7 @@ function withEvictionDefaults(tree: MapNode): MapNode {
   return withNode(tree, "evictionHard", { ...thresholds, entries });
 }
 
-/** What the start-up makes of the validated configuration: the last step, after flags and rules. */
+/** Derives the remaining values from the validated configuration: the last step, after flags and rules. */
 export function withDerived(tree: MapNode): MapNode {
   let derived = tree;
   if (given(tree, "cgroupsPerQOS") === true && given(tree, "cgroupRoot") === "") {

@@ -5,10 +5,9 @@ import type { ConfigView } from "../rules/rule.js";
 import { canonical, decode, leavesOf, type Leaf } from "./field-values.js";
 import type { FieldPath, FieldValue } from "./fields.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
-import { type Origin } from "./origin.js";
+import { type Origin, at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
 import { masked } from "./secrets.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
 
 const DEFAULT: Origin = { kind: "default" };
 

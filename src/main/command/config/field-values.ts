@@ -1,10 +1,9 @@
 // Between a field's node in the tree and the value the kubelet works with. Both ways follow the field's shape. A value was
 // checked when it was read, so one that does not fit here is a programming error.
 import { formatDuration } from "../duration.js";
-import type { Origin } from "./origin.js";
+import { type Origin, treeOf, type Scalar, type Tree } from "./tree.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import type { Member, ScalarType, Shape } from "./shape.js";
-import { treeOf, type Scalar, type Tree } from "./tree.js";
 
 /** Durations: milliseconds. Members that a listed object leaves out have Go's zero value. */
 export function decode(shape: Shape, node: Tree): unknown {
@@ -62,7 +61,7 @@ function isDuration(type: ScalarType): boolean {
   return type === "duration" || type === "durationOrNanos";
 }
 
-/** Zero, empty text or a duration of nothing: what an upstream field without a pointer has when it is not given. */
+/** Zero, empty text or a zero duration: the value of an upstream field without a pointer that is not given. */
 export function isZero(shape: Shape, node: Tree): boolean {
   return shape.kind === "scalar" && decode(shape, node) === zeroOf(shape);
 }

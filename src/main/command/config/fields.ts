@@ -12,7 +12,7 @@ export interface Field<T extends ValueType = ValueType> {
   readonly flagOnlyDefault?: unknown;
   /** Long name of the flag that writes this field. */
   readonly flag?: string;
-  /** A zero value in a file stands for the default (upstream's fields that are no pointers). Flags may set zero. */
+  /** A zero value in a file means the default (upstream's fields that are no pointers). Flags may set zero. */
   readonly zeroIsDefault?: boolean;
   /** A relative path in a file is relative to that file's folder. */
   readonly isPath?: boolean;
@@ -302,7 +302,6 @@ export const FIELDS = {
     flag: "volume-plugin-dir",
     zeroIsDefault: true,
     isPath: true,
-    actedOn: false,
   }),
   providerID: field("string", { default: "", flag: "provider-id" }),
   kernelMemcgNotification: field("bool", { default: false, flag: "kernel-memcg-notification" }),
@@ -362,11 +361,9 @@ export const FIELDS = {
   registerNode: field("bool", { default: true, flag: "register-node" }),
   "tracing.endpoint": field("string", {
     help: "endpoint of the trace collector (OTLP over gRPC); unset: localhost:4317",
-    actedOn: false,
   }),
   "tracing.samplingRatePerMillion": field("int32", {
     help: "number of samples per million spans, 0 to 1000000; unset: none",
-    actedOn: false,
   }),
   localStorageCapacityIsolation: field("bool", { default: true, flag: "local-storage-capacity-isolation" }),
   containerRuntimeEndpoint: field("string", {
@@ -383,5 +380,5 @@ export const FIELDS = {
 
 export type FieldPath = keyof typeof FIELDS;
 
-/** What a field holds once decoded (durations: ms). */
+/** The decoded value of a field (durations: ms). */
 export type FieldValue<P extends FieldPath> = Decoded[(typeof FIELDS)[P]["type"]];

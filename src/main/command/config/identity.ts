@@ -1,3 +1,3 @@
-// How a KubeletConfiguration says what it is.
+// API version and kind of a KubeletConfiguration.
 export const CONFIG_API_VERSION = "kubelet.config.k8s.io/v1beta1";
 export const CONFIG_KIND = "KubeletConfiguration";

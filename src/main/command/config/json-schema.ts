@@ -1,5 +1,5 @@
 // JSON Schema (draft 2020-12) of a KubeletConfiguration, made of the table of fields, so that editors complete and check
-// the file. It knows types, defaults and simple lists of values; rules between fields are for --check-config.
+// the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
 import { GATES, type Gate } from "../gates/table.js";
 import { KNOWN } from "../rules/known-values.js";
 import { type FieldPath, FIELDS, type Field } from "./fields.js";
@@ -62,7 +62,7 @@ function fieldSchema(path: FieldPath, { shape, field }: Member): JsonSchema {
   return {
     description: descriptionOf(path),
     ...(path === "featureGates" ? GATES_SCHEMA : shapeSchema(shape, path)),
-    // Empty text stands for the default, as does a field that is not there.
+    // Empty text means the default, as does a missing field.
     ...(values === undefined ? {} : { enum: [...values, ""] }),
     ...(field?.default === undefined ? {} : { default: field.default }),
   };

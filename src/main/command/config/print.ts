@@ -2,20 +2,22 @@
 // as a configuration file.
 import type { EffectiveConfig } from "./effective.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
-import { originText } from "./origin.js";
+import { originText, type Scalar, type Tree } from "./tree.js";
 import { masked } from "./secrets.js";
-import type { Scalar, Tree } from "./tree.js";
+import { withoutEffect } from "./without-effect.js";
 
-/** `{config, origins}`; origins are texts by path. */
+/** `{config, origins, notices}`; origins are texts by path, notices name settings without effect. */
 export function printJson(config: EffectiveConfig): string {
   const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, originText(node.origin)]));
-  return `${JSON.stringify({ config: config.toMaskedObject(), origins }, undefined, 2)}\n`;
+  const notices = withoutEffect(config);
+  return `${JSON.stringify({ config: config.toMaskedObject(), origins, notices }, undefined, 2)}\n`;
 }
 
-/** The origin follows each value as a comment. */
+/** The origin follows each value as a comment; comments at the end name settings without effect. */
 export function printYaml(config: EffectiveConfig): string {
   const lines = [`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`];
   for (const [name, node] of masked(config.tree).entries) lines.push(...entryLines(word(name), node, ""));
+  lines.push(...withoutEffect(config).map((notice) => `# ${oneLine(notice)}`));
   return `${lines.join("\n")}\n`;
 }
 
@@ -38,7 +40,7 @@ function blockLines(node: Tree, indent: string): string[] {
   });
 }
 
-/** A scalar or an empty collection, with its origin; undefined: needs lines of its own. */
+/** A scalar or an empty collection, with its origin; undefined: needs several lines. */
 function inline(node: Tree): string | undefined {
   const comment = `  # ${oneLine(originText(node.origin))}`;
   if (node.kind === "scalar") return `${scalarText(node.value)}${comment}`;

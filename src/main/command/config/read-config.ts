@@ -6,13 +6,11 @@ import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair
 import { isTooDeepError, readKubernetesYaml, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
-import { mergeMaps } from "./merge.js";
-import type { Origin } from "./origin.js";
+import { mergeMaps, NOTHING, type MapNode, type Scalar, type Tree, type Origin } from "./tree.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
-import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 
@@ -116,7 +114,7 @@ class ConfigReader {
     return entries;
   }
 
-  /** null stands for "not given" in a file, and removes in a drop-in. */
+  /** null means "not given" in a file, and removes the value in a drop-in. */
   private nullable(node: Node | null, shape: Shape, path: string, offset: number): Tree | undefined {
     const target = this.target(node, path);
     if (isNothing(target)) return { kind: "scalar", value: null, origin: this.origin(offsetOf(node) || offset) };
@@ -164,7 +162,7 @@ class ConfigReader {
       const target = this.target(item, inner);
       const tree = target == null ? undefined : this.value(target, of, inner, offsetOf(item));
       if (target === null) this.problem(offsetOf(item), inner, `expected ${acceptedText(of)}, found null`);
-      // Nothing can be removed inside a list: null is "not given" there.
+      // Nothing can be removed inside a list: null means "not given" there.
       if (tree !== undefined) items.push(tree.kind === "map" ? mergeMaps(undefined, tree) : tree);
     }
     return items;

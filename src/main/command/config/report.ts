@@ -1,8 +1,8 @@
-// What is wrong, where it stands, and in which order an operator reads it: the command line first, then file by file from
-// top to bottom, then defaults that don't fit.
+// The report of problems and their places, in the order for an operator: the command line first, then file by file from top to bottom,
+// then defaults that don't fit.
 import type { Violation } from "../rules/rule.js";
 import type { EffectiveConfig } from "./effective.js";
-import { originText, type Origin } from "./origin.js";
+import { originText, type Origin } from "./tree.js";
 
 export interface Problem extends Violation {
   readonly origin: Origin;
@@ -21,8 +21,8 @@ export function isWritten({ origin }: Problem): boolean {
 }
 
 /**
- * A rule speaks of a list that was not read whole: what is missing would be called empty, and the numbers of its items
- * are not the file's.
+ * True if a rule reports a problem in a list that was not read completely. Such a report would be wrong: it would call
+ * missing items empty, and its item numbers would differ from those in the file.
  */
 export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): boolean {
   const list = /^[^[]+\[(?=\d+\])/.exec(path)?.[0];

@@ -1,4 +1,4 @@
-// Values that no log, print or HTTP answer may show.
+// Values that no log, print or HTTP response may show.
 import { isFieldPath } from "./shape.js";
 import type { FieldPath } from "./fields.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";

@@ -1,5 +1,5 @@
-// What may stand where in a KubeletConfiguration: the table of fields as a nested shape, with the members of listed
-// objects. Reading checks against it, decoding follows it, and the JSON Schema is made of it.
+// The shape of a KubeletConfiguration: the table of fields as nested objects, with the members of listed objects. The reader validates by
+// it, the decoder follows it, and the JSON Schema is made from it.
 import type { ValueType } from "../value-types.js";
 import { FIELDS, type Field, type FieldPath } from "./fields.js";
 

@@ -1,4 +1,4 @@
-// What the tables of flags say about one flag. Rows are plain data; defaults stand as text, as --help shows them.
+// The type of a row in the tables of flags. Rows are plain data; defaults are text, as --help shows them.
 import type { FieldPath } from "../config/fields.js";
 import type { FlagKind } from "./kinds.js";
 
@@ -30,7 +30,7 @@ export interface Flag {
   readonly field?: FieldPath;
   /** One letter, without its dash. */
   readonly short?: string;
-  /** The value a bare --name stands for; such a flag never takes the next argument. */
+  /** The value of a bare --name; such a flag never takes the next argument. */
   readonly bare?: string;
   /** The replacement of a deprecated flag. */
   readonly deprecated?: string;

@@ -1,5 +1,5 @@
-// How flags write their values: the value types of config fields, and what only flags have. Each kind decodes to a value
-// type, so that a flag's value fits the field it mirrors.
+// The text format of flags: the value types of config fields, and types that only flags have. Each kind decodes to a
+// value type, so that a flag's value fits the field it mirrors.
 import { isIP, isIPv4 } from "node:net";
 import type { ValueType } from "../value-types.js";
 import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
@@ -23,7 +23,7 @@ type OwnKind =
 export type FlagKind = ValueType | OwnKind;
 
 interface OwnRules {
-  /** What the text decodes to. */
+  /** The type of the decoded value. */
   readonly type: ValueType;
   readonly accepted: string;
   readonly read: (text: string) => unknown;

@@ -1,4 +1,4 @@
-// Flags of the node as the cluster sees it, of the pods it is given without a cluster, and of the kubelet's servers.
+// Flags of the node object, of static pods, and of the kubelet's servers.
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const NODE: Flags = {
@@ -59,6 +59,16 @@ export const SOURCES: Flags = {
 };
 
 export const SERVERS: Flags = {
+  "admin-socket": flag(
+    "string",
+    "",
+    "unix socket for the nodelet command; none: no socket. Without this flag it is /run/nodelet/kubelet.sock, or nodelet/kubelet.sock below a --root-dir other than /var/lib/kubelet",
+  ),
+  "admin-socket-group": flag(
+    "string",
+    "",
+    "name or number of the group whose members may use --admin-socket; empty: root only",
+  ),
   "enable-server": mirror("bool", "true", "enableServer", "enable the kubelet's server"),
   address: mirror(
     "ip",

@@ -1,12 +1,12 @@
-// Flags of older kubelets that unit files in the field still carry. The kubelet of 1.36 refuses them as unknown; here the
-// refusal says since when the flag is gone and what to do instead.
+// Flags of older kubelets that unit files may still carry. The kubelet of 1.36 refuses them as unknown; here the error
+// names the version that removed the flag, and the remedy.
 
 export interface RemovedFlag {
   /** The last minor version of Kubernetes 1 that knew it. */
   readonly last: number;
   /** The version is known only roughly. */
   readonly about?: true;
-  /** It took no value of its own (--x alone). */
+  /** It took no separate value (--x alone). */
   readonly bool?: true;
   readonly advice: string;
 }

@@ -1,4 +1,4 @@
-// Flags of the machine's resources: who gets them, what is kept back, what happens when they run short.
+// Flags for the machine's resources: resource managers, reserved amounts, and eviction.
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const RESOURCES: Flags = {

@@ -1,6 +1,6 @@
-// Every flag the kubelet knows, by subject. Reading the command line, --help, the start-up log and the config fields' flags
-// read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, and three of our own
-// (print-config, check-config, dynamic-config-dir).
+// Every flag of the kubelet, by subject. Reading the command line, --help, the start-up log and the config fields' flags
+// read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, and five of our own
+// (print-config, check-config, dynamic-config-dir, admin-socket, admin-socket-group).
 import type { Flag, Flags, Group } from "./flag.js";
 import { API_SERVER, LOGS, START } from "./general.js";
 import { LEFTOVERS, WINDOWS_ONLY } from "./leftovers.js";

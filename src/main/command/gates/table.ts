@@ -1,4 +1,4 @@
-// Every feature gate a kubelet of Kubernetes 1.36 knows, the API server's and the scheduler's among them: upstream's
+// Every feature gate of a kubelet of Kubernetes 1.36, the API server's and the scheduler's among them: upstream's
 // binaries share one registry, so one list of gates given to all components is accepted by each of them.
 // Source: https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/
 
@@ -11,7 +11,10 @@ export interface Gate {
   readonly locked: boolean;
   /** Gates that must be on for this one to be on. */
   readonly dependsOn: readonly string[];
-  /** Code of this kubelet reads the gate. The start-up log names other gates that are set away from their default. */
+  /**
+   * Code of this kubelet reads the gate. The start-up log names other gates that are set away from their default. A locked gate
+   * needs no reader: its behaviour is always on or always off.
+   */
   readonly actedOn: boolean;
 }
 
@@ -54,10 +57,10 @@ export const GATES = {
   CPUManagerPolicyOptions: gate("GA", true, { locked: true }),
   CRDObservedGenerationTracking: gate("BETA", true),
   CRDValidationRatcheting: gate("GA", true, { locked: true }),
-  CRIListStreaming: gate("ALPHA", false),
+  CRIListStreaming: gate("ALPHA", false, { actedOn: true }),
   CSIServiceAccountTokenSecrets: gate("GA", true, { locked: true }),
   CSIVolumeHealth: gate("ALPHA", false, { actedOn: true }),
-  ChangeContainerStatusOnKubeletRestart: gate("DEPRECATED", false),
+  ChangeContainerStatusOnKubeletRestart: gate("DEPRECATED", false, { actedOn: true }),
   ClearingNominatedNodeNameAfterBinding: gate("BETA", true),
   ClientsAllowCARotation: gate("BETA", true),
   ClientsAllowCBOR: gate("ALPHA", false),
@@ -124,7 +127,7 @@ export const GATES = {
   HostnameOverride: gate("BETA", true),
   ImageMaximumGCAge: gate("GA", true, { locked: true, actedOn: true }),
   ImageVolume: gate("GA", true, { locked: true }),
-  ImageVolumeWithDigest: gate("ALPHA", false, { dependsOn: ["ImageVolume"] }),
+  ImageVolumeWithDigest: gate("ALPHA", false, { dependsOn: ["ImageVolume"], actedOn: true }),
   InOrderInformers: gate("GA", true, { locked: true }),
   InOrderInformersBatchProcess: gate("BETA", true),
   InPlacePodLevelResourcesVerticalScaling: gate("BETA", true, {
@@ -159,10 +162,10 @@ export const GATES = {
   KubeletPodResourcesDynamicResources: gate("GA", true, { locked: true }),
   KubeletPodResourcesGet: gate("GA", true, { locked: true }),
   KubeletPodResourcesListUseActivePods: gate("DEPRECATED", true, { actedOn: true }),
-  KubeletRegistrationGetOnExistsOnly: gate("DEPRECATED", false),
+  KubeletRegistrationGetOnExistsOnly: gate("DEPRECATED", false, { actedOn: true }),
   KubeletSeparateDiskGC: gate("BETA", true),
   KubeletServiceAccountTokenForCredentialProviders: gate("BETA", true, { actedOn: true }),
-  KubeletTracing: gate("GA", true, { locked: true }),
+  KubeletTracing: gate("GA", true, { locked: true, actedOn: true }),
   ListFromCacheSnapshot: gate("BETA", true),
   LocalStorageCapacityIsolationFSQuotaMonitoring: gate("BETA", false),
   LogarithmicScaleDown: gate("GA", true, { locked: true }),
@@ -230,7 +233,7 @@ export const GATES = {
   }),
   RetryGenerateName: gate("GA", true, { locked: true }),
   RotateKubeletServerCertificate: gate("BETA", true, { actedOn: true }),
-  RuntimeClassInImageCriApi: gate("ALPHA", false),
+  RuntimeClassInImageCriApi: gate("ALPHA", false, { actedOn: true }),
   SELinuxChangePolicy: gate("GA", true, { locked: true }),
   SELinuxMount: gate("BETA", false, { actedOn: true }),
   SELinuxMountReadWriteOncePod: gate("GA", true, { locked: true }),

@@ -1,4 +1,4 @@
-// Checks that many rules share: bounds and known values, with messages that give the value and what is allowed.
+// Checks that many rules share: bounds and known values. Their messages give the value and the allowed values.
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../config/fields.js";
 import type { ConfigView, Violation } from "./rule.js";
@@ -54,7 +54,7 @@ export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }
 
-/** Something given that only has a meaning while a gate is on. */
+/** A given value that only has a meaning while a gate is on. */
 export function needsGate(path: string, gate: string): Violation {
   return { path, message: `requires the feature gate ${gate}, which is off; turn it on or remove this value` };
 }

@@ -1,7 +1,7 @@
-// Rules of what only flags can say.
+// Rules for settings that only flags have.
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./node-label.js";
+import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./registration.js";
 import type { Violation } from "./rule.js";
 import { quote } from "./check.js";
 

@@ -19,9 +19,12 @@ export interface HostFacts {
 }
 
 export interface Violation {
-  /** A field's path, with what is inside it: `evictionHard[memory.available]`, `registerWithTaints[0].effect`; or a flag: `--node-labels`. */
+  /**
+   * Path of a field and of the part inside it: `evictionHard[memory.available]`, `registerWithTaints[0].effect`; or a
+   * flag: `--node-labels`.
+   */
   readonly path: string;
-  /** With the value and what is allowed: `101 is not a percentage from 0 to 100`. */
+  /** The value and the allowed values: `101 is not a percentage from 0 to 100`. */
   readonly message: string;
 }
 

@@ -54,7 +54,7 @@ function* cpuOptions(config: ConfigView): Iterable<Violation> {
   }
 }
 
-/** Static policies share out what is left after the reserved part: without one they refuse to start. */
+/** Static policies assign the CPUs or memory that are not reserved: without a reservation they refuse to start. */
 function* staticPolicies(config: ConfigView): Iterable<Violation> {
   if (config.get("cpuManagerPolicy") === "static" && (config.get("reservedSystemCPUs") ?? "") === "") {
     const reserved = (["kubeReserved", "systemReserved"] as const).some(

@@ -1,4 +1,5 @@
-// Where traces go (OTLP over gRPC): "localhost:4317", "dns://…", "unix:///run/otel.sock", "unix-abstract:///name".
+// The endpoint of traces (OTLP over gRPC): "localhost:4317", "dns://…", "unix:///run/otel.sock",
+// "unix-abstract:///name".
 
 export const TRACING_SCHEMES = ["dns", "unix", "unix-abstract"] as const;
 

@@ -4,6 +4,7 @@ import type { FieldPath } from "../config/fields.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
 import type { ConfigView } from "./rule.js";
 import { quote } from "./check.js";
+import { parseTracingEndpoint } from "./tracing-endpoint.js";
 
 /** Fields that are still accepted and do nothing, or soon will not. */
 const OLD_FIELDS: readonly (readonly [FieldPath, string])[] = [
@@ -17,7 +18,19 @@ const OLD_FIELDS: readonly (readonly [FieldPath, string])[] = [
 
 /** A line for the log each. */
 export function configWarnings(config: ConfigView): string[] {
-  return [...cgroupPrefix(config), ...oldFields(config), ...unusableTls(config), ...withoutEffect(config)];
+  return [
+    ...cgroupPrefix(config),
+    ...oldFields(config),
+    ...unusableTls(config),
+    ...tracing(config),
+    ...withoutEffect(config),
+  ];
+}
+
+function* tracing(config: ConfigView): Iterable<string> {
+  const endpoint = config.get("tracing.endpoint") ?? "";
+  if (endpoint === "" || parseTracingEndpoint(endpoint)?.scheme !== "unix-abstract") return;
+  yield `tracing.endpoint ${quote(endpoint)}: Node's gRPC library cannot connect to abstract sockets; no traces are sent`;
 }
 
 function* cgroupPrefix(config: ConfigView): Iterable<string> {

@@ -20,10 +20,11 @@ export function imageSettings(read: ConfigReader) {
     registryPullQPS: read.number("registryPullQPS"),
     registryBurst: read.number("registryBurst"),
     kubeletEnsureSecretPulledImages: read.gate("KubeletEnsureSecretPulledImages"),
-    /** Validation refuses other words. The field is unset while its gate is off; then the kubelet verifies nothing. */
+    /** Validation rejects other values. The field is unset while its gate is off; then the kubelet verifies nothing. */
     imagePullCredentialsVerificationPolicy: VERIFICATION_POLICIES.find((name) => name === policy) ?? "NeverVerify",
     preloadedImagesVerificationAllowlist: read.texts("preloadedImagesVerificationAllowlist"),
     kubeletServiceAccountTokenForCredentialProviders: read.gate("KubeletServiceAccountTokenForCredentialProviders"),
+    runtimeClassInImageCriApi: read.gate("RuntimeClassInImageCriApi"),
     imageMinimumGCAgeMs: read.number("imageMinimumGCAge"),
     /** 0: no limit. */
     imageMaximumGCAgeMs: read.number("imageMaximumGCAge"),

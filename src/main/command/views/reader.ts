@@ -35,7 +35,7 @@ export class ConfigReader {
     return this.config.get(path) ?? {};
   }
 
-  /** A period in ms. A flag can set 0, which would be a loop without a pause: 0 stands for `standard`, as it does in a file. */
+  /** A period in ms. A flag can set 0, which would be a loop without a pause: 0 means `standard`, as in a file. */
   period(path: PathOf<number>, standard: number): number {
     const given = this.number(path);
     return given > 0 ? given : standard;

@@ -1,4 +1,4 @@
-// The container runtime, and what the kubelet asks of it for each container. Times are ms.
+// The container runtime, and the kubelet's settings for every container. Times are ms.
 import { SECOND, type ConfigReader } from "./reader.js";
 
 export type RuntimeSettings = Readonly<ReturnType<typeof runtimeSettings>>;
@@ -12,12 +12,16 @@ export function runtimeSettings(read: ConfigReader) {
     containerRuntimeEndpoint: endpoint,
     imageServiceEndpoint: imageService === "" ? endpoint : withScheme(imageService),
     runtimeRequestTimeoutMs: read.period("runtimeRequestTimeout", 120 * SECOND),
+    volumePluginDir: read.text("volumePluginDir"),
+    criListStreaming: read.gate("CRIListStreaming"),
     seccompDefault: read.bool("seccompDefault"),
     allowedUnsafeSysctls: read.texts("allowedUnsafeSysctls"),
     idsPerPod: read.config.get("userNamespaces.idsPerPod") ?? DEFAULT_IDS_PER_POD,
     kubeletInUserNamespace: read.gate("KubeletInUserNamespace"),
     containerStopSignals: read.gate("ContainerStopSignals"),
+    imageVolumeWithDigest: read.gate("ImageVolumeWithDigest"),
     envFiles: read.gate("EnvFiles"),
+    changeContainerStatusOnKubeletRestart: read.gate("ChangeContainerStatusOnKubeletRestart"),
     resourceHealthStatus: read.gate("ResourceHealthStatus"),
     resourceHealthStatusMessage: read.gate("ResourceHealthStatusMessage"),
     draExtendedResource: read.gate("DRAExtendedResource"),

@@ -1,4 +1,4 @@
-// What became of the events that went to the API server: silence has to be seen.
+// Metrics of events sent to the API server, so that lost events are visible.
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface EventSinkMetrics {

@@ -1,7 +1,7 @@
-// What --image-credential-provider-config says, as data. Field names are CredentialProviderConfig's
+// The content of --image-credential-provider-config. Field names are CredentialProviderConfig's
 // (https://kubernetes.io/docs/reference/config-api/kubelet-config.v1/).
 
-/** Of the configuration file, and of what is said to a plugin, that know of service accounts. */
+/** API versions with service account tokens: of the configuration file, and of the request to a plugin. */
 export const TOKEN_CONFIG_VERSION = "kubelet.config.k8s.io/v1";
 export const TOKEN_PLUGIN_VERSION = "credentialprovider.kubelet.k8s.io/v1";
 /** Versions of the configuration file. */
@@ -10,14 +10,14 @@ export const CONFIG_VERSIONS: readonly string[] = [
   "kubelet.config.k8s.io/v1beta1",
   "kubelet.config.k8s.io/v1alpha1",
 ];
-/** Versions of what is said to a plugin. */
+/** API versions of the request to a plugin. */
 export const PLUGIN_VERSIONS: readonly string[] = [
   TOKEN_PLUGIN_VERSION,
   "credentialprovider.kubelet.k8s.io/v1beta1",
   "credentialprovider.kubelet.k8s.io/v1alpha1",
 ];
 
-/** What an answer that was given for a token is kept by: the account, or the token itself. */
+/** The cache key of credentials for a token: the service account, or the token itself. */
 export const TOKEN_CACHE_TYPES = ["ServiceAccount", "Token"] as const;
 export type TokenCacheType = (typeof TOKEN_CACHE_TYPES)[number];
 

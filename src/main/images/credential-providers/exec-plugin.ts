@@ -1,13 +1,12 @@
 // One run of a credential provider plugin: the request on its standard input, the response on its standard output.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isProgramFailedError } from "../../../shared/exec/errors.js";
-import { runProgram } from "../../../shared/exec/run-program.js";
+import { isProgramFailedError, runProgram } from "../../../shared/exec/run-program.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { PodIdentity } from "./pod-identity.js";
 import { PluginError, readResponse, type PluginResponse } from "./response.js";
 
-/** What a plugin is asked. */
+/** The request to a plugin. */
 export interface PluginQuestion {
   /** Registry and repository: "docker.io/library/busybox". */
   image: string;

@@ -17,7 +17,7 @@ export interface ProviderFlags {
 export interface LoadedProviders {
   binDir: string;
   providers: CredentialProviderSettings[];
-  /** "sha256:…" of the files, for the metric that tells which configuration is in force. */
+  /** "sha256:…" of the files, for the metric with the hash of the current configuration. */
   hash: string;
 }
 

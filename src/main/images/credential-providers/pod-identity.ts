@@ -1,6 +1,7 @@
 // The pod identity that a plugin receives with an image request: a token of the pod's service account, for the plugin's
 // audience and bound to the pod, and the account's annotations that the configuration names.
-// Invariant: a static pod has no service account, whatever its manifest says; no message contains a part of a token.
+// Invariant: a static pod has no service account, whatever its manifest contains; no message contains a part of a
+// token.
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ServiceAccount } from "../../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
@@ -20,10 +21,10 @@ export interface PodIdentity {
 export type Introduction =
   | { kind: "account"; identity: PodIdentity }
   | { kind: "anonymous" }
-  /** The plugin is not asked at all. */
+  /** The plugin is not run at all. */
   | { kind: "not served"; why: string };
 
-/** The service account is not there, or the API server gives no token of it. */
+/** The service account does not exist, or the API server issues no token for it. */
 export class PodIdentityError extends Error {
   override readonly name = "PodIdentityError";
 }

@@ -1,4 +1,5 @@
-// What a plugin answers: CredentialProviderResponse, checked. No message carries a part of the answer's credentials.
+// The response of a plugin, a CredentialProviderResponse, validated.
+// Invariant: no message contains a part of the credentials.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { parseDuration } from "../../command/duration.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
@@ -13,7 +14,7 @@ export interface PluginResponse {
   auths: ReadonlyMap<string, AuthConfig>;
 }
 
-/** The plugin failed, or its answer can't be used. */
+/** The plugin failed, or its response can't be used. */
 export class PluginError extends Error {
   override readonly name = "PluginError";
   constructor(

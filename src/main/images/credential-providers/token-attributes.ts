@@ -16,9 +16,9 @@ const OPTIONAL_KEYS = "optionalServiceAccountAnnotationKeys";
 export interface TokenRules {
   /** KubeletServiceAccountTokenForCredentialProviders. */
   allowed: boolean;
-  /** Of the file. */
+  /** API version of the file. */
   configVersion: unknown;
-  /** Of what is said to the plugin. */
+  /** API version of the request to the plugin. */
   pluginVersion: string;
 }
 

@@ -2,10 +2,10 @@
 // .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import { nestsDeeper } from "../../../shared/text/json-depth.js";
+import { nestsDeeper } from "../../../shared/text/parse-json.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 
-/** Docker's own form has four levels; tools add fields of their own. */
+/** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;
 
 export type DockerConfigForm = "config.json" | "dockercfg";
@@ -26,7 +26,7 @@ export interface DockerConfig {
   problems: string[];
 }
 
-/** Throws DockerConfigError when nothing of the text can be used. */
+/** Throws DockerConfigError if the whole text is unusable. */
 export function readDockerConfig(text: string, form: DockerConfigForm): DockerConfig {
   if (nestsDeeper(text, MAX_DEPTH)) throw new DockerConfigError(`it nests more than ${MAX_DEPTH} levels deep`);
   let value: unknown;
@@ -71,7 +71,7 @@ function authOf(entry: unknown): AuthConfig {
 /** "auth" is base64 of user:password, padded or not; it wins over username and password. */
 function decodeAuth(auth: string): [username: string, password: string] {
   if (!/^[A-Za-z0-9+/]+=*\s*$/.test(auth)) throw new DockerConfigError('"auth" is not base64');
-  // Some tools pad what is inside with zero bytes.
+  // Some tools pad the decoded text with zero bytes.
   const text = withoutTrailing(Buffer.from(auth, "base64").toString("utf8"), "\0");
   const colon = text.indexOf(":");
   if (colon < 0) throw new DockerConfigError('"auth" is not user:password in base64');

@@ -15,10 +15,10 @@ interface NodeCredentials {
   forImage(image: string, signal: AbortSignal): Promise<AuthConfig[]>;
 }
 
-/** Plugins, asked for a pod. `image` as above. */
+/** Plugins, called for a pod. `image` as above. */
 export interface ProviderCredentials {
   forImage(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
-  /** Only what they give for a token of the pod's service account. */
+  /** Only credentials for a token of the pod's service account. */
   ofServiceAccount(pod: Pod, image: string, signal: AbortSignal): Promise<PullCredentials[]>;
 }
 

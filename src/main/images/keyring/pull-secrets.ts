@@ -1,4 +1,4 @@
-// Where a pod's imagePullSecrets come from. Without an API server there are no secrets: all that a pod names are missing.
+// Source of a pod's imagePullSecrets. Without an API server there are no secrets: all that a pod names are missing.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 

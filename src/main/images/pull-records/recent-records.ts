@@ -1,5 +1,5 @@
-// The records used last, in memory: a pod that starts asks for one per container, and the disk is slow to say so.
-// Full policy: the one that was not used for the longest time goes; its file stays.
+// A cache of the pull records used last: a pod start reads one per container, and the disk is slow.
+// Full policy: drops the record that was unused for the longest time; its file stays.
 import type { ImagePulledRecord } from "./record.js";
 
 export class RecentRecords {
@@ -23,7 +23,7 @@ export class RecentRecords {
     this.records.delete(imageRef);
   }
 
-  /** Also tells that it was used. */
+  /** Also records the use. */
   set(record: ImagePulledRecord): void {
     this.records.delete(record.imageRef);
     this.records.set(record.imageRef, record);

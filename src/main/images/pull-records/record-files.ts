@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 export interface RecordKind<T> {
   /** Throws PullRecordError. */
   decode(text: string): T;
-  /** What the record is of; its file is named after it. */
+  /** The key of the record, from which the name of its file is made. */
   of(record: T): string;
 }
 

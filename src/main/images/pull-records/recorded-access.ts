@@ -51,7 +51,7 @@ export class RecordedAccess implements ImageAccess {
   private readonly recent: RecentRecords;
   /** Pulls under way by image. */
   private readonly underWay = new Map<string, number>();
-  /** Images whose intent stands for a pull of the past, too: one that failed does not end it. */
+  /** Images whose intent is also left from an earlier pull: the failure of this pull does not remove it. */
   private readonly unsettled = new Set<string>();
   /** References of images that were pulled, and whose record could not be written. */
   private readonly unrecorded = new Set<string>();
@@ -128,7 +128,7 @@ export class RecordedAccess implements ImageAccess {
   }
 
   private async check(image: string, imageRef: string, own: OwnSources): Promise<AccessCheck> {
-    // Under a policy that never asks for proof, no record can change the answer.
+    // Under a policy that never verifies credentials, no record changes the result.
     if (!this.deps.needsProof(image, true)) return "credentialPolicyAllowed";
     const record = await this.record(imageRef);
     const pulledByAgent = record !== undefined || (await this.isDoubted(image, imageRef));
@@ -156,7 +156,7 @@ export class RecordedAccess implements ImageAccess {
   /** False: the record could not be written, which was logged. */
   private async tryNote(image: string, imageRef: string, source: CredentialSource | undefined): Promise<boolean> {
     try {
-      await this.turns.run(imageRef, () => this.note(image, imageRef, source));
+      await this.turns.run(imageRef, () => this.recordPull(image, imageRef, source));
       return true;
     } catch (error) {
       const message = `cannot write the pull record of image "${image}": ${String(error)}`;
@@ -165,8 +165,8 @@ export class RecordedAccess implements ImageAccess {
     }
   }
 
-  private async note(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void> {
-    // What a damaged record granted has to be proven again.
+  private async recordPull(image: string, imageRef: string, source: CredentialSource | undefined): Promise<void> {
+    // A damaged record grants nothing: the access must be verified again.
     const known = await this.record(imageRef).catch((error: unknown) => {
       if (isPullRecordError(error)) return undefined;
       throw error;
@@ -246,7 +246,7 @@ export class RecordedAccess implements ImageAccess {
   }
 }
 
-/** Secrets before plugins, and neither when no record could say yes. */
+/** Secrets before plugins, and neither if no record could grant access. */
 async function fittingSource(known: ImagePullCredentials, own: OwnSources): Promise<CredentialSource | undefined> {
   const { kubernetesSecrets = [], kubernetesServiceAccounts = [] } = known;
   const fitting = async (kind: OwnKind) => (await own(kind)).find((source) => grants(known, source));

@@ -1,6 +1,6 @@
-// A new node's way into its cluster: with the bootstrap kubeconfig it asks for a client certificate of its own, waits
-// until that is signed, and writes the kubeconfig that it lives with from then on.
-// Invariant: pods from files run meanwhile; a restart goes on with the same key and the same request.
+// TLS bootstrap of a new node: requests a client certificate with the bootstrap kubeconfig, waits until it is signed,
+// and writes the kubeconfig that the kubelet uses from then on.
+// Invariant: pods from files run meanwhile; a restart continues with the same key and the same request.
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ClientConfig, Source } from "../../../shared/api/client/config.js";

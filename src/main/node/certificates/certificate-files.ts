@@ -1,4 +1,4 @@
-// Where the node's certificates are, by the settings.
+// Paths of the node's certificates, from the settings.
 import { join } from "node:path";
 import type { NodeConfigFiles } from "../../../shared/api/client/kubeconfig/node-config.js";
 import type { Settings } from "../../command/settings.js";
@@ -29,7 +29,7 @@ type ServingSettings = Pick<
   "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "serverTLSBootstrap"
 >;
 
-/** Files that the settings name; else what the cluster signs, where it is asked to; else what the kubelet makes itself. */
+/** Files that the settings name; else certificates that the cluster signs, if configured; else self-signed ones. */
 export function servingFiles(settings: ServingSettings): ServingFiles {
   const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, serverTLSBootstrap } = settings;
   if (tlsCertFile !== "" || tlsPrivateKeyFile !== "") {

@@ -1,7 +1,7 @@
-// Keeps one certificate of the node fresh: asks for the first, and for the next one at 70 to 90 % of its life, or when
-// the names it must carry have changed.
-// Invariant: a certificate that works stays in use until a better one is there; neither a refusal nor a certificate
-// that is no good as soon as it is made is asked again in a hurry; a jump of the clock is seen within a minute.
+// Rotates one certificate of the node: requests the first one, and the next one at 70 to 90 % of its validity, or when
+// its names must change.
+// Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
+// already due, the next request waits; a jump of the clock is noticed within a minute.
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";
@@ -17,7 +17,7 @@ export interface CertificateManagerDeps {
   what: string;
   store: Pick<CertificateStore, "read" | "keep">;
   tasks: CertificateTasks;
-  /** What the certificate must say; undefined while that is not known yet. */
+  /** The subject of the certificate; undefined while it is not known yet. */
   subject: () => CertificateSubject | undefined;
   /** Has the request signed. @returns PEM */
   sign(request: string, signal: AbortSignal): Promise<string>;
@@ -31,9 +31,9 @@ export interface CertificateManagerDeps {
 }
 
 const RETRY = { initialMs: 2000, maxMs: 32_000, spread: [1, 1.1] } as const;
-/** From one renewal to the next: a signer may give out what is due at once, or leave names out. */
+/** Minimum time between two renewals: a signer may issue certificates that are due at once, or omit names. */
 const LEAST_LIFE_MS = 5000;
-/** What a server in good health says to those who may not ask. */
+/** Status codes by which a healthy server refuses the request itself. */
 const REFUSALS = new Set([401, 403, 404]);
 /** The time of renewal is wall time, which may jump while a timer waits. */
 const LOOK_MS = 60_000;
@@ -57,7 +57,7 @@ export class CertificateManager {
     return this.held;
   }
 
-  /** The last request was granted, or refused by a server that is well: as one refuses who is not known any more. */
+  /** The last request was granted, or a healthy server refused it, for example because it no longer knows the node. */
   get serverAnswers(): boolean {
     return this.answers;
   }
@@ -66,7 +66,7 @@ export class CertificateManager {
     this.running ??= this.run();
   }
 
-  /** The names may have changed: looks at once. */
+  /** The names may have changed: checks them at once. */
   poke(): void {
     this.wake?.abort(new Error("checking the certificate again"));
   }
@@ -163,7 +163,7 @@ export class CertificateManager {
   }
 }
 
-/** 70 to 90 % of the certificate's life, milliseconds since the epoch. */
+/** 70 to 90 % of the certificate's validity, milliseconds since the epoch. */
 export function rotationTime({ notBefore, notAfter }: DescribedCertificate, random: number): number {
   return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
 }

@@ -8,7 +8,7 @@ import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 export interface CertificateStoreDeps {
   /** --cert-dir. */
@@ -19,7 +19,7 @@ export interface CertificateStoreDeps {
   clock: Clock;
 }
 
-/** The cluster signed something else than the key that was asked for. */
+/** The cluster signed another key than the requested one. */
 class ForeignCertificateError extends Error {
   override readonly name = "ForeignCertificateError";
   constructor(prefix: string) {

@@ -11,7 +11,7 @@ import type { TasksPool } from "../../threads/tasks-pool.js";
 export interface CertificateTasks {
   request(job: MakeCertificateRequestJob): Promise<MakeCertificateRequestResult>;
   selfSigned(job: MakeSelfSignedJob): Promise<MakeSelfSignedResult>;
-  /** Undefined for what is no certificate. */
+  /** Undefined if the text is not a certificate. */
   describe(pem: string): Promise<DescribedCertificate | undefined>;
 }
 

@@ -1,7 +1,7 @@
-// Ends the kubelet whose client certificate has expired for good: its next life has a bootstrap kubeconfig to begin with, or
-// an operator who sees that it fails.
-// Invariant: while the API server can't be asked the kubelet stays, for another life could do no better; time is counted
-// by the monotonic clock, so that a clock set forth leaves the time to renew.
+// Ends the kubelet if its client certificate has expired and cannot be renewed: the next process starts with the
+// bootstrap kubeconfig, or an operator sees the failure.
+// Invariant: while the API server is unreachable the kubelet does not exit, because a restart would not help; time is
+// counted by the monotonic clock, so that a system clock set forward does not shorten the time to renew.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 
@@ -13,7 +13,7 @@ const REMIND_MS = 60_000;
 export interface ExpiryWatchDeps {
   /** End of the certificate in use, milliseconds since the epoch; undefined: there is none that ends. */
   notAfter: () => number | undefined;
-  /** The last request for a new certificate was answered, if only with a refusal. */
+  /** The server responded to the last request for a new certificate, if only with a refusal. */
   serverAnswers: () => boolean;
   giveUp: (reason: string) => void;
   clock: Clock;

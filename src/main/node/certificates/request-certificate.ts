@@ -6,7 +6,7 @@ import { CERTIFICATE_SIGNING_REQUESTS } from "../../../shared/api/client/kinds.j
 import type { CertificateSigningRequest } from "../../../shared/api/objects.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 
-/** The request was denied, failed, or received no answer in time. */
+/** The request was denied, failed, or received no response in time. */
 export class CertificateRequestError extends Error {
   override readonly name = "CertificateRequestError";
   readonly code = "CERTIFICATE_REQUEST";
@@ -31,7 +31,7 @@ export interface RequestDeps {
 
 /** Upstream's patience with those who approve. */
 const WAIT_MS = 15 * 60_000;
-/** Between two looks, when the watch can't tell. */
+/** Interval between two reads while the watch fails. */
 const LOOK_AGAIN_MS = 2000;
 
 /** The certificate, PEM. Rejects with CertificateRequestError, ApiError, ApiConnectionError or the signal's reason. */
@@ -70,7 +70,7 @@ async function submit({ name, request, signerName, usages }: SigningRequest, dep
   }
 }
 
-/** Undefined while the server can't be asked. */
+/** Undefined while the server is unreachable. */
 async function look(name: string, { client, signal }: RequestDeps): Promise<CertificateSigningRequest | undefined> {
   try {
     return await client.get(CERTIFICATE_SIGNING_REQUESTS, { name }, { signal });

@@ -1,6 +1,6 @@
-// A CSI driver that registers: asked who it is on this node, made known to the cluster, and from then on used for volumes.
+// Registration of a CSI driver: NodeGetInfo, the entry in the cluster, and from then on use for volumes.
 // Invariant: a driver that is there can be used, to take volumes down above all, even while the API server is away; it
-// is called registered only once the cluster knows of it.
+// is reported as registered only after the CSINode object has its entry.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
@@ -10,13 +10,11 @@ import { Loop } from "../../../shared/turns/loop.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
 import type { CsiDrivers } from "../../volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import { PluginRefusedError } from "../../model/plugin-refused.js";
-import type { PluginHandler, PluginInfo } from "../../model/plugin-handler.js";
+import { PluginRefusedError, type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
 import { nodePatch, nodePatchWithout } from "./csi-node-entries.js";
 import type { CsiNodeObject } from "./csi-node-object.js";
-import { bestVersion, compareVersions, parseVersion } from "./versions.js";
 
-/** Shortest period in which a driver is asked anew how many volumes it takes (API validation). */
+/** Shortest period for refreshing a driver's volume limit (API validation). */
 const SHORTEST_PERIOD_S = 10;
 
 export interface CsiHandlerOptions {
@@ -91,11 +89,11 @@ export class CsiHandler implements PluginHandler {
     return client.get(NODES, { name }, { signal });
   }
 
-  /** How many volumes the node takes may change, where the CSIDriver object says so (nodeAllocatableUpdatePeriodSeconds). */
+  /** Refreshes the volume limit of the node if the CSIDriver object sets nodeAllocatableUpdatePeriodSeconds. */
   private async keepFresh(name: string, node: CsiNode): Promise<void> {
     const { clock, drivers, csiNode, log } = this.options;
     this.endRefreshes(name);
-    // A driver works without its object, and without what this asks for.
+    // A driver works without a CSIDriver object, and without this field.
     const spec = await this.options.driverSpec(name).catch(() => undefined);
     const seconds = spec?.nodeAllocatableUpdatePeriodSeconds;
     if (seconds === undefined || drivers.find(name)?.node !== node) return;
@@ -121,4 +119,35 @@ export class CsiHandler implements PluginHandler {
     void this.refreshes.get(name)?.stop();
     this.refreshes.delete(name);
   }
+}
+
+// Selects the CSI version for a driver: the highest 1.x version that the driver supports.
+
+/** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined if the text is not a version. */
+export function parseVersion(text: string): number[] | undefined {
+  const match = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text);
+  return match?.slice(1).map(Number);
+}
+
+function compareVersions(a: readonly number[], b: readonly number[]): number {
+  for (const index of [0, 1, 2]) {
+    const difference = (a[index] ?? 0) - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** @throws PluginRefusedError */
+export function bestVersion(driver: string, offered: readonly string[]): string {
+  const parsed = offered.flatMap((text) => {
+    const version = parseVersion(text);
+    return version?.[0] === 1 ? [version] : [];
+  });
+  const best = parsed.sort((a, b) => compareVersions(b, a))[0];
+  if (best === undefined) {
+    throw new PluginRefusedError(
+      `CSI driver ${driver} offers versions [${offered.join(" ")}], and none of them is supported: it must speak CSI 1.x`,
+    );
+  }
+  return best.join(".");
 }

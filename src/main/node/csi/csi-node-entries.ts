@@ -1,4 +1,5 @@
-// A driver's entry in the CSINode object, and its traces in the Node object. Pure. What is right already comes back as it is.
+// A driver's entry in the CSINode object, and its labels and annotations in the Node object. Pure. An object that is
+// already right is returned unchanged.
 import type { CSINode } from "../../../shared/api/objects.js";
 import type { Node } from "../../../shared/api/node.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
@@ -9,7 +10,7 @@ import { parseJson } from "../../../shared/text/parse-json.js";
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
 const MIGRATED = Object.values(MIGRATED_PLUGINS).sort();
 
-/** What the control plane reads before it attaches such a volume by its driver. */
+/** Adds the annotation that the control plane reads before it attaches a migrated volume by its CSI driver. */
 export function withMigrated(object: CSINode): CSINode {
   const { annotations = {} } = object.metadata;
   const announced = (annotations[MIGRATED_ANNOTATION] ?? "").split(",").sort();

@@ -11,7 +11,7 @@ import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { withDriver, withMigrated, withoutDriver } from "./csi-node-entries.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 
-/** Changes that met another's (constants.tsv: CSI node update retries). */
+/** Number of retries after a conflict; upstream's value. */
 const TRIES = 4;
 const RETRY = { initialMs: 10, factor: 5, spread: [1, 1.1] } as const;
 /** Making the object, until it is there. */
@@ -35,7 +35,7 @@ export class CsiNodeObject {
 
   constructor(private readonly options: CsiNodeObjectOptions) {}
 
-  /** For the Ready condition: what is wrong, undefined when nothing is. */
+  /** For the Ready condition: the problem, or undefined. */
   problem(): string | undefined {
     return this.ready ? undefined : "CSINode is not yet initialized";
   }
@@ -118,7 +118,7 @@ export class CsiNodeObject {
     if (wanted !== found) await client.update(CSI_NODES, wanted, { signal });
   }
 
-  /** It goes with its node. */
+  /** The CSINode object is deleted with its node. */
   private async blank(signal: AbortSignal): Promise<CSINode> {
     const { client, nodeName: name } = this.options;
     const node = await client.get(NODES, { name }, { signal });

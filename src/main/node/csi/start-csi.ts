@@ -13,13 +13,14 @@ import { PluginManager } from "../plugins/plugin-manager.js";
 import type { NodeStatusLink } from "../start-node-status.js";
 import { CsiHandler } from "./csi-handler.js";
 import { CsiNodeObject } from "./csi-node-object.js";
-import { connectLate } from "./late-node.js";
+import type { CsiNode } from "../../volumes/csi/node-port.js";
+import type { CsiNodeOptions } from "../../volumes/csi/node-client.js";
 
-/** After that drivers are registered though the node's object was not seen: volumes have to be taken down. */
+/** After that time drivers are registered without the node's object: volumes have to be torn down. */
 const LONGEST_WAIT_MS = 10_000;
 const RECOVER_AGAIN_MS = 5_000;
 
-export interface CsiParts {
+export interface CsiDeps {
   rootDir: string;
   nodeName: string;
   persistent: PersistentVolumes;
@@ -38,10 +39,10 @@ export interface RunningCsi {
   stop(): Promise<void>;
 }
 
-export function startCsi(parts: CsiParts): RunningCsi {
-  const { persistent, nodeStatus, clock, client, nodeName } = parts;
-  const log = moduleLogger(parts.log, "csi");
-  const metrics = csiMetrics(parts.registry);
+export function startCsi(deps: CsiDeps): RunningCsi {
+  const { persistent, nodeStatus, clock, client, nodeName } = deps;
+  const log = moduleLogger(deps.log, "csi");
+  const metrics = csiMetrics(deps.registry);
   const ended = new AbortController();
   const { signal } = ended;
   const csiNode = new CsiNodeObject({
@@ -56,11 +57,11 @@ export function startCsi(parts: CsiParts): RunningCsi {
     driverSpec: async (driver) => (await persistent.csi()).context.objects.get(driver),
   });
   const plugins = new PluginManager({
-    rootDir: parts.rootDir,
-    registry: parts.registry,
+    rootDir: deps.rootDir,
+    registry: deps.registry,
     clock,
-    log: parts.log,
-    handlers: { ...parts.plugins, CSIPlugin: handler },
+    log: deps.log,
+    handlers: { ...deps.plugins, CSIPlugin: handler },
   });
   const endInUse = persistent.onVolumesInUse((names) => nodeStatus.setVolumesInUse(names));
   const starting = start().catch((error: unknown) => {
@@ -69,7 +70,7 @@ export function startCsi(parts: CsiParts): RunningCsi {
 
   async function start(): Promise<void> {
     const recovering = recover();
-    await firstOf(parts.ready, clock.sleep(LONGEST_WAIT_MS, signal));
+    await firstOf(deps.ready, clock.sleep(LONGEST_WAIT_MS, signal));
     if (signal.aborted) return;
     csiNode.start();
     await plugins.start();
@@ -109,4 +110,35 @@ function firstOf(one: Promise<unknown>, other: Promise<unknown>): Promise<void> 
     one.then(done, done);
     other.then(done, done);
   });
+}
+
+/** A driver's node service whose code, and gRPC, is loaded at its first call. */
+function connectLate(options: CsiNodeOptions): CsiNode {
+  let connected: Promise<CsiNode> | undefined;
+  let closed = false;
+  const node = (): Promise<CsiNode> => {
+    connected ??= import("../../volumes/csi/node-client.js").then(({ connectCsiNode }) => {
+      const made = connectCsiNode(options);
+      if (closed) made.close();
+      return made;
+    });
+    return connected;
+  };
+  return {
+    info: async (signal) => (await node()).info(signal),
+    capabilities: async (signal) => (await node()).capabilities(signal),
+    stage: async (request, signal) => (await node()).stage(request, signal),
+    unstage: async (request, signal) => (await node()).unstage(request, signal),
+    publish: async (request, signal) => (await node()).publish(request, signal),
+    unpublish: async (request, signal) => (await node()).unpublish(request, signal),
+    stats: async (request, signal) => (await node()).stats(request, signal),
+    expand: async (request, signal) => (await node()).expand(request, signal),
+    close() {
+      closed = true;
+      connected?.then(
+        (made) => made.close(),
+        () => undefined,
+      );
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { PluginConnection } from "../../../shared/plugins/connection.js";
 import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";
 import type { RegistrationClient } from "../../model/plugin-handler.js";
 
-/** To connect within ten seconds and to answer within one more; a client can't tell the two apart (constants.tsv). */
+/** Ten seconds to connect and one more for the response, as upstream; a client can't distinguish the two. */
 const GET_INFO_MS = 11_000;
 const NOTIFY_MS = 5_000;
 

@@ -8,8 +8,13 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
-import { PluginRefusedError } from "../../model/plugin-refused.js";
-import type { DialRegistration, PluginHandler, PluginInfo, RegistrationClient } from "../../model/plugin-handler.js";
+import {
+  PluginRefusedError,
+  type DialRegistration,
+  type PluginHandler,
+  type PluginInfo,
+  type RegistrationClient,
+} from "../../model/plugin-handler.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 

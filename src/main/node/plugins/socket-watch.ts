@@ -1,13 +1,12 @@
 // Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
 // inotify missed. Invariant: one scan at a time, and one more after every event that came during it.
 import { watch, type FSWatcher } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, lstat, readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
-import { scanSockets } from "./socket-scan.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf, errorCode } from "../../../shared/errors/thrown.js";
 import { Loop } from "../../../shared/turns/loop.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */
@@ -65,7 +64,7 @@ export class SocketWatch {
   private async scan(): Promise<void> {
     const { sockets, directories } = await scanSockets(this.options.directory);
     if (this.isStopped()) return;
-    // A directory that is new is looked into again: what was made there before the watch began is seen so.
+    // A new directory is read again: this finds sockets that were created before the watch began.
     if (this.follow(directories)) this.scans.poke();
     this.options.onSockets(sockets);
   }
@@ -86,7 +85,8 @@ export class SocketWatch {
     try {
       const watcher = watch(directory, { persistent: false }, (_event, name) => {
         faultPoint("plugin-watch");
-        // Its own name: it is gone, and what is there in its place, perhaps under the same inode, wants a new watch.
+        // An event with the directory's own name: the directory was removed. A new one in its place, perhaps with the
+        // same inode, needs a new watch.
         if (name === null || name === basename(directory)) this.unwatch(directory, watcher);
         this.scans.poke();
       });
@@ -106,4 +106,43 @@ export class SocketWatch {
   private isStopped(): boolean {
     return this.stopped;
   }
+}
+
+// The sockets below the plugins' directory, as they are now.
+
+interface SocketScan {
+  /** Path to identity: another socket of the same path has another one. */
+  sockets: Map<string, string>;
+  /** The directory itself and all below it. */
+  directories: string[];
+}
+
+/** Plugins keep their sockets a level or two down; a loop of mounts must not be walked for ever. */
+const DEEPEST = 8;
+
+/** Names that begin with a dot are skipped; links are not followed. What vanishes meanwhile is left out. */
+async function scanSockets(directory: string): Promise<SocketScan> {
+  const scan: SocketScan = { sockets: new Map(), directories: [] };
+  await walk(directory, 0, scan);
+  return scan;
+}
+
+async function walk(directory: string, depth: number, scan: SocketScan): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(unlessGone);
+  if (entries === undefined) return;
+  scan.directories.push(directory);
+  for (const entry of entries) {
+    const path = `${directory}/${entry.name}`;
+    if (entry.name.startsWith(".")) continue;
+    if (entry.isDirectory() && depth < DEEPEST) await walk(path, depth + 1, scan);
+    if (!entry.isSocket()) continue;
+    const stats = await lstat(path, { bigint: true }).catch(unlessGone);
+    // Not ctime: a change of mode makes no other socket.
+    if (stats?.isSocket() === true) scan.sockets.set(path, `${stats.dev}:${stats.ino}:${stats.mtimeNs}`);
+  }
+}
+
+function unlessGone(error: unknown): undefined {
+  if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
+  throw error;
 }

@@ -1,7 +1,9 @@
-// Devices as the pod resources service lists them.
+// Devices and ResourceClaims of containers as the pod resources service lists them.
 import type { ListedDevice, PodResourcesPorts } from "./lister.js";
 import type { DeviceManager } from "../../resources/devices/device-manager.js";
 import { nodesOfDevices } from "../../resources/devices/granted-devices.js";
+import type { DynamicResource } from "../../../shared/plugins/gen/podresources.v1.js";
+import type { PodClaims } from "../../model/pod-claims.js";
 
 type Held = Pick<DeviceManager, "granted" | "pool">;
 
@@ -26,4 +28,22 @@ export function listedDevices(manager: () => Held | undefined): NonNullable<PodR
       );
     },
   };
+}
+
+/** `claims` returns undefined: the kubelet has not joined a cluster yet. */
+export function listedClaims(
+  claims: () => Pick<PodClaims, "listed"> | undefined,
+): NonNullable<PodResourcesPorts["claims"]> {
+  return (pod, container) =>
+    (claims()?.listed(pod, container) ?? []).map(({ name, namespace, devices }): DynamicResource => ({
+      claimName: name,
+      claimNamespace: namespace,
+      claimResources: devices.map(({ driver, pool, device, shareId, cdiDevices }) => ({
+        cdiDevices: cdiDevices.map((id) => ({ name: id })),
+        driverName: driver,
+        poolName: pool,
+        deviceName: device,
+        shareId,
+      })),
+    }));
 }

@@ -63,9 +63,9 @@ export async function servePodResources(options: PodResourcesServerOptions): Pro
   return { stop: () => server.forceShutdown() };
 }
 
-// How many calls are answered: a bucket that fills by so many a second. A monitoring agent that asks without end must not
-// keep the main thread from its pods.
-/** podresources.md */
+// Rate limit for calls: a token bucket. A monitoring agent that calls without pause must not delay the pods on the main
+// thread.
+/** Upstream's rate limit. */
 const CALLS_PER_SECOND = 100;
 const BURST = 10;
 

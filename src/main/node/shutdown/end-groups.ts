@@ -10,7 +10,7 @@ import { abortReason, asError } from "../../../shared/errors/thrown.js";
 export interface EndingPods {
   /** Pods of which something runs, or may. */
   active(): readonly Pod[];
-  /** Ends the pod for good; resolves when nothing of it runs and its volumes are down. */
+  /** Terminates the pod for good; resolves when no container of it runs and its volumes are unmounted. */
   end(pod: Pod, graceSeconds: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function groupOf(pod: Pod, groups: readonly ShutdownGroup[]): ShutdownGro
   return groups.findLast((group) => group.priority <= priority) ?? groups[0];
 }
 
-/** A static pod is critical, unless its manifest says how important it is. */
+/** A static pod is critical, unless its manifest sets a priority. */
 export function shutdownPriority(pod: Pod): number {
   return pod.spec.priority ?? (isStaticPod(pod) ? CRITICAL_PRIORITY : 0);
 }
@@ -76,7 +76,7 @@ async function endGroup(group: ShutdownGroup, members: readonly Pod[], deps: End
   );
 }
 
-/** False when the time is over first. Rejects with the signal's reason. */
+/** False if the time expires first. Rejects with the signal's reason. */
 function inTime(work: Promise<unknown>, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const leave = (): void => {

@@ -12,14 +12,13 @@ export class BusAddressError extends Error {
 }
 export const isBusAddressError = (error: unknown): error is BusAddressError => error instanceof BusAddressError;
 
-/** The bus went away, or never answered: it is tried again. */
+/** The connection to the bus ended, or was never established: it is tried again. */
 export class BusLostError extends Error {
   override readonly name = "BusLostError";
   constructor(what: string, cause?: unknown) {
     super(`the connection to the system bus closed during ${what}; reconnecting`, { cause });
   }
 }
-export const isBusLostError = (error: unknown): error is BusLostError => error instanceof BusLostError;
 
 /** The called D-Bus service refused the call. */
 export class BusCallError extends Error {
@@ -31,16 +30,14 @@ export class BusCallError extends Error {
     this.dbusName = dbusName;
   }
 }
-export const isBusCallError = (error: unknown): error is BusCallError => error instanceof BusCallError;
 
-/** No answer in time. */
+/** No response in time. */
 export class BusDeadlineError extends Error {
   override readonly name = "BusDeadlineError";
   constructor(what: string, deadlineMs: number) {
-    super(`no answer to ${what} within ${deadlineMs / 1000} s; trying again`);
+    super(`no response to ${what} within ${deadlineMs / 1000} s; trying again`);
   }
 }
-export const isBusDeadlineError = (error: unknown): error is BusDeadlineError => error instanceof BusDeadlineError;
 
 /** logind waits a shorter time than the configuration grants to pods. */
 export class InhibitDelayTooShortError extends Error {
@@ -65,4 +62,3 @@ export class InhibitLockError extends Error {
     super(`systemd-inhibit did not acquire the shutdown inhibitor lock: ${why}; trying again`, { cause });
   }
 }
-export const isInhibitLockError = (error: unknown): error is InhibitLockError => error instanceof InhibitLockError;

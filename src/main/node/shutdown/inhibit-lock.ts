@@ -1,6 +1,6 @@
 // The lock that holds back a shutdown. logind hands it out as a file descriptor, which Node can't receive: systemd-inhibit
 // holds it instead, for as long as its command runs, and the command is a `cat` that ends with its input (docs/adr/0034).
-// Invariant: however the kubelet ends, its end of the pipe closes, and with it the lock goes.
+// Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { InhibitLockError } from "./errors.js";
@@ -13,7 +13,7 @@ const DEADLINE_MS = 10_000;
 const STDERR_CHARACTERS = 500;
 
 export interface InhibitLock {
-  /** Resolves when the lock is no more, released or lost. */
+  /** Resolves when the lock is released or lost. */
   readonly gone: Promise<void>;
   release(): void;
 }
@@ -25,7 +25,7 @@ export async function takeInhibitLock(clock: Clock, signal: AbortSignal): Promis
   const gone = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
   });
-  // A pipe to a process that is over: its end is seen by "close".
+  // A pipe to a process that has exited: "close" reports its end.
   child.stdin.on("error", () => undefined);
   child.stderr.on("data", (chunk: Buffer) => {
     said.err = (said.err + chunk.toString()).slice(-STDERR_CHARACTERS);
@@ -59,7 +59,7 @@ function held(
       reject(new InhibitLockError(why, cause));
     };
     const onAbort = (): void => end("the kubelet is stopping");
-    const timer = clock.after(DEADLINE_MS, () => end(`no answer within ${DEADLINE_MS / 1000} s`));
+    const timer = clock.after(DEADLINE_MS, () => end(`no response within ${DEADLINE_MS / 1000} s`));
     child.on("error", (error) => end(error.message, error));
     child.once("close", (code, signal) => end(`it ended with ${signal ?? `status ${code ?? 0}`}: ${said.err.trim()}`));
     child.stdout.on("data", (chunk: Buffer) => {

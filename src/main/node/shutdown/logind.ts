@@ -1,6 +1,6 @@
-// systemd's login manager, which holds back a shutdown for those with a lock and says when one is about to begin.
-// Invariant: only logind itself is believed; when it is another one than before, the connection is over, since the
-// new one knows nothing of what the old one was about to do.
+// systemd's login manager: delays a shutdown for holders of a lock, and signals when one is about to begin.
+// Invariant: only messages from logind itself count; after a restart of logind the connection is closed, since the new
+// process has no state of the old one's shutdown.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { connectSystemBus, type BusTarget, type SystemBus } from "./system-bus.js";
 
@@ -19,11 +19,11 @@ const SIGHUP = 1;
 export interface Logind {
   /** Called when a shutdown is about to begin, and with false when it was called off. */
   watch(listener: (preparing: boolean) => void): Promise<void>;
-  /** How long it holds back a shutdown at most, ms. */
+  /** The longest time for which logind delays a shutdown, ms. */
   inhibitDelayMs(): Promise<number>;
-  /** A shutdown is being held back at this moment. */
+  /** A shutdown is being delayed at this moment. */
   preparing(): Promise<boolean>;
-  /** It reads its configuration anew; that is not waited for. */
+  /** Makes logind reload its configuration; the call does not wait for that. */
   reload(): Promise<void>;
   /** Resolves when the connection to logind is lost. */
   readonly lost: Promise<void>;

@@ -29,7 +29,7 @@ export interface ShutdownManagerDeps {
   events: Pick<EventRecorder, "node">;
   connect: () => Promise<Logind>;
   takeLock: (signal: AbortSignal) => Promise<InhibitLock>;
-  /** Where logind's drop-ins are. */
+  /** Directory of logind's drop-ins. */
   confDir: string;
   /** Records when the shutdown began and ended; absent: the times are not recorded. */
   noteTimes?: (times: ShutdownTimes) => Promise<void>;

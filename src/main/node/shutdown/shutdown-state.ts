@@ -1,5 +1,5 @@
-// When the last graceful shutdown began and ended: <rootDir>/graceful_node_shutdown_state, in upstream's form, so that
-// metrics can tell after the next boot how long it took.
+// Start and end of the last graceful shutdown: <rootDir>/graceful_node_shutdown_state, in upstream's format. Metrics
+// show the duration after the next boot.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -8,10 +8,10 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 
 const FILE = "graceful_node_shutdown_state";
-/** How Go writes a time that is not set. */
+/** A Go time that is not set, as JSON. */
 const NEVER = "0001-01-01T00:00:00Z";
 
-/** Milliseconds since the epoch; absent: not (yet). */
+/** Milliseconds since the epoch; absent: not (yet) reached. */
 export interface ShutdownTimes {
   start?: number;
   end?: number;

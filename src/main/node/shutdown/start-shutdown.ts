@@ -13,13 +13,13 @@ import { connectLogind } from "./logind.js";
 import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js";
 import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
-import type { PodFailure } from "../../model/pod-failure.js";
+import type { PodFailure } from "../../model/refusal.js";
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 const NODE_SHUTDOWN: PodFailure = { reason: "Terminated", message: MESSAGE, disruption: MESSAGE };
 
-export interface ShutdownParts {
+export interface ShutdownDeps {
   groups: readonly ShutdownGroup[];
-  /** When the shutdown began and ended is kept and shown. */
+  /** Start and end of the shutdown are recorded and shown as metrics. */
   withTimes: boolean;
   rootDir: string;
   workers: Pick<PodWorkers, "all" | "fail" | "whenOver">;
@@ -30,12 +30,12 @@ export interface ShutdownParts {
   log: Logger;
 }
 
-export async function startShutdown(parts: ShutdownParts): Promise<ShutdownManager> {
-  const { clock } = parts;
-  const noteTimes = parts.withTimes ? await keptTimes(parts) : undefined;
+export async function startShutdown(deps: ShutdownDeps): Promise<ShutdownManager> {
+  const { clock } = deps;
+  const noteTimes = deps.withTimes ? await keptTimes(deps) : undefined;
   const manager = new ShutdownManager({
-    ...parts,
-    pods: endingPods(parts.workers),
+    ...deps,
+    pods: endingPods(deps.workers),
     connect: () => Promise.resolve(systemBusSocket(process.env)).then((path) => connectLogind(path, clock)),
     takeLock: (signal) => takeInhibitLock(clock, signal),
     confDir: LOGIND_CONF_DIR,
@@ -46,7 +46,7 @@ export async function startShutdown(parts: ShutdownParts): Promise<ShutdownManag
 }
 
 /** Shows what an earlier boot left. */
-async function keptTimes({ rootDir, registry, clock, log }: ShutdownParts): Promise<ShutdownManagerDeps["noteTimes"]> {
+async function keptTimes({ rootDir, registry, clock, log }: ShutdownDeps): Promise<ShutdownManagerDeps["noteTimes"]> {
   const metrics = shutdownMetrics(registry);
   const state = new ShutdownState(rootDir, clock, log);
   const { start, end } = await state.read();
@@ -57,7 +57,7 @@ async function keptTimes({ rootDir, registry, clock, log }: ShutdownParts): Prom
   };
 }
 
-function endingPods(workers: ShutdownParts["workers"]): EndingPods {
+function endingPods(workers: ShutdownDeps["workers"]): EndingPods {
   return {
     active: () =>
       [...workers.all()].flatMap(({ desired, state }) =>

@@ -1,6 +1,6 @@
 // A connection to the system bus: calls and signals, no more than the shutdown needs. The socket carries no file descriptors:
 // Node can't receive any (docs/adr/0034).
-// Invariant: every call ends: with an answer, BusCallError, BusDeadlineError or BusLostError.
+// Invariant: every call settles: with a reply, BusCallError, BusDeadlineError or BusLostError.
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -18,7 +18,7 @@ export interface BusTarget {
 }
 
 interface BusSignal {
-  /** The unique name that the bus knows the sender by, ":1.7"; the bus's own is its well-known one. */
+  /** The sender's unique bus name, ":1.7"; the bus itself has its well-known one. */
   sender?: string;
   path?: string;
   interface?: string;
@@ -33,7 +33,7 @@ export interface SystemBus {
   /** The unique name of who has this one. */
   ownerOf(name: string): Promise<string>;
   onSignal(listener: (signal: BusSignal) => void): void;
-  /** Resolves when the connection is over, for whatever reason. */
+  /** Resolves when the connection is closed, for whatever reason. */
   readonly lost: Promise<void>;
   close(): void;
 }
@@ -54,7 +54,7 @@ interface DbusLibrary {
   createClient(options: { stream: Duplex; direct: true; authMethods: readonly string[] }): DbusClient;
 }
 
-/** Where the system bus listens, as every D-Bus library finds it. @throws BusAddressError */
+/** Address of the system bus, found as every D-Bus library finds it. @throws BusAddressError */
 export function systemBusSocket(environment: NodeJS.ProcessEnv): string {
   const address = environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? "";
   if (address === "") return SYSTEM_BUS_SOCKET;
@@ -70,7 +70,7 @@ export async function connectSystemBus(path: string, clock: Clock): Promise<Syst
   // Loaded here: 10 MiB that only nodes with graceful shutdown or systemd's slices need.
   const library = (await import("@homebridge/dbus-native")) as unknown as { default: DbusLibrary };
   const socket = createConnection(path);
-  // `direct`: the greeting is ours to send, so that a refused one is an answer like any other.
+  // `direct`: the kubelet sends the greeting itself, so that a refused one is an ordinary reply.
   const client = library.default.createClient({ stream: socket, direct: true, authMethods: ["EXTERNAL"] });
   const bus = new Connection(socket, client, clock);
   try {
@@ -86,7 +86,7 @@ class Connection implements SystemBus {
   readonly lost: Promise<void>;
   private failure: unknown;
   private over = false;
-  /** Ends of what is under way, called when the connection ends. */
+  /** Reject the pending calls; called when the connection ends. */
   private readonly cuts = new Set<() => void>();
 
   constructor(

@@ -11,8 +11,8 @@ import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { decodeCheckpoint, encodeCheckpoint } from "./checkpoint.js";
 import type { PodResources } from "../../model/pod-resources.js";
+import { fnv32 } from "../../../shared/hash/fnv32.js";
 
 /** So long what need not be on disk at once waits for more of its kind. */
 const GATHER_MS = 500;
@@ -62,7 +62,7 @@ export class Allocations {
     this.save(["allocated"], known !== undefined);
   }
 
-  /** These containers have what `resources` gives them, and with `podToo` so has the pod as a whole. */
+  /** These containers run with `resources`, and with `podToo` the pod as a whole, too. */
   actuate(uid: string, names: readonly string[], resources: PodResources, podToo: boolean): void {
     const known = this.actuatedPods.get(uid);
     const own = Object.fromEntries(names.map((name) => [name, resources.containers[name] ?? {}]));
@@ -81,14 +81,16 @@ export class Allocations {
     if (states.length > 0) this.save(states, false);
   }
 
-  /** Of other pods nothing runs since the machine booted: no container was given anything. Their allocations stay. */
+  /**
+   * No container of other pods ran since the machine booted: they have no actuated resources. Their allocations stay.
+   */
   keepActuated(uids: ReadonlySet<string>): void {
     for (const uid of [...this.actuatedPods.keys()]) {
       if (!uids.has(uid) && this.actuatedPods.delete(uid)) this.save(["actuated"], false);
     }
   }
 
-  /** Forgets all other pods. Only when every source has delivered: a pod that comes later is admitted anew. */
+  /** Forgets all other pods. Only when every source has delivered: a pod that comes later is admitted again. */
   keepOnly(isKnown: (uid: string) => boolean): void {
     for (const uid of [...this.allocatedPods.keys(), ...this.actuatedPods.keys()]) {
       if (!isKnown(uid)) this.forget(uid);
@@ -145,3 +147,64 @@ export class Allocations {
 }
 
 type State = "allocated" | "actuated";
+
+// The form of allocated_pods_state and actuated_pods_state, upstream's, so that either kubelet reads what the other left:
+// {"data": "<JSON text>", "checksum": N}, where the checksum is taken of the text.
+
+interface Checkpoint {
+  data: string;
+  checksum: number;
+}
+
+/** By pod UID. */
+type ResourceEntries = ReadonlyMap<string, PodResources>;
+
+export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
+  const pods = [...entries].map(([uid, { containers, pod }]) => [
+    uid,
+    { ContainerResources: containers, ...(pod !== undefined && { PodLevelResources: pod }) },
+  ]);
+  const data = JSON.stringify(pods.length === 0 ? {} : { entries: Object.fromEntries(pods) as unknown });
+  return { data, checksum: checksumOf(data) };
+}
+
+/** Throws if the value is not a checkpoint, or if its checksum does not match. */
+export function decodeCheckpoint(value: unknown): Map<string, PodResources> {
+  if (!isRecord(value) || typeof value["data"] !== "string") throw new Error("not a checkpoint of pod resources");
+  const { data, checksum } = value;
+  if (checksum !== checksumOf(data)) throw new Error("its checksum does not match its data");
+  const content: unknown = JSON.parse(data);
+  const entries = isRecord(content) ? (content["entries"] ?? {}) : undefined;
+  if (!isRecord(entries)) throw new Error("its data holds no entries");
+  return new Map(Object.entries(entries).map(([uid, entry]) => [uid, decodeEntry(uid, entry)]));
+}
+
+function decodeEntry(uid: string, entry: unknown): PodResources {
+  const given = isRecord(entry) ? (entry["ContainerResources"] ?? {}) : undefined;
+  if (!isRecord(entry) || !isRecord(given)) throw new Error(`the entry of pod ${uid} is incomplete`);
+  const containers = Object.fromEntries(
+    Object.entries(given).map(([name, resources]) => [name, decodeRequirements(uid, resources)]),
+  );
+  const pod = entry["PodLevelResources"];
+  return { containers, ...(pod != null && { pod: decodeRequirements(uid, pod) }) };
+}
+
+function decodeRequirements(uid: string, value: unknown): PodResources["containers"][string] {
+  const list = (name: string): Record<string, string> | undefined => {
+    const given = isRecord(value) ? value[name] : null;
+    if (given == null) return undefined;
+    if (!isRecord(given)) throw new Error(`${name} of pod ${uid} are not a list`);
+    return Object.fromEntries(Object.entries(given).map(([resource, quantity]) => [resource, String(quantity)]));
+  };
+  const [limits, requests] = [list("limits"), list("requests")];
+  return { ...(limits && { limits }), ...(requests && { requests }) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** 32-bit FNV-1a over Go's debug print of the text, which is what upstream hashes. */
+function checksumOf(data: string): number {
+  return fnv32(`(string)${data}`);
+}

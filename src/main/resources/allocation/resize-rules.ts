@@ -7,14 +7,14 @@ import { qosClass } from "../qos.js";
 import { featuresToUpdate, type DeclarableFeature } from "../../model/declared-features.js";
 import { changedResources, resourcesOf, type Resizable } from "../../model/pod-resources.js";
 
-/** What the node's settings allow; gates are named as upstream's, less their common beginning. */
+/** The resizes that the node's settings allow; gates have upstream's names without their common prefix. */
 export interface ResizeRules {
   /** InPlacePodLevelResourcesVerticalScaling */
   podLevel: boolean;
   /** InPlacePodVerticalScalingExclusiveCPUs, ...ExclusiveMemory */
   exclusiveCPUs: boolean;
   exclusiveMemory: boolean;
-  /** The policies are static: guaranteed pods have CPUs or memory of their own. */
+  /** The policies are static: guaranteed pods have exclusive CPUs or memory. */
   staticCPUs: boolean;
   staticMemory: boolean;
   /** Burstable containers may swap (memorySwap.swapBehavior LimitedSwap). */
@@ -22,16 +22,6 @@ export interface ResizeRules {
   /** undefined: they are not checked. */
   declaredFeatures: readonly DeclarableFeature[] | undefined;
 }
-
-export const defaultResizeRules: ResizeRules = {
-  podLevel: true,
-  exclusiveCPUs: false,
-  exclusiveMemory: false,
-  staticCPUs: false,
-  staticMemory: false,
-  limitedSwap: false,
-  declaredFeatures: undefined,
-};
 
 export interface Infeasible {
   message: string;
@@ -51,7 +41,7 @@ export function infeasible(desired: Pod, allocated: Pod, rules: ResizeRules): In
   return swapRefusal(desired, allocated, rules) ?? guaranteedRefusal(desired, allocated, rules);
 }
 
-/** What the change of a pod needs and the node does not declare. */
+/** The features that the update of a pod needs and the node does not declare. */
 export function featuresMissingFor(before: Pod, after: Pod, { declaredFeatures }: ResizeRules): DeclarableFeature[] {
   if (declaredFeatures === undefined) return [];
   return featuresToUpdate(before, after).filter((feature) => !declaredFeatures.includes(feature));
@@ -124,7 +114,10 @@ export interface Waiting {
   since: number;
 }
 
-/** The order in which waiting resizes are tried: what asks for nothing more, then priority, Guaranteed, and patience. */
+/**
+ * The order in which pending resizes are retried: resizes without an increase, then by priority, QoS class Guaranteed,
+ * and waiting time.
+ */
 export function byTurn(a: Waiting, b: Waiting): number {
   const rank = ({ desired, allocated }: Waiting): number[] => [
     raisesRequests(desired, allocated) ? 1 : 0,

@@ -1,12 +1,13 @@
-// In-place resizes of the node's pods: what each pod's spec desires, what is allocated, and the state of the difference.
+// In-place resizes of the node's pods: the desired and the allocated resources of each pod, and the state of the
+// difference.
 //
 //   same ── the spec differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
 //                                  │  ▲
 //                    has no room   ▼  │ time, or pods that change        never possible
 //                               deferred                          asked ───────────────► infeasible (until the next change of the spec)
 //
-// Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided at a time,
-// in admission's order; the answer for an older spec never counts for a newer one.
+// Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided
+// at a time, in the order of admission; a result for an older spec never counts for a newer one.
 import type { Pod } from "../../../shared/api/pod.js";
 import { podDescription } from "../../../shared/api/pod.js";
 import { compareQuantities } from "../../../shared/api/quantity.js";
@@ -23,14 +24,7 @@ import {
 } from "../../model/pod-resources.js";
 import { featuresMissing } from "../../model/declared-features.js";
 import * as events from "./resize-events.js";
-import {
-  byTurn,
-  defaultResizeRules,
-  featuresMissingFor,
-  infeasible,
-  raisesRequests,
-  type ResizeRules,
-} from "./resize-rules.js";
+import { byTurn, featuresMissingFor, infeasible, raisesRequests, type ResizeRules } from "./resize-rules.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
@@ -63,8 +57,8 @@ export interface ResizesDeps {
   clock: Clock;
   log: Logger;
   events: { pod(pod: Pod, event: events.ResizeEvent): void };
-  counters?: ResizeCounters;
-  rules?: ResizeRules;
+  counters: ResizeCounters;
+  rules: ResizeRules;
   /** Settles when it is this pod's turn; undefined: granted. Rejects when the kubelet stops. */
   ask(pod: Pod): Promise<ResizeRefusal | undefined>;
   /** The pod may use other resources from now on. */
@@ -97,7 +91,7 @@ interface Entry {
   progress?: Progress;
 }
 
-/** What the planner needs to know of a pod's resize. */
+/** The state of a pod's resize, for the planner. */
 export interface ResizeView {
   /** The resources last set in the runtime for its containers; undefined: not known. */
   actuated: PodResources | undefined;
@@ -120,7 +114,7 @@ export class Resizes {
   private readonly rules: ResizeRules;
 
   constructor(private readonly deps: ResizesDeps) {
-    this.rules = deps.rules ?? defaultResizeRules;
+    this.rules = deps.rules;
   }
 
   /** Begins the rounds of retries. */
@@ -145,7 +139,7 @@ export class Resizes {
     this.entries.set(uid, entry);
     if (known !== undefined) this.checkFeatures(known.desired, desired);
     if (known !== undefined && known.admitted) this.countRequested(known.desired, desired);
-    // Should this one give something back, the others are tried when it is granted.
+    // If this resize releases something, the others are tried when it is granted.
     if (entry.admitted && !sameResources(resourcesOf(desired), resourcesOf(known?.desired ?? effective))) {
       // The pod's record has the new spec from now on. Without an allocation, the spec would be taken for one.
       this.deps.allocations.hurry();
@@ -165,7 +159,7 @@ export class Resizes {
     return allocated === undefined ? pod : withResources(pod, allocated);
   }
 
-  /** Admission took the pod on, as it was asked for. */
+  /** Admission admitted the pod with its requested resources. */
   onAdmitted(pod: Pod): void {
     const { uid } = pod.metadata;
     const entry = this.entries.get(uid);
@@ -176,7 +170,7 @@ export class Resizes {
     this.consider(uid, "pod_updated");
   }
 
-  /** Nothing of the pod runs any more: what it had is free. Should it run again, it is admitted anew. */
+  /** No container of the pod runs any more: its resources are free. If it runs again, it is admitted again. */
   onOver(uid: string): void {
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
@@ -231,22 +225,22 @@ export class Resizes {
     if (progress.error === message) return;
     progress.error = message;
     this.deps.events.pod(pod, events.resizeFailed(pod, message));
-    if (progress.since !== undefined) this.deps.counters?.ended(clock.now() - progress.since, false);
+    if (progress.since !== undefined) this.deps.counters.ended(clock.now() - progress.since, false);
     this.changed(pod.metadata.uid);
   }
 
-  /** The pod was looked at: does something of it still run with other resources than those allocated? */
+  /** The pod was observed. True if a container still runs with other resources than those allocated. */
   onSynced(pod: Pod, resizing: boolean): void {
     const { uid } = pod.metadata;
     const entry = this.entries.get(uid);
-    // A look from before the last decision says nothing about it.
+    // An observation from before the last decision does not count.
     if (entry === undefined || !sameResources(resourcesOf(pod), resourcesOf(entry.effective))) return;
     if (resizing && entry.progress === undefined) entry.progress = { since: undefined, failures: 0 };
     else if (!resizing && entry.progress !== undefined) {
       const { since } = entry.progress;
       delete entry.progress;
       this.deps.events.pod(pod, events.resizeCompleted(pod));
-      if (since !== undefined) this.deps.counters?.ended(this.deps.clock.now() - since, true);
+      if (since !== undefined) this.deps.counters.ended(this.deps.clock.now() - since, true);
     } else return;
     this.changed(uid);
   }
@@ -265,7 +259,7 @@ export class Resizes {
     return conditions;
   }
 
-  /** What the pod's status tells of it. */
+  /** The state of a pod's resize, for the pod's status. */
   shown(uid: string): { desired?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
     const desired = this.entries.get(uid)?.desired;
     const actuated = this.deps.allocations.actuated(uid);
@@ -333,7 +327,7 @@ export class Resizes {
     const before = entry.effective;
     allocations.allocate(uid, resourcesOf(granted));
     entry.effective = withResources(entry.desired, resourcesOf(granted));
-    if (entry.pending?.reason === "Deferred") counters?.deferredAccepted(trigger);
+    if (entry.pending?.reason === "Deferred") counters.deferredAccepted(trigger);
     delete entry.pending;
     entry.progress = { since: clock.now(), failures: 0 };
     log.info({ pod: uid, trigger }, `${podDescription(granted)}: resize granted`);
@@ -350,7 +344,7 @@ export class Resizes {
     const same = pending?.reason === verdict && pending.message === message;
     entry.pending = { reason: verdict, message, since: pending?.since ?? clock.now() };
     if (same) return;
-    if (detail !== undefined) counters?.infeasible(detail);
+    if (detail !== undefined) counters.infeasible(detail);
     log.info({ pod: uid, reason, verdict }, `${podDescription(desired)}: resize ${verdict.toLowerCase()}: ${message}`);
     const event =
       detail === undefined
@@ -368,11 +362,11 @@ export class Resizes {
   private count(): void {
     const all = [...this.entries.values()];
     const pending = (reason: string): number => all.filter((entry) => entry.pending?.reason === reason).length;
-    this.deps.counters?.pending(pending("Deferred"), pending("Infeasible"));
-    this.deps.counters?.inProgress(all.filter(({ progress }) => progress !== undefined).length);
+    this.deps.counters.pending(pending("Deferred"), pending("Infeasible"));
+    this.deps.counters.inProgress(all.filter(({ progress }) => progress !== undefined).length);
   }
 
-  /** As upstream: the pod is changed all the same, and the event says what the node lacks. */
+  /** As upstream: the pod is changed all the same, and the event names the missing feature. */
   private checkFeatures(before: Pod, after: Pod): void {
     const missing = featuresMissingFor(before, after, this.rules);
     if (missing.length === 0) return;
@@ -386,7 +380,7 @@ export class Resizes {
       for (const resource of changedResources(old[name], wanted[name])) {
         for (const requirement of ["requests", "limits"] as const) {
           const operation = operationOf(old[name]?.[requirement]?.[resource], wanted[name]?.[requirement]?.[resource]);
-          if (operation !== undefined) this.deps.counters?.requested(resource, requirement, operation);
+          if (operation !== undefined) this.deps.counters.requested(resource, requirement, operation);
         }
       }
     }

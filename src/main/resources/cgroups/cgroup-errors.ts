@@ -10,9 +10,6 @@ export class CgroupsNotWritableError extends Error {
     });
   }
 }
-export function isCgroupsNotWritableError(error: unknown): error is CgroupsNotWritableError {
-  return error instanceof CgroupsNotWritableError;
-}
 
 /** The kernel refused a value. */
 export class CgroupWriteError extends Error {
@@ -41,9 +38,6 @@ export class CgroupMissingError extends Error {
       `cgroup ${JSON.stringify(cgroup)} has some missing paths: ${missing.join(", ")}; create it before the kubelet starts`,
     );
   }
-}
-export function isCgroupMissingError(error: unknown): error is CgroupMissingError {
-  return error instanceof CgroupMissingError;
 }
 
 export function errnoOf(error: unknown): string | undefined {

@@ -9,11 +9,10 @@ import { isSafePodUid } from "../../../shared/api/pod-uid.js";
 import type { QOSClass } from "../../../shared/api/pod-status.js";
 import { CgroupMissingError, isCgroupWriteError } from "./cgroup-errors.js";
 import type { OnRefused } from "./cgroup-files.js";
-import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupLimits, CgroupTree } from "./cgroup-tree.js";
 import type { CgroupMounts, V1Hierarchy } from "../../../shared/cgroup/mounts.js";
 import type { CgroupOperation } from "./metrics.js";
 import * as names from "../../../shared/cgroup/name.js";
-import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
 import { removeCgroup } from "./cgroup-removal.js";
@@ -51,7 +50,7 @@ export interface CgroupManager {
    * A cgroup of the other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
-  /** Removes the pod's cgroup from whatever tier it is in, killing what is left inside. @throws CgroupBusyError */
+  /** Removes the pod's cgroup in every tier and kills the processes inside. @throws CgroupBusyError */
   removePod(uid: string): Promise<void>;
   /** UIDs of pods with a cgroup on disk. */
   listPods(): Promise<string[]>;
@@ -84,7 +83,7 @@ export interface CgroupManagerOptions {
   hugePageSizes?: readonly bigint[];
   /** Bytes; see page-size. */
   pageSize: bigint;
-  /** A container of the pod has CPUs of its own: the pod's quota would get in its way. */
+  /** A container of the pod has exclusive CPUs: the pod's quota would throttle it. */
   noCpuQuota?: (pod: Pod) => boolean;
   /** CFS period of the pods, microseconds; 100 ms when absent. */
   cpuPeriodUs?: bigint;
@@ -104,7 +103,7 @@ export interface CgroupManagerOptions {
 
 const TIERS: readonly QOSClass[] = ["BestEffort", "Burstable", "Guaranteed"];
 
-/** Touches nothing yet: what is not as it must be shows in `setUp`. */
+/** Writes nothing to the cgroup tree yet: `setUp` reports a wrong tree. */
 export function createCgroupManager(given: CgroupManagerOptions): CgroupManager {
   const options = { ...given, log: moduleLogger(given.log, "cgroups") };
   const { mounts, pageSize, log, clock } = options;
@@ -117,7 +116,10 @@ export function createCgroupManager(given: CgroupManagerOptions): CgroupManager 
   return new TreeManager(systemdTree(plain, options.systemd ?? systemdUnits({ clock, log })), plain, options);
 }
 
-/** systemd removes slices without device rules from the devices hierarchy whenever it looks at them: it is left to systemd. */
+/**
+ * systemd removes slices without device rules from the devices hierarchy at any time: this hierarchy is left to
+ * systemd.
+ */
 function hierarchiesOf(all: readonly V1Hierarchy[], driver: names.CgroupDriver): readonly V1Hierarchy[] {
   return driver === "systemd" ? all.filter(({ controllers }) => !controllers.includes("devices")) : all;
 }
@@ -130,9 +132,9 @@ class TreeManager implements CgroupManager {
   private readonly known = new PodPlaces();
   private readonly removing = new Map<string, Promise<void>>();
   private readonly tierOptions: TierOptions;
-  /** Last asked for: a tree that has to be made again gets them. */
+  /** The last requested values: a tree that is created again gets them. */
   private tiers: TierLimits;
-  /** Values that tiers were last given, whole. */
+  /** The last complete values of the tiers. */
   private readonly tiersGiven = new Map<QOSClass, string>();
   private podsLimits: CgroupLimits = {};
   private madeRoot = false;
@@ -279,7 +281,7 @@ class TreeManager implements CgroupManager {
 
   async tearDown(): Promise<void> {
     if (this.options.cgroupsPerQOS) await removeCgroup(this.tree, this.tier("Guaranteed"), undefined, this.options);
-    // Parents of the root that setUp made may hold others by now: only the root itself goes.
+    // Parents of the root that setUp made may have other children by now: only the root itself is removed.
     if (this.madeRoot && this.root.length > 0) await this.tree.remove(this.root);
   }
 
@@ -306,7 +308,10 @@ class TreeManager implements CgroupManager {
     );
   }
 
-  /** A limit below what is in use is set to what is in use: the next update tries again. False then. */
+  /**
+   * Returns false if the memory limit is below the current usage: the limit is then set to the usage, and the next
+   * update tries again.
+   */
   private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<boolean> {
     const { tree } = this;
     const name = this.tier(qos);

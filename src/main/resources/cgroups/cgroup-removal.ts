@@ -1,5 +1,5 @@
-// Removal of one cgroup with all below it. What is left inside is named and killed; a process that does not die keeps its
-// cgroup, and the error names it.
+// Removal of one cgroup with all below it. Processes inside are logged by name and killed. If a process does not exit,
+// its cgroup remains, and the error names the process.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -34,10 +34,10 @@ export async function removeCgroup(
   throw new CgroupBusyError(toCgroupfs(name), TRIES, new Error(`inside: ${left.join(", ") || "no process seen"}`));
 }
 
-// Names for PIDs, so that a log line about a killed process tells what it was.
+// Names of processes, so that a log line about a killed process names it.
 const SHOWN = 20;
 
-/** "1234 (sleep)" for the first 20; a process gone meanwhile shows as "1234 (gone)". */
+/** "1234 (sleep)" for the first 20; a process that has exited meanwhile is "1234 (gone)". */
 async function describeProcesses(pids: readonly number[]): Promise<string[]> {
   const shown = await Promise.all(
     pids

@@ -1,7 +1,7 @@
-// A cgroup manager that is still being made: which driver it uses is for the runtime to say, and a node need not wait for
-// that answer to look at what runs. Every call waits until the manager is there and its tree is set up.
+// A cgroup manager that is still being created: its driver depends on the runtime's reply, and the node can observe
+// pods before that. Every call waits until the manager exists and its tree is set up.
 import type { Pod } from "../../../shared/api/pod.js";
-import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupLimits } from "./cgroup-tree.js";
 import type { CgroupManager, PodCgroup } from "./cgroup-manager.js";
 
 export class LateCgroups implements CgroupManager {

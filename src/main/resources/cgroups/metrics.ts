@@ -1,4 +1,4 @@
-// What the kubelet does to cgroups, as upstream counts it. Main thread only.
+// Metrics of the kubelet's cgroup operations, under upstream's names. Main thread only.
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export type CgroupOperation = "create" | "update" | "destroy";

@@ -1,7 +1,7 @@
 // Cgroups of pods of which nothing else is left on this machine: no directory, no log, nothing in the runtime. A kubelet that
 // was killed, or a runtime that was, leaves them by the hundred.
-// Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; no known pod's cgroup is
-// removed who is wanted by the time it is its turn.
+// Invariant: one is removed at a time, so that pods that start meanwhile do not wait behind them; before each removal
+// the UID is checked again, and a cgroup of a pod that is wanted by then stays.
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { CgroupManager } from "./cgroup-manager.js";

@@ -2,7 +2,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import { milliValue, value } from "../../../shared/api/quantity.js";
 import { MIN_SHARES, milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
-import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupLimits } from "./cgroup-tree.js";
 import { hugePagesAsked, hugePageSizeName } from "../huge-pages.js";
 import { reservedMemory } from "../memory-values.js";
 import { isPositive, podLimits, podRequests, sumOf } from "../pod-requests.js";

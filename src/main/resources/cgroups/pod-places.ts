@@ -1,8 +1,8 @@
-// In which tiers a pod has, or had, its cgroup, as far as this kubelet has made or seen it. It spares the end of a pod the
-// look into tiers where it never was. A hint only: who is not known here may be anywhere.
+// The QoS tiers in which this kubelet created or found each pod's cgroup. The removal of a pod then skips the other
+// tiers. Only a hint: a pod without an entry may have its cgroup in any tier.
 import type { CgroupName } from "../../../shared/cgroup/name.js";
 
-/** More than a node has pods; those longest unused are forgotten first. */
+/** More entries than a node has pods. The entries that were unused for the longest time are dropped first. */
 const KEPT = 4096;
 
 export class PodPlaces {

@@ -1,6 +1,6 @@
 // kubeletCgroups and systemCgroups: the kubelet's own process, and processes in no other cgroup, are moved to the cgroups
 // that the configuration names. Invariant: without those fields nothing is moved; never process 1, never the kernel's
-// own threads, and nothing when the kubelet itself lives in a container.
+// own threads, and nothing when the kubelet itself runs in a container.
 import { readlink, readFile } from "node:fs/promises";
 import type { CgroupMounts } from "../../../shared/cgroup/mounts.js";
 import { parseCgroupPath, toCgroupfs, type CgroupName } from "../../../shared/cgroup/name.js";
@@ -36,8 +36,6 @@ export class SystemCgroupsRootError extends Error {
     super('systemCgroups cannot be the root ("/"): name a cgroup below it, such as /system');
   }
 }
-export const isSystemCgroupsRootError = (error: unknown): error is SystemCgroupsRootError =>
-  error instanceof SystemCgroupsRootError;
 
 /** Processes are started while others are moved. */
 const ROUNDS = 5;
@@ -57,7 +55,7 @@ export class ProcessPlacement {
         : cgroupV1(mounts.hierarchies, mounts.unified?.mountPoint, refused, SMALLEST_PAGE);
   }
 
-  /** Moves what is not where it belongs. To be repeated; never rejects. */
+  /** Moves processes into their configured cgroups. Called repeatedly; never rejects. */
   async ensure(): Promise<void> {
     const { systemCgroups, kubeletCgroups, pid = process.pid, inHost = isInHost, log } = this.options;
     if (systemCgroups !== "") {
@@ -118,7 +116,7 @@ export class ProcessPlacement {
     }
   }
 
-  /** Where it is to be seen which processes are whose: the memory hierarchy, or the only one. */
+  /** The directory that lists the processes of a cgroup: in the memory hierarchy, or in the unified hierarchy. */
   private rulingDirectory(name: CgroupName): string {
     const { mounts } = this.options;
     if (mounts.version === 2) return mounts.mountPoint + toCgroupfs(name);
@@ -145,7 +143,7 @@ async function isKernelThread(pid: number): Promise<boolean> {
   );
 }
 
-/** It sees the processes and the files of the machine, as process 1 does. */
+/** True if it runs in the host's namespaces of processes and files, as process 1 does. */
 async function isInHost(pid: number): Promise<boolean> {
   const same = async (namespace: string): Promise<boolean> => {
     const [own, first] = await Promise.all([pid, 1].map((one) => readlink(`/proc/${one}/ns/${namespace}`)));

@@ -1,9 +1,9 @@
-// Values of the QoS tiers, from the pods that run: how much CPU each tier weighs, and what of the memory is kept for those
-// above it. Pure. Source: status-rules.md 15.
+// Values of the QoS tiers, from the running pods: the CPU weight of each tier, and the memory that is kept for the
+// tiers above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
 import type { Pod } from "../../../shared/api/pod.js";
 import type { QOSClass } from "../../../shared/api/pod-status.js";
 import { milliValue, value } from "../../../shared/api/quantity.js";
-import type { CgroupLimits } from "./cgroup-limits.js";
+import type { CgroupLimits } from "./cgroup-tree.js";
 import { MIN_SHARES, milliCpuToShares } from "../cpu.js";
 import { hugePageSizeName } from "../huge-pages.js";
 import { podRequests, sumOf } from "../pod-requests.js";
@@ -29,7 +29,7 @@ export function tierLimits(pods: readonly Pod[], options: TierOptions): TierLimi
     memory[qos] += value(sumOf(requests, "memory"));
     if (qos === "Burstable") milliCpu += milliValue(sumOf(requests, "cpu"));
   }
-  // Huge pages are limited where they are asked for, by the pod.
+  // Huge pages are limited in the cgroup of the pod.
   const hugePages = new Map(options.hugePageSizes.map((size) => [hugePageSizeName(size), -1n] as const));
   const common: CgroupLimits = hugePages.size > 0 ? { hugePages } : {};
   const tiers: Record<QOSClass, CgroupLimits> = {
@@ -37,7 +37,7 @@ export function tierLimits(pods: readonly Pod[], options: TierOptions): TierLimi
     Burstable: { ...common, cpuShares: milliCpuToShares(milliCpu) },
     BestEffort: { ...common, cpuShares: MIN_SHARES },
   };
-  // A tier protects no more than those above it do: kubepods holds what both classes below it are promised.
+  // A tier protects no more than the tiers above it: kubepods protects the memory of both classes below it.
   if (options.reserveMemory === true) {
     Object.assign(tiers.Guaranteed, { memoryMinBytes: memory.Guaranteed, memoryLowBytes: memory.Burstable });
     tiers.Burstable.memoryLowBytes = memory.Burstable;

@@ -2,17 +2,19 @@
 // {"policyName": "static", "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}, and with gate
 // PodLevelResourceManagers "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
-import { isStateSum, stateSum, type StateTexts } from "./checkpoint-sum.js";
 import type { CpuSet } from "./cpu-set.js";
+import { fnv32 } from "../../../shared/hash/fnv32.js";
 
 export const CPU_STATE_FILE = "cpu_manager_state";
 
-/** What the file says. A pod's CPUs are by container name. */
+/** The content of the file. A pod's CPUs are by container name. */
 export interface CpuAssignments {
   policyName: string;
   shared: CpuSet;
   exclusive: ReadonlyMap<string, ReadonlyMap<string, CpuSet>>;
-  /** Pods that have CPUs as a whole, which their containers share out; undefined: the form knows none. */
+  /**
+   * Pods with exclusive CPUs at pod level, which their containers share; undefined: the file format has no such pods.
+   */
   pods?: ReadonlyMap<string, CpuSet> | undefined;
 }
 
@@ -30,7 +32,10 @@ export function encodeCpuState({ policyName, shared, exclusive, pods }: CpuAssig
   });
 }
 
-/** Throws on what is no such state, or not the one that was written. A checksum of 0 or none is not looked at. */
+/**
+ * Throws if the value is not such a state, or if its checksum does not match. A checksum of 0, or none, is not
+ * compared.
+ */
 export function decodeCpuState(value: unknown): CpuAssignments {
   if (!isRecord(value)) throw new Error("not a state of the CPU manager");
   const { policyName, defaultCpuSet = "", entries = {}, podEntries, checksum = 0 } = value;
@@ -80,4 +85,54 @@ function isRecordOf<T>(value: unknown, isMember: (member: unknown) => member is 
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
+// Invariant: one with podEntries, empty or not, is another struct than one without.
+
+/** The file's members as they are written. */
+interface StateTexts {
+  policyName: string;
+  defaultCpuSet: string;
+  entries: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Gate PodLevelResourceManagers: each pod's own CPUs. */
+  podEntries?: Readonly<Record<string, { readonly cpuSet: string }>>;
+}
+
+/** The struct name that every version accepts; 1.36 also has new ones. */
+const WRITTEN = "CPUManagerCheckpoint";
+const WITHOUT_PODS = [WRITTEN, "CPUManagerCheckpointV2"];
+const WITH_PODS = [WRITTEN, "CPUManagerCheckpointV3"];
+
+function stateSum(texts: StateTexts): number {
+  return sumOf(texts, WRITTEN);
+}
+
+/** Is it a sum that some kubelet makes of these members? */
+function isStateSum(texts: StateTexts, sum: number): boolean {
+  if (texts.podEntries === undefined && WITHOUT_PODS.some((name) => sumOf(texts, name) === sum)) return true;
+  const withPods = { podEntries: {}, ...texts };
+  return WITH_PODS.some((name) => sumOf(withPods, name) === sum);
+}
+
+function sumOf({ policyName, defaultCpuSet, entries, podEntries }: StateTexts, struct: string): number {
+  const containers = Object.entries(entries).map(([uid, lists]) => [uid, goMap(Object.entries(lists))] as const);
+  const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [uid, goCpus(cpuSet)] as const);
+  const text =
+    `(*state.${struct}){PolicyName:(string)${policyName} DefaultCPUSet:(string)${defaultCpuSet} ` +
+    `Entries:(map[string]map[string]string)${goMap(containers)} ` +
+    (podEntries === undefined ? "" : `PodEntries:(state.PodCPUAssignments)${goMap(pods)} `) +
+    `Checksum:(checksum.Checksum)0}`;
+  return fnv32(text);
+}
+
+/** Go prints maps by ascending keys. */
+function goMap(members: readonly (readonly [string, string])[]): string {
+  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${sorted.map(([key, text]) => `${key}:${text}`).join(" ")}]`;
+}
+
+function goCpus(list: string): string {
+  const cpus = (parseCpuList(list) ?? []).map((cpu) => `${cpu}:{}`);
+  return `{CPUSet:(cpuset.CPUSet){elems:(map[int]struct {})map[${cpus.join(" ")}]}}`;
 }

@@ -1,5 +1,5 @@
 // Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the policy.
-import { parseCpuList } from "../../../shared/api/cpu-list.js";
+import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
@@ -11,9 +11,11 @@ import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
 import { checkOptions, staticOptions, type StaticOptions } from "./options.js";
-import { reservedCpus } from "./reserved.js";
 import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
+import { without, type CpuSet } from "./cpu-set.js";
+import { CpuPolicyError } from "./errors.js";
+import { takePacked } from "./take-packed.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -35,14 +37,14 @@ export interface CpuManagerSettings {
 
 export interface CpuManagerDeps {
   cri: () => Pick<CriClient, "updateContainerResources">;
-  /** What the runtime has of each pod. */
+  /** Each pod as last observed in the runtime. */
   observed: () => Iterable<ObservedPod>;
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
 }
 
-/** Rejects with CpuPolicyError or UnknownTopologyError. The machine is read where it is not given. */
+/** Rejects with CpuPolicyError or UnknownTopologyError. Without a given machine, the real one is read. */
 export async function createCpuManager(
   settings: CpuManagerSettings,
   { cri, observed, registry, clock, log }: CpuManagerDeps,
@@ -66,7 +68,7 @@ export async function createCpuManager(
   });
 }
 
-/** Only a topology manager that looks at pods hands out CPUs to them. */
+/** Only a topology manager with scope pod allocates CPUs to pods. */
 function podLevelOf(settings: CpuManagerSettings): StaticOptions["podLevel"] {
   if (!settings.podLevelResourceManagers) return "shared";
   return settings.topologyManagerPolicy !== "none" && settings.topologyManagerScope === "pod" ? "whole" : "containers";
@@ -74,4 +76,39 @@ function podLevelOf(settings: CpuManagerSettings): StaticOptions["podLevel"] {
 
 function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {
   return (parseQuantity(reserved["cpu"] ?? 0).nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;
+}
+
+// The CPUs that are never handed out: those that are named, or as many as kube and system reserve, from the first core on.
+
+const MILLI_PER_CPU = 1000n;
+
+interface CpuReservation {
+  /** reservedSystemCPUs; empty: by amount. */
+  cpus: readonly number[];
+  /** kubeReserved.cpu and systemReserved.cpu together; a part of a CPU counts whole. */
+  milliCpu: bigint;
+}
+
+/** @throws CpuPolicyError when nothing is reserved, or more than there is */
+export function reservedCpus(topology: CpuTopology, { cpus, milliCpu }: CpuReservation): CpuSet {
+  if (cpus.length > 0) {
+    const absent = without(cpus, topology.all);
+    if (absent.size === 0) return new Set(cpus);
+    throw new CpuPolicyError(
+      `reservedSystemCPUs names CPUs that are not online: ${printCpuList(absent)} of ${printCpuList(cpus)}, online are ` +
+        `${printCpuList(topology.all)}; name others`,
+    );
+  }
+  const count = Number((milliCpu + MILLI_PER_CPU - 1n) / MILLI_PER_CPU);
+  if (count === 0) {
+    throw new CpuPolicyError(
+      "the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than zero; set reservedSystemCPUs, " +
+        "kubeReserved.cpu or systemReserved.cpu, or cpuManagerPolicy: none",
+    );
+  }
+  const taken = takePacked(topology, topology.all, count);
+  if (taken !== undefined) return taken;
+  throw new CpuPolicyError(
+    `kubeReserved.cpu and systemReserved.cpu are ${count} CPUs together and the machine has ${topology.all.size}; reserve less`,
+  );
 }

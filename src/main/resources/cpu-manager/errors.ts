@@ -24,8 +24,6 @@ export class CpuStateMismatchError extends Error {
     );
   }
 }
-export const isCpuStateMismatchError = (error: unknown): error is CpuStateMismatchError =>
-  error instanceof CpuStateMismatchError;
 
 /** full-pcpus-only: the request is no whole number of cores. */
 export function notWholeCores(requested: number, perCore: number): AllocationError {
@@ -44,7 +42,7 @@ export function tooFewCores(available: number, requested: number, perCore: numbe
   );
 }
 
-/** More than is free, which the node's account of CPUs should have seen before. */
+/** More CPUs than are free, which the accounting should have detected before. */
 export function tooFewCpus(available: number, requested: number): AllocationError {
   return new AllocationError(
     "UnexpectedAdmissionError",

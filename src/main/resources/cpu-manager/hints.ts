@@ -1,6 +1,6 @@
-// Where a request for CPUs could be served: every set of NUMA nodes that has enough of them free. Pure.
-// Invariant: preferred are the sets as narrow as the machine allows for that many CPUs, whether free or not, so that
-// a request is not called well placed only because others were there before.
+// Topology hints for a request for CPUs: every set of NUMA nodes with enough free CPUs. Pure.
+// Invariant: the preferred sets are the narrowest that the machine allows for that many CPUs, free or not, so that a
+// request is not called well placed only because other containers hold the better places.
 import type { TopologyHint } from "../managers/port.js";
 import type { CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, type CpuSet } from "./cpu-set.js";

@@ -2,14 +2,14 @@
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface CpuManagerMetrics {
-  /** A container asked for CPUs of its own. */
+  /** A container requested exclusive CPUs. */
   requested(): void;
   failed(): void;
   /** It got whole cores because it had to (full-pcpus-only). */
   wholeCores(got: boolean): void;
   /** All its CPUs share a cache (prefer-align-cpus-by-uncorecache). */
   oneCache(): void;
-  /** How things stand: CPUs handed out by NUMA node, and CPUs that could be. */
+  /** Current state: exclusively allocated CPUs by NUMA node, and CPUs that are free for allocation. */
   standing(exclusive: number, free: number, byNumaNode: ReadonlyMap<number, number>): void;
 }
 

@@ -1,14 +1,14 @@
-// Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with whole CPUs for itself as a whole gets those, and its
-// containers share them out: some have CPUs of their own, the others run on what is left of the pod's. Pure.
+// Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with a whole number of CPUs at pod level gets exclusive
+// CPUs. Some of its containers get exclusive CPUs of these, the others share the rest of the pod's CPUs. Pure.
 // Invariant: no container of such a pod runs on CPUs of others, and none is left without any.
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { union, without, type CpuSet } from "./cpu-set.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
-/** How many CPUs of its own a container asks for; 0: it shares. */
+/** The number of exclusive CPUs that a container requests; 0: it shares. */
 export type CpusWanted = (container: Container) => number;
 
-/** Why the pod's CPUs can't be shared out; undefined: they can. Init containers run one after the other. */
+/** The reason why the pod's CPUs can't be divided; undefined: they can. Init containers run one after the other. */
 export function podPoolProblem({ spec }: Pod, total: number, wanted: CpusWanted): string | undefined {
   let stays = 0;
   let sharers = false;

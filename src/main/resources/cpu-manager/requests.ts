@@ -7,12 +7,12 @@ import { containersOf } from "../../../shared/api/pod-containers.js";
 
 const NANO = 1_000_000_000n;
 
-/** How many CPUs are the container's alone; 0: it runs in the shared pool. */
+/** The number of exclusive CPUs of the container; 0: it runs in the shared pool. */
 export function exclusiveCpus(pod: Pod, container: Container): number {
   return qosClass(pod) === "Guaranteed" ? wholeCpus(container.resources?.requests?.["cpu"]) : 0;
 }
 
-/** How many the pod needs at a time: init containers run before the others, sidecars stay. */
+/** The largest number that the pod needs at one time: init containers run before the others, sidecars stay. */
 export function exclusivePodCpus(pod: Pod, wanted: (container: Container) => number): number {
   let [sidecars, peak] = [0, 0];
   for (const container of pod.spec.initContainers ?? []) {
@@ -34,13 +34,13 @@ export function exclusiveShare(pod: Pod, container: Container): number {
   return fixed ? exclusiveCpus(pod, container) : 0;
 }
 
-/** How many CPUs a Guaranteed pod with resources as a whole asks for; 0: none, or no whole number. */
+/** The number of CPUs that a Guaranteed pod requests at pod level; 0: none, or not a whole number. */
 export function wholePodCpus(pod: Pod): number {
   const { requests, limits } = pod.spec.resources ?? {};
   return qosClass(pod) === "Guaranteed" ? wholeCpus(requests?.["cpu"] ?? limits?.["cpu"]) : 0;
 }
 
-/** 0 for what is no whole number. */
+/** Returns 0 for a quantity that is not a whole number. */
 function wholeCpus(quantity: Parameters<typeof parseQuantity>[0] | undefined): number {
   const { nanos } = parseQuantity(quantity ?? 0);
   return nanos % NANO === 0n ? Number(nanos / NANO) : 0;

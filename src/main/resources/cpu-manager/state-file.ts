@@ -37,7 +37,7 @@ export class CpuStateFile {
     await removeLeftovers(this.path);
   }
 
-  /** Writes what `current` gives when its turn comes; a failed write is logged once. */
+  /** Writes the result of `current` at its turn; a failed write is logged once. */
   saving(current: () => CpuAssignments): LatestWrite {
     const { path, log } = this;
     return new LatestWrite({

@@ -69,7 +69,7 @@ export class CpuState {
   }
 }
 
-/** What a state must fit: CPUs that pods may run on, and those of them that are never handed out. */
+/** The bounds of a state: the CPUs that pods may run on, and the reserved ones among them. */
 export interface StateBounds {
   /** Without the reserved CPUs under strict reservation. */
   usable: CpuSet;

@@ -60,7 +60,7 @@ export class StaticCpuManager implements ResourceManager {
     this.pods = pods;
     await file.removeLeftovers();
     const kept = await file.read(POLICY);
-    // As written by who had no CPU of its own to give yet.
+    // An empty state was written before any CPU was assigned: it counts as no state.
     if (kept !== undefined && (kept.shared.size > 0 || kept.exclusive.size > 0)) {
       const state = CpuState.of(kept);
       // No pod has CPUs as a whole any more.
@@ -94,7 +94,7 @@ export class StaticCpuManager implements ResourceManager {
     if (!this.policy.wantsExclusive(pod, container)) return;
     const { metrics, options } = this.deps;
     const before = this.policy.state.shared;
-    // One that shares its pod's CPUs has asked for none.
+    // A container that shares its pod's CPUs has requested none.
     if (this.policy.wanted(pod, container) > 0) metrics.requested();
     try {
       const cpus = this.policy.allocate(pod, container, affinity);
@@ -142,7 +142,7 @@ export class StaticCpuManager implements ResourceManager {
     return ascending(this.policy.state.of(podUid, container) ?? []);
   }
 
-  /** CPUs that may be handed out, handed out or not, ascending. */
+  /** CPUs that may be allocated, free or not, ascending. */
   allocatableCpus(): readonly number[] {
     return ascending(this.policy.allocatable);
   }

@@ -1,4 +1,4 @@
-// The static policy: who gets which CPUs of its own, and who shares the rest.
+// The static policy: exclusive CPUs for some containers, the shared pool for the others.
 // Invariant: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
 // CPUs are never exclusive; what a container has it keeps until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
@@ -41,7 +41,7 @@ export class StaticPolicy {
     return without(this.topology.all, this.reserved);
   }
 
-  /** How many CPUs of its own the container is to have; 0: none. */
+  /** The number of exclusive CPUs that the container gets; 0: none. */
   wanted(pod: Pod, container: Container): number {
     if (!hasPodLevelResources(pod)) return exclusiveCpus(pod, container);
     const { podLevel } = this.options;
@@ -54,7 +54,7 @@ export class StaticPolicy {
     return this.wholePod(pod) > 0 || this.wanted(pod, container) > 0;
   }
 
-  /** Undefined: it asks for none. Idempotent. @throws AllocationError */
+  /** Undefined: the container requests none. Idempotent. @throws AllocationError */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): CpuSet | undefined {
     const { uid } = pod.metadata;
     const [count, whole] = [this.wanted(pod, container), this.wholePod(pod)];
@@ -108,7 +108,7 @@ export class StaticPolicy {
     return new Map(topology.ids("numaNode").map((id) => [id, common(topology.members("numaNode", id), taken).size]));
   }
 
-  /** How many CPUs the pod is to have as a whole; 0: its containers ask by themselves, or not at all. */
+  /** The number of exclusive CPUs for the pod as a whole; 0: its containers get their own, or none. */
   private wholePod(pod: Pod): number {
     return this.options.podLevel === "whole" && hasPodLevelResources(pod) ? wholePodCpus(pod) : 0;
   }
@@ -148,10 +148,10 @@ export class StaticPolicy {
     return without(of(true), of(false));
   }
 
-  /** What the pod has already first, then what lies where the topology manager wants it, then anything. */
+  /** Takes CPUs that the pod has already, then those aligned with the topology hint, then any. */
   private take(count: number, free: CpuSet, reusable: CpuSet, affinity?: TopologyHint): CpuSet | undefined {
     const aligned = affinity === undefined ? NO_CPUS : common(this.placed(affinity), free);
-    // To take what is there would make uneven parts.
+    // CPUs that the pod already has would make the parts on the NUMA nodes uneven.
     const own = this.options.acrossNumaNodes ? NO_CPUS : reusable;
     let cpus = NO_CPUS;
     for (const tier of [own, aligned, free]) {

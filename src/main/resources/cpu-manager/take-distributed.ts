@@ -6,7 +6,7 @@ import type { CpuTopology } from "./cpu-topology.js";
 import { common, union, type CpuSet } from "./cpu-set.js";
 import { takePacked, type PackOptions } from "./take-packed.js";
 
-/** Beyond it the sets of nodes are too many to look at; no such machine is known. */
+/** Beyond it there are too many sets of nodes to search; no such machine is known. */
 const MAX_NODES = 12;
 
 /** @param groupSize CPUs that are handed out together: a core's with full-pcpus-only, else 1. Undefined: too few are free. */
@@ -25,7 +25,7 @@ export function takeDistributed(
   return union(...parts.map((part) => part ?? []));
 }
 
-/** NUMA node to the CPUs it gives. */
+/** NUMA node to its allocated CPUs. */
 type Shares = ReadonlyMap<number, number>;
 
 function evenShares(topology: CpuTopology, free: CpuSet, count: number, groupSize: number): Shares | undefined {

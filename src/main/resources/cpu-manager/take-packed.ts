@@ -1,7 +1,7 @@
-// Which CPUs a request gets, close together: whole sockets and NUMA nodes first, then whole cache groups where asked for,
-// then whole cores, then single threads, these on cores that are in use already. Among places of the same kind the
-// tightest one that holds the rest is taken, so that large holes stay large.
-// Invariant: the answer has exactly `count` CPUs of `free`, or there is none. Pure.
+// The CPUs of a request, close together: whole sockets and NUMA nodes first, then whole cache groups if configured,
+// then whole cores, then single threads, these on cores that are already in use. Among places of the same kind the
+// smallest one that fits is taken, so that large free places stay large.
+// Invariant: the result has exactly `count` CPUs of `free`, or there is none. Pure.
 import type { CpuGroup, CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
 
@@ -102,7 +102,10 @@ class Packing {
     return this.ranked(outer, this.free).flatMap((place) => this.ranked(inner, place));
   }
 
-  /** Those that hold what is still needed come first, the tightest of them before; then those that hold most. */
+  /**
+   * The groups that have enough free CPUs come first, the smallest of them before larger ones; then the groups with
+   * most free CPUs.
+   */
   private ranked(kind: CpuGroup, within: CpuSet): CpuSet[] {
     const { topology, needed } = this;
     const having = union(this.near, this.taken);

@@ -45,7 +45,7 @@ export class CheckpointFile {
   }
 
   /**
-   * What an earlier kubelet has left. A file that cannot be used is set aside with a warning, whatever is wrong with it: the
+   * Reads the checkpoint of an earlier kubelet. A file that cannot be used is set aside with a warning, whatever is wrong with it: the
    * next write would replace it, and with it the evidence that devices of running pods are unknown.
    */
   async read(): Promise<CheckpointReading> {
@@ -68,7 +68,7 @@ export class CheckpointFile {
     }
   }
 
-  /** Resolves when what is true now is on disk. Rejects when it can't be written. */
+  /** Resolves when the state at the time of this call, or a later one, is on disk. Rejects if the write fails. */
   save(): Promise<void> {
     this.next ??= this.last
       .catch(() => undefined)

@@ -24,7 +24,7 @@ export function encodeCheckpoint(data: CheckpointData): string {
   return JSON.stringify({ Data: data, Checksum: checksumOf(data) });
 }
 
-/** @throws on what is no checkpoint, or not the one that was written */
+/** @throws if the value is not a checkpoint, or if its checksum does not match */
 export function decodeCheckpoint(value: unknown): CheckpointData {
   if (!isRecord(value) || !isRecord(value["Data"])) throw new Error("not a checkpoint of devices");
   const { PodDeviceEntries: entries, RegisteredDevices: registered } = value["Data"];

@@ -1,14 +1,14 @@
 // Which devices a container gets: those its pod's init containers had, then those near the chosen NUMA nodes, then any;
 // within a group those the plugin prefers. Pure but for asking the plugin.
-// Invariant: never a device twice, never one that is not available, exactly as many as were asked for.
+// Invariant: no device twice, none that is unavailable, exactly the requested number.
 import { DevicePluginError, type Devices, type PreferenceRequest } from "./plugin-port.js";
 
 export interface ChoiceInput {
   resource: string;
-  /** How many. */
+  /** The number of devices. */
   required: number;
   devices: Devices;
-  /** Of init containers of the pod that have ended by then. */
+  /** Devices of the pod's init containers that exited by then. */
   reusable: readonly string[];
   /** Healthy, and allocated to no container. */
   available: readonly string[];

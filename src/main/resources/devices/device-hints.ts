@@ -8,13 +8,13 @@ export interface HintInput {
   numaNodes: readonly number[];
   /** Could be handed out now. */
   available: ReadonlySet<string>;
-  /** Of the pod's init containers: a place must be near all of them. */
+  /** Devices of the pod's init containers: a place must be near all of them. */
   reusable: ReadonlySet<string>;
-  /** How many devices. */
+  /** The number of devices. */
   request: number;
 }
 
-/** Does the plugin say of any device where it is? */
+/** True if the plugin reports the NUMA nodes of at least one device. */
 export function hasTopology(devices: Devices): boolean {
   return [...devices.values()].some(({ nodes }) => nodes.length > 0);
 }

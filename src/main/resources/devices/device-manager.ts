@@ -39,7 +39,7 @@ export interface DeviceManagerOptions {
   dial: DialDevicePlugin;
   /** NUMA nodes of the machine. */
   numaNodes: () => readonly number[];
-  /** Something of the pod runs: then it has what it was given, whatever plugins say by now. */
+  /** A container of the pod runs: it keeps its devices, whatever plugins report now. */
   podRuns: (podUid: string) => boolean;
   /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
   runningPods: () => Iterable<string>;
@@ -58,7 +58,7 @@ export class DeviceManager implements ResourceManager {
   readonly granted = new GrantedDevices();
   readonly endpoints: Endpoints;
   private readonly file: CheckpointFile;
-  /** Chosen for a container whose plugin is being asked, by resource. */
+  /** Devices chosen for a container whose plugin is being called, by resource. */
   private readonly reserved = new Map<string, Set<string>>();
   private expiry: Timer | undefined;
   private pods: () => Iterable<Pod> = () => [];
@@ -255,7 +255,7 @@ export class DeviceManager implements ResourceManager {
     return this.pool.has(resource) || this.granted.isUsed(resource);
   }
 
-  /** Nothing is to be given. @throws DevicePluginError when the container can't have what it asks for */
+  /** No device can be allocated. @throws DevicePluginError if the container can't have its devices */
   private isSettled(pod: Pod, { name }: Container, resource: string, required: number): boolean {
     const { uid } = pod.metadata;
     const had = this.granted.ids(uid, name, resource);
@@ -286,7 +286,7 @@ export class DeviceManager implements ResourceManager {
     if (problem !== undefined) throw new DevicePluginError(problem);
   }
 
-  /** The pod asked for the resource, and no entry says which devices it has. */
+  /** The pod requested the resource, and no entry has its devices. */
   private isUnknown({ metadata, spec }: Pod, resource: string): boolean {
     return containersOf(spec).some(
       (container) =>

@@ -1,9 +1,9 @@
-// Which devices there are, by resource, as their plugins last said.
-// Invariant: of a plugin that stopped no device is handed out; its devices are counted for the grace period, since it
-// may be about to come back; after that the resource is shown with none.
+// The devices of each resource, by the last report of their plugin.
+// Invariant: no device of a stopped plugin is allocated; its devices are counted for the grace period, since the plugin
+// may come back; after that the resource is shown with none.
 import type { Devices } from "./plugin-port.js";
 
-/** How long the devices of a plugin that stopped still count as the node's, ms (device-plugin.md). */
+/** The devices of a plugin that stopped count as the node's for this time (docs: device plugins), ms. */
 const STOP_GRACE_MS = 5 * 60_000;
 
 interface Known {
@@ -16,7 +16,7 @@ const NONE: Devices = new Map();
 
 export class DevicePool {
   private readonly resources = new Map<string, Known>();
-  /** Had devices once: the node goes on showing them, with 0. */
+  /** Resources that had devices once: the node continues to show them, with 0. */
   private readonly gone = new Set<string>();
 
   has(resource: string): boolean {
@@ -28,7 +28,7 @@ export class DevicePool {
     if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: now });
   }
 
-  /** Until the plugin tells of its devices, they are as they were: one that had stopped gives none out. */
+  /** Until the plugin reports its devices, the old ones stay: those of a stopped plugin are not allocated. */
   connected(resource: string): void {
     if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: undefined });
     this.gone.delete(resource);

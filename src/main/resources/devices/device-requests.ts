@@ -1,4 +1,4 @@
-// How many devices containers ask for. Extended resources are never overcommitted: limits say it all.
+// The number of devices that containers request. Extended resources are never overcommitted, so the limits are enough.
 import { aggregate } from "../../../shared/api/aggregate-resources.js";
 import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";

@@ -30,7 +30,7 @@ export interface EndpointEvents {
 class Connection implements Endpoint {
   private readonly ended = new AbortController();
   private live = true;
-  /** Settles when the stream is over. */
+  /** Settles when the stream has ended. */
   done: Promise<void> = Promise.resolve();
 
   constructor(
@@ -69,7 +69,7 @@ export class Endpoints {
     private readonly log: Logger,
   ) {}
 
-  /** Resolves when the plugin has answered; its devices come later. @throws DevicePluginError */
+  /** Resolves when the plugin has responded; its devices come later. @throws DevicePluginError */
   async register(resource: string, socket: string, signal: AbortSignal): Promise<void> {
     const plugin = await this.dial(socket);
     let connection: Connection;

@@ -47,7 +47,7 @@ export class GrantedDevices {
     return this.pods.get(podUid)?.get(container) ?? NOTHING;
   }
 
-  /** undefined: the container was given none. */
+  /** undefined: the container has none. */
   ids(podUid: string, container: string, resource: string): ReadonlySet<string> | undefined {
     const granted = this.pods.get(podUid)?.get(container)?.get(resource);
     return granted && idsOf(granted);

@@ -2,13 +2,11 @@
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface DeviceMetrics {
-  /** A plugin asked to be registered, whatever came of it. */
+  /** A plugin requested registration, whatever the result. */
   registered(resource: string): void;
   /** An Allocate call ended. */
   allocated(resource: string, durationMs: number): void;
 }
-
-export const noDeviceMetrics: DeviceMetrics = { registered: () => undefined, allocated: () => undefined };
 
 export function deviceMetrics(registry: ThreadRegistry): DeviceMetrics {
   const registrations = registry.counter(

@@ -1,5 +1,7 @@
-// Devices as the rest of the node sees them: nothing of it is loaded until a pod asks for a device, or the kubelet has
+// Devices of the node, for other rooms: nothing of it is loaded until a pod requests a device, or the kubelet has
 // started and lets plugins register.
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -10,10 +12,9 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import type { PluginHandler } from "../../model/plugin-handler.js";
 import type { NodeResources } from "../node-capacity.js";
 import { raisedTo, type NodeResourcesHolder } from "../node-resources.js";
-import type { MachineReading } from "../topology/machine-reading.js";
+import type { MachineReading } from "../topology/machine-topology.js";
 import type { DeviceManager } from "./device-manager.js";
 import { podDeviceRequests, wantsDevices } from "./device-requests.js";
-import { preparePluginDirectory } from "./plugin-directory.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
 
@@ -83,7 +84,7 @@ export class NodeDevices {
     return manager;
   };
 
-  /** undefined: no device was ever asked for or offered. */
+  /** undefined: no device was ever requested or offered. */
   get manager(): DeviceManager | undefined {
     return this.loaded;
   }
@@ -114,7 +115,7 @@ export class NodeDevices {
   }
 
   /**
-   * What of the node a pod may use, for admission: of plugins' resources what they offer now, whatever the API server has.
+   * The allocatable resources for admission: those of device plugins are as the plugins offer them now, not as the API server has them.
    * A pod that has its devices fits, though their plugin is away; one that runs has them, though it is not known which.
    */
   allocatable(pod: Pod, known: NodeResources): NodeResources {
@@ -153,4 +154,21 @@ export class NodeDevices {
     if (this.loaded === undefined) throw new Error("the device manager was not made");
     return this.loaded;
   }
+}
+
+// <root-dir>/device-plugins: created, and emptied of the sockets of former plugins, which register again with this
+// kubelet.
+// Invariant: this is done at once when the kubelet starts, not when its own socket is made: a plugin that starts after
+// the kubelet must not lose its socket.
+
+const MODE = 0o750;
+/** Tells plugins' authors that plugins_registry is the newer way; upstream makes it too. */
+const DEPRECATION = "DEPRECATION";
+
+export async function preparePluginDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: MODE });
+  const entries = await readdir(directory, { withFileTypes: true });
+  const sockets = entries.filter((entry) => entry.isSocket());
+  await Promise.all(sockets.map(({ name }) => rm(join(directory, name), { force: true })));
+  await writeFile(join(directory, DEPRECATION), "");
 }

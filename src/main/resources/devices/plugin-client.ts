@@ -8,7 +8,7 @@ import type { DevicePluginClient, PluginDevice } from "./plugin-port.js";
 const CONNECT_MS = 10_000;
 /** Upstream waits for ever; a plugin that hangs would keep every later pod from being admitted. */
 const ALLOCATE_MS = 120_000;
-/** device-plugin.md */
+/** Timeouts of https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/ */
 const PRE_START_MS = 30_000;
 const HEALTHY = "Healthy";
 

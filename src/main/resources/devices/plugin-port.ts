@@ -1,4 +1,4 @@
-// A device plugin as the manager uses it: what it has, what it is asked, how it fails. Free of gRPC.
+// A device plugin as the manager uses it: its devices, its calls, its errors. Free of gRPC.
 import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
 import type { ContainerAllocateResponse } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -19,7 +19,7 @@ export interface PluginOptions {
   getPreferredAllocationAvailable: boolean;
 }
 
-/** Which devices to take, as the plugin is asked. */
+/** The request for a preferred allocation. */
 export interface PreferenceRequest {
   available: readonly string[];
   mustInclude: readonly string[];
@@ -32,7 +32,7 @@ export interface DevicePluginClient {
   /** Tells all devices, again at each change. Resolves when the plugin ends the stream. */
   watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void>;
   preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
-  /** undefined: the plugin's answer holds nothing. */
+  /** undefined: the plugin's response is empty. */
   allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAllocateResponse | undefined>;
   preStart(ids: readonly string[], signal: AbortSignal): Promise<void>;
   close(): void;
@@ -41,12 +41,12 @@ export interface DevicePluginClient {
 /** Makes a client of the plugin's socket. */
 export type DialDevicePlugin = (socket: string) => Promise<DevicePluginClient>;
 
-/** A device plugin can't be used as it is. The message is for the plugin and for the pod. */
+/** A device plugin can't be used. The message is for the plugin and for the pod. */
 export class DevicePluginError extends Error {
   override readonly name = "DevicePluginError";
 }
 
-/** How upstream words a failed call. */
+/** A failed call as upstream prints it. */
 export function callText(error: unknown): string {
   if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
   return messageOf(error);

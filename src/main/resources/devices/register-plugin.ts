@@ -3,8 +3,7 @@
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
 import type { DeviceMetrics } from "./metrics.js";
-import { PluginRefusedError } from "../../model/plugin-refused.js";
-import type { PluginHandler } from "../../model/plugin-handler.js";
+import { PluginRefusedError, type PluginHandler } from "../../model/plugin-handler.js";
 import type { Endpoints } from "./endpoints.js";
 import { DevicePluginError } from "./plugin-port.js";
 

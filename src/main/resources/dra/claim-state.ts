@@ -1,5 +1,5 @@
-// What the kubelet knows of the ResourceClaims that its pods use: which pods, which drivers, which devices.
-// Invariant: a claim is known from before its driver is first called for it until every driver has unprepared it.
+// The kubelet's state of the ResourceClaims that its pods use: the pods, drivers and devices of each claim.
+// Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared it.
 
 export interface PreparedDevice {
   pool: string;

@@ -61,7 +61,7 @@ export class Claims {
     });
   }
 
-  /** Idempotent; nothing of the pod runs any more. Throws as prepare does. */
+  /** Idempotent; no container of the pod runs any more. Throws as prepare does. */
   async unprepare(podUid: string, signal: AbortSignal): Promise<void> {
     const keys = this.options.store.of(podUid).map(({ namespace, name }) => claimKey(namespace, name));
     if (keys.length === 0) return;

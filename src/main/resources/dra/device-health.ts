@@ -67,7 +67,7 @@ export class DeviceHealth {
     );
   }
 
-  /** What an earlier kubelet knew; a report that came meanwhile counts instead. */
+  /** Restores the state of an earlier kubelet process. A report that came meanwhile takes precedence. */
   restore(earlier: ReadonlyMap<string, readonly KnownHealth[]>): void {
     for (const [driver, devices] of earlier) {
       if (this.drivers.has(driver)) continue;
@@ -95,7 +95,7 @@ export class DeviceHealth {
     if (changed.length > 0) this.options.onChange(driver, changed);
   }
 
-  /** The stream has ended: its reports count no more, unless another stream of the driver has reported since. */
+  /** The stream has ended: its reports no longer count, unless another stream of the driver has reported since. */
   ended(driver: string, from: object): void {
     const known = this.drivers.get(driver);
     if (known?.from !== from) return;
@@ -111,7 +111,7 @@ export class DeviceHealth {
     return this.options.clock.steady() - reportedAt >= timeoutMs;
   }
 
-  /** Forgets reports whose timeout is over, and says so: no further report of their driver may come. */
+  /** Removes reports after their timeout, and logs it: their driver may send no further report. */
   private expire(): void {
     for (const [driver, { devices }] of this.drivers) {
       const over = [...devices].filter(([, known]) => this.isOver(known));

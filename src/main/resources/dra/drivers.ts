@@ -4,8 +4,7 @@
 // devices that cannot be prepared; a plugin that comes back in time keeps them.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { PluginHandler, PluginInfo } from "../../model/plugin-handler.js";
-import { PluginRefusedError } from "../../model/plugin-refused.js";
+import { type PluginHandler, type PluginInfo, PluginRefusedError } from "../../model/plugin-handler.js";
 import { DRA_SERVICES, type DraService, type DriverClient } from "./driver-port.js";
 
 /** Upstream's: long enough for a plugin's restart. */
@@ -121,7 +120,7 @@ function close({ client, gone }: Plugin): void {
   client.close();
 }
 
-/** The first service of the plugin's list that the kubelet knows, as upstream chooses. */
+/** The first supported service in the plugin's list, as upstream chooses. */
 function serviceOf(versions: readonly string[]): DraService | undefined {
   return versions.flatMap((version) => DRA_SERVICES.find((service) => service === version) ?? [])[0];
 }

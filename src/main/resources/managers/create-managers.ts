@@ -10,7 +10,7 @@ import type { AgentFlags } from "../../command/agent-flags.js";
 import type { EvictionSettings } from "../../command/views/eviction.js";
 import type { ResourceSettings } from "../../command/views/resources.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
-import type { MachineReading } from "../topology/machine-reading.js";
+import type { MachineReading } from "../topology/machine-topology.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
 import type { ResourceManagers } from "./port.js";
 

@@ -5,8 +5,7 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
-import type { TopologyPolicy } from "../topology/policy.js";
-import { joinGrants } from "./join-grants.js";
+import type { TopologyPolicy } from "../topology/create-policy.js";
 import {
   isAllocationError,
   type ContainerGrant,
@@ -18,7 +17,7 @@ import {
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Refusal } from "../../model/refusal.js";
 
-/** How one manager comes to be. */
+/** The constructor of one manager and the condition for its creation. */
 export interface ManagerSource {
   readonly kind: string;
   /** Made when this is true of a pod that is admitted, or when all are loaded; absent: made when the kubelet starts. */
@@ -27,7 +26,7 @@ export interface ManagerSource {
 }
 
 export interface JoinedManagersDeps {
-  /** In the order in which they are asked. */
+  /** In the order of their calls. */
   sources: readonly ManagerSource[];
   /** Absent: policy none. @throws what keeps the kubelet from starting */
   topology?: () => Promise<TopologyPolicy>;
@@ -75,7 +74,7 @@ export class JoinedManagers implements ResourceManagers {
       if (refusal !== undefined) this.refused(pod.metadata.uid);
       return refusal;
     } catch (error) {
-      // Aborted: the next call starts anew.
+      // Aborted: the next call starts again.
       this.refused(pod.metadata.uid);
       throw error;
     } finally {
@@ -203,4 +202,38 @@ function refusalOf(error: unknown): Refusal {
   }
   const cause = isAllocationError(error) ? error.message : errorText(error);
   return { reason: UNEXPECTED, message: `Allocate failed due to ${cause}, which is unexpected` };
+}
+
+/**
+ * Joins the grants of several resource managers to one container into one. Each field belongs to one manager.
+ * If two set the same environment variable or annotation, the manager that comes first wins.
+ */
+export function joinGrants(grants: readonly ContainerGrant[]): ContainerGrant {
+  const [only] = grants;
+  if (only === undefined) return {};
+  if (grants.length === 1) return only;
+  const first = <T>(read: (grant: ContainerGrant) => T | undefined): T | undefined =>
+    grants.map(read).find((value) => value !== undefined);
+  const all = <T>(read: (grant: ContainerGrant) => readonly T[] | undefined): T[] =>
+    grants.flatMap((grant) => read(grant) ?? []);
+  const cpus = first(({ cpus }) => cpus);
+  const memoryNodes = first(({ memoryNodes }) => memoryNodes);
+  const env = new Map<string, string>();
+  for (const { name, value } of all(({ env }) => env)) if (!env.has(name)) env.set(name, value);
+  const [mounts, devices] = [all(({ mounts }) => mounts), all(({ devices }) => devices)];
+  const cdiDevices = [...new Set(all(({ cdiDevices }) => cdiDevices))];
+  const annotations = Object.assign({}, ...grants.map(({ annotations }) => annotations ?? {}).toReversed()) as Record<
+    string,
+    string
+  >;
+  return {
+    ...(cpus !== undefined && { cpus }),
+    ...(memoryNodes !== undefined && { memoryNodes }),
+    ...(grants.some(({ noCpuQuota }) => noCpuQuota === true) && { noCpuQuota: true }),
+    ...(env.size > 0 && { env: [...env].map(([name, value]) => ({ name, value })) }),
+    ...(mounts.length > 0 && { mounts }),
+    ...(devices.length > 0 && { devices }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    ...(cdiDevices.length > 0 && { cdiDevices }),
+  };
 }

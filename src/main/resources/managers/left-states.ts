@@ -1,5 +1,5 @@
-// What managers of another policy have left on disk when this policy has none: the kubelet must not pass it over.
-// Invariant: a node that never had one pays a look for a file.
+// State files of managers with another policy, when this policy has none: the kubelet must not ignore them.
+// Invariant: a node without such a file pays one access(2) call.
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -11,7 +11,7 @@ interface LeftStateSettings {
   memoryManagerPolicy: "None" | "Static";
 }
 
-/** Rejects with what the policy's own part says of a state that is not its own. */
+/** Rejects with the policy's own error about a foreign state. */
 export async function checkLeftStates(settings: LeftStateSettings, clock: Clock, log: Logger): Promise<void> {
   const { rootDir, cpuManagerPolicy, memoryManagerPolicy } = settings;
   const [cpus, memory] = await Promise.all([

@@ -1,7 +1,8 @@
-// What hands out a node's CPUs, memory and devices to containers, and what the sync path sees of it. Each manager says where
-// it could serve a container (hints), the topology manager agrees with all of them on one place, and then each allocates.
-// Invariant: a resource granted to a container is granted to no other until it is released; promises survive a restart
-// of the kubelet by each manager's own checkpoint; a pod that was refused holds nothing.
+// The resource managers, which assign a node's CPUs, memory and devices to containers, as the sync path uses them. Each
+// manager returns topology hints, the topology manager merges the hints of all managers into one affinity, and then
+// each manager allocates.
+// Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of
+// the kubelet through each manager's own checkpoint; a rejected pod holds nothing.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Refusal } from "../../model/refusal.js";
@@ -38,13 +39,13 @@ export class AllocationError extends Error {
 }
 export const isAllocationError = (error: unknown): error is AllocationError => error instanceof AllocationError;
 
-/** What one container gets of one manager, beyond what its definition says. */
+/** The resources that one manager grants to one container, beyond the definition. */
 export interface ContainerGrant {
   /** Linux list, "0-3,7": linux.resources.cpuset_cpus. */
   cpus?: string;
   /** Linux list of NUMA nodes: linux.resources.cpuset_mems. */
   memoryNodes?: string;
-  /** It has CPUs of its own: a quota would only get in its way (DisableCPUQuotaWithExclusiveCPUs). */
+  /** It has exclusive CPUs: a quota would only throttle it (DisableCPUQuotaWithExclusiveCPUs). */
   noCpuQuota?: boolean;
   env?: readonly { name: string; value: string }[];
   mounts?: readonly Mount[];
@@ -63,7 +64,7 @@ export interface MemoryShare {
   nodes: readonly number[];
 }
 
-/** What containers have for themselves, and what there is for that: the pod resources API tells it. */
+/** Exclusive resources, those of containers and those allocatable, for the pod resources API. */
 export interface ExclusiveResources {
   exclusiveCpus(podUid: string, container: string): readonly number[];
   /** Handed out or not, ascending. */
@@ -91,7 +92,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
    * @throws AllocationError when the container must not start without it; or the signal's reason
    */
   ensure?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
-  /** What the container is to be created with; no calls out, no waiting. */
+  /** The grant with which the container is created; makes no calls and does not wait. */
   grant(pod: Pod, container: Container): ContainerGrant;
   /** Just before StartContainer; rejects when the container must not start. */
   preStart?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
@@ -108,7 +109,10 @@ export interface ResourceManagers extends ExclusiveResources {
   start(pods: () => Iterable<Pod>): Promise<void>;
   /** Makes those that wait for a pod that wants them. Idempotent. */
   loadAll(): Promise<void>;
-  /** undefined: the pod has what it asked for. Called for a pod once, before it may run; again after a restart of the kubelet. */
+  /**
+   * undefined: the pod has its resources. Called for a pod once, before it may run; again after a restart of the
+   * kubelet.
+   */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until release. */
   refused(podUid: string): void;
@@ -116,7 +120,7 @@ export interface ResourceManagers extends ExclusiveResources {
   ensure(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** All grants joined. */
   grant(pod: Pod, container: Container): ContainerGrant;
-  /** A container of the pod has CPUs of its own and needs no quota: neither does the pod's cgroup. */
+  /** A container of the pod has exclusive CPUs and needs no quota: neither does the pod's cgroup. */
   noCpuQuota(pod: Pod): boolean;
   preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   started(pod: Pod, container: Container, containerId: string): void;

@@ -1,5 +1,5 @@
-// Pods that hold unknown resources, because the state that named it was damaged: they run, they asked for it, and no
-// entry says what they got.
+// Pods that hold unknown resources, because a damaged state file named them: they run, they requested resources, and no
+// entry has their assignment.
 // Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
 // too: the damaged file that was set aside is the evidence.
 import type { Pod } from "../../../shared/api/pod.js";
@@ -7,9 +7,9 @@ import { podDescription } from "../../../shared/api/pod.js";
 
 /** A state file that existed and could not be used. */
 export interface LostState {
-  /** Where it was. */
+  /** Its original path. */
   path: string;
-  /** Where it is now; undefined: it could not be renamed. */
+  /** Its new path; undefined: it could not be renamed. */
   aside: string | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface UnknownHoldersOptions {
 const NAMED_PODS = 5;
 
 export class UnknownHolders {
-  /** Running pods of which no definition is known yet: each may hold anything. Set at the first look. */
+  /** Running pods whose definition is unknown: each may hold any resource. Set at the first observation. */
   private undefinedPods: Set<string> | undefined;
 
   constructor(private readonly options: UnknownHoldersOptions) {}
 
   /**
    * Why `what` cannot be allocated to the pod; undefined: it can.
-   * @param isUnknown true of a pod that asked for it and has no entry of it
+   * @param isUnknown true for a pod that requested the resource and has no entry
    */
   problem(what: string, podUid: string, isUnknown: (pod: Pod) => boolean): string | undefined {
     const holders = this.holders(isUnknown).filter(({ uid }) => uid !== podUid);
@@ -73,7 +73,7 @@ export class UnknownHolders {
     ];
   }
 
-  /** Only those of the first look: pods that run later were admitted by this kubelet. */
+  /** Only pods of the first observation: later ones were admitted by this kubelet. */
   private withoutDefinition(known: ReadonlyMap<string, Pod>, running: ReadonlySet<string>): string[] {
     this.undefinedPods ??= new Set(running);
     for (const uid of this.undefinedPods) {

@@ -56,7 +56,10 @@ function numbers({
   };
 }
 
-/** Throws on what is no such state, or not the one that was written. A checksum of 0 or none is not looked at. */
+/**
+ * Throws if the value is not such a state, or if its checksum does not match. A checksum of 0, or none, is not
+ * compared.
+ */
 export function decodeMemoryState(value: unknown): MemoryState {
   const { policyName, machineState, entries, podEntries, checksum } = recordOf(value, "the state");
   if (typeof policyName !== "string") throw new Error("not a state of the memory manager: it names no policy");

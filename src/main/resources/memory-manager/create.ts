@@ -8,8 +8,8 @@ import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js"
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { MemoryManager, type MemoryManagerSettings } from "./memory-manager.js";
 
-export interface MemoryManagerParts {
-  /** What the runtime has of each pod. */
+export interface MakeMemoryManagerDeps {
+  /** Each pod as last observed in the runtime. */
   observed: () => Iterable<ObservedPod>;
   registry: ThreadRegistry;
   clock: Clock;
@@ -20,7 +20,7 @@ export interface MemoryManagerParts {
 export function createMemoryManager(
   settings: MemoryManagerSettings,
   machine: MachineTopology,
-  { observed, registry, clock, log }: MemoryManagerParts,
+  { observed, registry, clock, log }: MakeMemoryManagerDeps,
 ): MemoryManager {
   return new MemoryManager(settings, machine, {
     runningPods: () => runningPods(observed()),

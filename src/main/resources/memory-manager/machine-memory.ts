@@ -1,6 +1,6 @@
-// The memory of each NUMA node, and what is left of it by what containers hold. Invariant: a node serves either single
-// containers' memory by itself or one group of nodes together, never both; what is held is the sum of all blocks, so that the
-// picture can be made again from them at any time.
+// The memory of each NUMA node, and the part that is free beside the containers' allocations. Invariant: a node serves
+// either single-node allocations or one group of nodes, never both; the allocated amount is the sum of all blocks, so
+// that this state can be computed from the blocks at any time.
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { hugePagesResource } from "../node-capacity.js";
 
@@ -14,7 +14,7 @@ export interface MemoryTable {
 }
 
 export interface NodeMemory {
-  /** Blocks that lie here, in part at least. */
+  /** Blocks on this node, at least in part. */
   numberOfAssignments: number;
   /** By resource: "memory", "hugepages-2Mi". */
   memoryMap: Map<string, MemoryTable>;
@@ -110,7 +110,7 @@ export function sameNodes(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((id, index) => id === b[index]);
 }
 
-/** May these nodes be used together, seen from what already lies on them? */
+/** True if these nodes may be used together, given their present blocks. */
 export function mayServe(machine: MachineMemory, ids: readonly number[]): boolean {
   return ids.every((id) => {
     const node = machine.get(id);

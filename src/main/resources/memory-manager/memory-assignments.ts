@@ -1,6 +1,6 @@
-// Who holds which memory, in the kubelet and on disk (memory_manager_state). Invariant: what a container was promised is
-// on disk before it may run, or it was not promised; an assignment that is read back is of the same machine, or still fits it;
-// what a pod of unknown definition has is kept until it is known that nothing of the pod runs.
+// The memory assigned to each container, in the kubelet and on disk (memory_manager_state).
+// Invariant: an assignment is on disk before its container may run; an assignment that is read back is of the same machine, or still
+// fits it; the assignment of a pod of unknown definition stays until nothing of the pod runs.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";

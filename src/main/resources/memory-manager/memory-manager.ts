@@ -165,7 +165,7 @@ export class MemoryManager implements ResourceManager {
     for (const uid of this.held.uids()) if (!kept.has(uid)) this.release(uid);
   }
 
-  /** The pod asked for memory, and no entry says where it has it. */
+  /** The pod requested memory, and no entry has its nodes. */
   private isUnknown(pod: Pod): boolean {
     const { uid } = pod.metadata;
     return isServed(pod) && containersOf(pod.spec).some(({ name }) => this.held.blocks(uid, name) === undefined);
@@ -179,7 +179,7 @@ export class MemoryManager implements ResourceManager {
 
   private places(requests: MemoryRequests, reusable: Reusable): ResourceHints {
     const hints = memoryHints(this.held.machine(), requests, reusable);
-    // Without a place there is nothing to agree on; the allocation says what is missing.
+    // Without hints there is nothing to merge; the allocation then fails and names the missing memory.
     return hints.length === 0 ? NO_HINTS : new Map([...requests.keys()].map((name) => [name, hints]));
   }
 

@@ -1,5 +1,6 @@
-// Where a container's memory can lie, and where it does: pure, from the machine's memory and what the pod holds already.
-// Ordinary init containers have ended when later containers run: what they held on the same nodes is used again.
+// The possible and the chosen NUMA nodes for a container's memory: pure, from the machine's memory and the pod's
+// allocations. Ordinary init containers exit before later containers run: later containers reuse their memory on the
+// same nodes.
 import type { TopologyHint } from "../managers/port.js";
 import { AllocationError } from "../managers/port.js";
 import { subsets } from "../topology/numa-sets.js";
@@ -61,7 +62,7 @@ function unexpected(message: string): AllocationError {
   return new AllocationError("UnexpectedAdmissionError", message);
 }
 
-/** What an ended container's blocks are once `taken`, on the same nodes, is served from them first: sizes shrink, nothing goes. */
+/** The blocks of terminated containers after `taken` on the same nodes is served from them first: sizes shrink, no block is removed. */
 export function reuse(
   ended: readonly (readonly MemoryBlock[])[],
   taken: readonly MemoryBlock[],

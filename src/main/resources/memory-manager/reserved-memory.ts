@@ -20,8 +20,6 @@ export class MemoryReservationError extends Error {
   override readonly name = "MemoryReservationError";
   readonly code = "MEMORY_RESERVATION";
 }
-export const isMemoryReservationError = (error: unknown): error is MemoryReservationError =>
-  error instanceof MemoryReservationError;
 
 /** @throws MemoryReservationError */
 export function reservedMemory(settings: ReservationSettings, { numaNodes }: MachineTopology): ReservedMemory {

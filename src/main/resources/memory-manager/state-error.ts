@@ -12,7 +12,6 @@ export class MemoryStateError extends Error {
     );
   }
 }
-export const isMemoryStateError = (error: unknown): error is MemoryStateError => error instanceof MemoryStateError;
 
 /** A state in which no container holds memory may be of any policy. @throws MemoryStateError */
 export function refuseOthers({ policyName, entries }: MemoryState, policy: "None" | "Static", path: string): void {

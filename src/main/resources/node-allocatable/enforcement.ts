@@ -1,7 +1,8 @@
-// Which limits hold the parts of the node to their shares, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
-// Eviction thresholds are not part of it: they are what is left to act in before these limits are met.
+// Cgroup limits for pods and for reserved daemons, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
+// Eviction thresholds are not subtracted: eviction must act before a pod reaches these limits.
+import { readFile } from "node:fs/promises";
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
-import type { CgroupLimits } from "../cgroups/cgroup-limits.js";
+import type { CgroupLimits } from "../cgroups/cgroup-tree.js";
 import { milliCpuToShares } from "../cpu.js";
 import { hugePagesAsked, hugePageSizeName } from "../huge-pages.js";
 import type { NodeResources } from "../node-capacity.js";
@@ -13,7 +14,7 @@ export interface EnforcementSettings {
   cgroupsPerQOS: boolean;
   systemReservedCgroup: string;
   kubeReservedCgroup: string;
-  /** Gate MemoryQoS: what is set aside is kept from reclaim, too. */
+  /** Gate MemoryQoS: reserved memory is also protected from reclaim. */
   memoryQos: boolean;
 }
 
@@ -26,7 +27,10 @@ export interface ReservedCgroup {
 }
 
 export interface Enforcement {
-  /** Of kubepods: what is not set aside; all of the node when that is not enforced, as shares are low by default. */
+  /**
+   * Limits of kubepods: the capacity without the reserved amounts. Without enforcement the whole node, because the
+   * default CPU shares are low.
+   */
   pods: CgroupLimits;
   reserved: ReservedCgroup[];
 }
@@ -86,4 +90,18 @@ function cgroupLimits(amounts: ReadonlyMap<string, ExactQuantity>, compressible:
   const hugePages = [...hugePagesAsked(amounts)].map(([size, bytes]) => [hugePageSizeName(size), bytes] as const);
   if (hugePages.length > 0) limits.hugePages = new Map(hugePages);
   return limits;
+}
+
+// The number of processes and threads that the kernel allows on the whole machine.
+
+/** The kernel's own default, where neither file can be read. */
+const DEFAULT_PIDS = 32_768n;
+
+export async function pidCapacity(directory = "/proc/sys/kernel"): Promise<bigint> {
+  const texts = await Promise.all(
+    ["pid_max", "threads-max"].map((file) => readFile(`${directory}/${file}`, "utf8").catch(() => "")),
+  );
+  const limits = texts.map((text) => text.trim()).filter((text) => /^\d+$/.test(text));
+  const [first = DEFAULT_PIDS, ...rest] = limits.map(BigInt);
+  return rest.reduce((least, limit) => (limit < least ? limit : least), first);
 }

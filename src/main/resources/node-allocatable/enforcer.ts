@@ -1,4 +1,4 @@
-// Writes the limits of node allocatable and tells how that went.
+// Writes the limits of node allocatable and reports the result.
 // Invariant: a reserved cgroup that can't be held to its share ends the start, because the operator relies on it; the
 // pods' limit is tried again every minute, as pods that use more than it must be evicted before the kernel takes it.
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -15,8 +15,6 @@ export class ReservedCgroupError extends Error {
   override readonly name = "ReservedCgroupError";
   readonly code = "RESERVED_CGROUP";
 }
-export const isReservedCgroupError = (error: unknown): error is ReservedCgroupError =>
-  error instanceof ReservedCgroupError;
 
 export interface EnforcerDeps {
   cgroups: Pick<CgroupManager, "limitPods" | "limitExisting">;

@@ -43,8 +43,6 @@ export class NodeReservationError extends Error {
     );
   }
 }
-export const isNodeReservationError = (error: unknown): error is NodeReservationError =>
-  error instanceof NodeReservationError;
 
 /** A list of CPUs takes the place of both amounts. Validation has refused what can't be read. */
 export function reservedOf({ kubeReserved, systemReserved, reservedSystemCPUs }: ReservedSettings): Reserved {

@@ -1,11 +1,10 @@
-// The topology manager's policies: what is made of the managers' hints, and whether that is good enough to run the pod.
-import type { ResourceHints } from "../managers/port.js";
+// The topology manager's policies: each merges the managers' hints and decides whether the result admits the pod.
+import type { ResourceHints, TopologyHint } from "../managers/port.js";
 import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
 import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";
-import type { TopologyPlace, TopologyPolicy, TopologyScope } from "./policy.js";
 
-/** Each further node doubles the number of places to look at. */
+/** Each further node doubles the number of sets. */
 const DEFAULT_MOST_NODES = 8;
 
 export interface TopologySettings {
@@ -15,7 +14,7 @@ export interface TopologySettings {
   topologyManagerPolicyOptions: Readonly<Record<string, string>>;
 }
 
-/** The machine has more NUMA nodes than the policy may look at. */
+/** The machine has more NUMA nodes than the policy may consider. */
 export class TooManyNumaNodesError extends Error {
   override readonly name = "TooManyNumaNodesError";
   readonly code = "TOO_MANY_NUMA_NODES";
@@ -26,8 +25,6 @@ export class TooManyNumaNodesError extends Error {
     );
   }
 }
-export const isTooManyNumaNodesError = (error: unknown): error is TooManyNumaNodesError =>
-  error instanceof TooManyNumaNodesError;
 
 /** @throws TooManyNumaNodesError */
 export function createTopologyPolicy(settings: TopologySettings, machine: MachineTopology): TopologyPolicy {
@@ -45,7 +42,7 @@ export function createTopologyPolicy(settings: TopologySettings, machine: Machin
     choose(hints: readonly ResourceHints[]): TopologyPlace {
       const options = optionsOf(hints, sets);
       const merged = mergeHints(single ? options.map(onOneNode) : options, sets, fitness);
-      // All nodes are no narrowing, and a single node was not found.
+      // All nodes are no restriction, and no single node fits.
       const affinity = single && merged.set === sets.all ? undefined : hintOf(merged, sets);
       return { affinity, admit: policy === "best-effort" || merged.preferred };
     },
@@ -54,4 +51,22 @@ export function createTopologyPolicy(settings: TopologySettings, machine: Machin
 
 function onOneNode(options: readonly Option[]): Option[] {
   return options.filter(({ set, preferred }) => preferred && (set === undefined || sizeOf(set) === 1));
+}
+
+// The topology manager's part of an admission: merges the hints of all resource managers into one affinity.
+
+type TopologyScope = "container" | "pod";
+
+interface TopologyPlace {
+  /** NUMA nodes for the allocation; undefined: any. */
+  affinity: TopologyHint | undefined;
+  admit: boolean;
+}
+
+export interface TopologyPolicy {
+  readonly scope: TopologyScope;
+  /** Admitted resources are within one NUMA node. */
+  readonly aligns: boolean;
+  /** Pure: one entry per manager. */
+  choose(hints: readonly ResourceHints[]): TopologyPlace;
 }

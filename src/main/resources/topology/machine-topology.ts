@@ -1,5 +1,5 @@
-// The machine's CPUs, caches, sockets and NUMA nodes, as the resource managers see them. Plain data: made-up machines in
-// tests have the same form.
+// The machine's CPUs, caches, sockets and NUMA nodes, for the resource managers. Plain data: machines of tests have the
+// same form.
 
 export interface TopologyCpu {
   /** Logical CPU, as the kernel numbers it. */
@@ -28,4 +28,16 @@ export interface MachineTopology {
   cpus: readonly TopologyCpu[];
   /** Sorted by id; at least one. */
   numaNodes: readonly NumaNode[];
+}
+
+// The machine's CPUs and NUMA nodes, read at the first use and shared by all users.
+
+export type MachineReading = () => Promise<MachineTopology>;
+
+export function machineReading(): MachineReading {
+  let reading: Promise<MachineTopology> | undefined;
+  return async () => {
+    reading ??= import("./read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
+    return await reading;
+  };
 }

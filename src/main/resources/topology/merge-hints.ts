@@ -1,10 +1,10 @@
-// One place for all that a container asks for, from what each resource manager could serve. Every choice of one hint per
-// resource stands for the nodes that all of them share; the best of these is wanted. Invariant: with 8 NUMA nodes and a
-// dozen resources this takes no more than milliseconds: choices that come to the same are followed once, not each by itself.
+// Merges the hints of all resource managers into one affinity for a container. A combination takes one hint per
+// resource; its value is the intersection of the hints' nodes, and the best combination wins. Invariant: with 8 NUMA
+// nodes and a dozen resources this takes only milliseconds: combinations with the same intersection are followed once.
 import type { ResourceHints, TopologyHint } from "../managers/port.js";
 import { byWidth, sizeOf, type NumaSet, type NumaSets } from "./numa-sets.js";
 
-/** `set` undefined: any nodes would do, or, where it is not preferred, none would. */
+/** `set` undefined: any nodes are fine, or, if it is not preferred, none are. */
 export interface Option {
   set: NumaSet | undefined;
   preferred: boolean;
@@ -15,7 +15,7 @@ export interface Merged {
   preferred: boolean;
 }
 
-/** One list per resource; a manager that has nothing to say adds a resource that does not mind. */
+/** One list per resource; a manager without a preference adds a resource that accepts any nodes. */
 export function optionsOf(hints: readonly ResourceHints[], sets: NumaSets): Option[][] {
   return hints.flatMap((ofManager) => {
     if (ofManager.size === 0) return [[INDIFFERENT]];
@@ -38,7 +38,7 @@ export function byDistance(sets: NumaSets): Fitness {
   return (a, b) => sets.spread(a) - sets.spread(b) || byWidth(a, b);
 }
 
-/** The best choice; all nodes, not preferred, when no choice shares a node. */
+/** The best combination; all nodes, not preferred, if no combination shares a node. */
 export function mergeHints(options: readonly (readonly Option[])[], sets: NumaSets, fitness: Fitness): Merged {
   const wide = widest(options);
   let best: Merged | undefined;
@@ -51,8 +51,9 @@ export function mergeHints(options: readonly (readonly Option[])[], sets: NumaSe
 }
 
 /**
- * What all choices come to. A choice is preferred if each of its hints is, and all name the same nodes: then these are what is
- * shared, so that the shared set alone tells whether the next hint keeps it so.
+ * The merged result of every combination of hints. A combination is preferred if all its hints are preferred and all
+ * name the same nodes. Then their intersection equals that set, so the intersection alone decides whether the next hint
+ * keeps it preferred.
  */
 function outcomes(options: readonly (readonly Option[])[], all: NumaSet): Merged[] {
   let reached = new Map<number, Reached>([[0, { set: all, preferred: true, named: false }]]);
@@ -74,11 +75,11 @@ function outcomes(options: readonly (readonly Option[])[], all: NumaSet): Merged
 }
 
 interface Reached extends Merged {
-  /** Some hint has named nodes. */
+  /** At least one hint has named nodes. */
   named: boolean;
 }
 
-/** Nodes that the neediest resource takes at least: a set of nodes that no resource prefers should have as many. */
+/** Smallest number of nodes that every resource needs: a set that no resource prefers should have as many. */
 function widest(options: readonly (readonly Option[])[]): number {
   const least = options.map((list) => list.flatMap(({ set }) => (set === undefined ? [] : [sizeOf(set)])));
   return Math.max(0, ...least.filter((sizes) => sizes.length > 0).map((sizes) => Math.min(...sizes)));
@@ -91,13 +92,13 @@ function compare(a: Merged, b: Merged, wide: number, fitness: Fitness): number {
   return rank(a.set, wide) - rank(b.set, wide) || fitness(a.set, b.set);
 }
 
-/** As wide as the neediest wants; else narrower, by as little as can be; else wider. */
+/** As wide as the largest need; else narrower, by as little as possible; else wider. */
 function rank(set: NumaSet, wide: number): number {
   const size = sizeOf(set);
   return size <= wide ? wide - size : Number.MAX_SAFE_INTEGER;
 }
 
-/** The hint that managers get. */
+/** The merged hint for the managers. */
 export function hintOf({ set, preferred }: Merged, sets: NumaSets): TopologyHint {
   return { nodes: sets.ids(set), preferred };
 }

@@ -9,7 +9,7 @@ export interface TopologyMetrics {
   /** Under a policy other than none. */
   failed(): void;
   took(ms: number): void;
-  /** A container, or with scope pod the pod's, got all it asked for within one NUMA node. */
+  /** A container, or with scope pod the pod, got all its resources within one NUMA node. */
   aligned(scope: "container" | "pod"): void;
   notAligned(scope: "container" | "pod"): void;
 }

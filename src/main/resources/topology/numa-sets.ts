@@ -1,7 +1,7 @@
 // Sets of NUMA nodes as numbers, one bit per node, so that the hints of several managers can be compared quickly. Invariant: a set's order among others is total, so that the outcome of a merge does not depend on the order of hints.
 import type { NumaNode } from "./machine-topology.js";
 
-/** Bit i stands for the i-th node of the machine. */
+/** Bit i is the i-th node of the machine. */
 export type NumaSet = number;
 
 /** Bits of a JavaScript number that take part in bitwise operations without a sign. */
@@ -29,7 +29,9 @@ export class NumaSets {
     return this.nodes.filter((_, place) => (set & (1 << place)) !== 0).map(({ id }) => id);
   }
 
-  /** Mean distance from every node of the set to every one of it, itself included; what the kernel does not tell counts as far. */
+  /**
+   * Mean distance from every node of the set to every one of it, itself included; an unknown distance counts as far.
+   */
   spread(set: NumaSet): number {
     const members = this.nodes.filter((_, place) => (set & (1 << place)) !== 0);
     if (members.length === 0) return 0;
@@ -39,7 +41,7 @@ export class NumaSets {
   }
 }
 
-/** The kernel's own greatest. */
+/** The kernel's largest distance. */
 const UNKNOWN_DISTANCE = 255;
 
 export function sizeOf(set: NumaSet): number {
@@ -54,7 +56,7 @@ export function byWidth(a: NumaSet, b: NumaSet): number {
   return sizeOf(a) - sizeOf(b) || a - b;
 }
 
-/** All sets of the given nodes but the empty one, narrow ones first. */
+/** All non-empty sets of the given nodes, narrow ones first. */
 export function subsets(ids: readonly number[]): number[][] {
   const sets = Array.from({ length: 2 ** ids.length - 1 }, (_, index) => index + 1).sort(byWidth);
   return sets.map((set) => ids.filter((_, place) => (set & (1 << place)) !== 0));

@@ -18,9 +18,6 @@ export class UnknownTopologyError extends Error {
     );
   }
 }
-export function isUnknownTopologyError(error: unknown): error is UnknownTopologyError {
-  return error instanceof UnknownTopologyError;
-}
 
 /** @param root the folder that holds sys and proc. Rejects with UnknownTopologyError. */
 export async function readMachineTopology(root = "/"): Promise<MachineTopology> {
@@ -86,7 +83,7 @@ async function groupByCache(
   for (const cpu of members) if (!into.has(cpu)) into.set(cpu, members[0] ?? id);
 }
 
-/** A machine that says nothing of its caches has one for each socket. */
+/** A machine that reports no caches has one for each socket. */
 function withSocketAsCache(cpu: TopologyCpu, all: readonly TopologyCpu[]): TopologyCpu {
   return { ...cpu, uncoreCache: all.find(({ socket }) => socket === cpu.socket)?.id ?? cpu.id };
 }
@@ -115,7 +112,7 @@ function lowest(list: string, id: number, online: readonly number[]): number {
   return online.find((cpu) => members.has(cpu)) ?? id;
 }
 
-/** Undefined when it can't be read: an absent file is a fact here. */
+/** Undefined if it can't be read: an absent file is a valid result here. */
 async function textOf(path: string): Promise<string | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   return text?.trim();

@@ -80,7 +80,7 @@ async function namesIn(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => []);
 }
 
-/** "" when it can't be read: an absent file is a fact here. */
+/** "" if it can't be read: an absent file is a valid result here. */
 async function textOf(path: string): Promise<string> {
   return (await readFile(path, "utf8").catch(() => "")).trim();
 }

@@ -51,7 +51,7 @@ export interface ContainerInput {
   stopSignals?: boolean;
 }
 
-/** Throws CreateContainerConfigError when the spec asks for what this image or node cannot give. */
+/** Throws CreateContainerConfigError if this image or node does not support a part of the spec. */
 export function containerConfig(input: ContainerInput): ContainerConfig {
   const { pod, container, restartCount, env } = input;
   const lookup = (name: string): string | undefined => env.get(name);
@@ -88,7 +88,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
   };
 }
 
-/** What the pod's users own in the container they own on the node too, whatever their ids there are. */
+/** Mounts with the id map of the pod's user namespace: files keep their owners in the container and on the node. */
 function mapped(mount: Mount, users: UserNamespace | undefined): Mount {
   return users === undefined ? mount : { ...mount, uidMappings: [...users.uids], gidMappings: [...users.gids] };
 }

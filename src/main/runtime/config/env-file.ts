@@ -7,11 +7,11 @@ export class EnvFileError extends Error {
 }
 export const isEnvFileError = (error: unknown): error is EnvFileError => error instanceof EnvFileError;
 
-/** What a file says, up to the first line that is malformed. */
+/** The variables of a file, up to the first malformed line. */
 export interface EnvFile {
   /** Name to value; of variables with one name the first counts. */
   values: ReadonlyMap<string, string>;
-  /** The malformed line; what stands behind it is not read. */
+  /** The malformed line; text after it is not read. */
   error?: EnvFileError;
 }
 

@@ -3,9 +3,8 @@
 // port: stand-alone there are none.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
-import { CreateContainerConfigError } from "../../model/config-error.js";
-import type { DownwardInput } from "../../model/downward.js";
-import { fieldValue, resourceFieldValue } from "../../model/downward.js";
+import { CreateContainerConfigError } from "../../model/step-errors.js";
+import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 
 /** Sources of environment variables besides the pod itself; names are in the pod's namespace. */
@@ -67,7 +66,7 @@ async function variableValue(
   expanded: (text: string) => string,
 ): Promise<string | undefined> {
   const from = variable.valueFrom;
-  // An empty value counts as absent when a source is given, as upstream decides.
+  // An empty value counts as absent if a source is set, as upstream decides.
   if (variable.value || from === undefined) return expanded(variable.value ?? "");
   const { sources } = input;
   if (from.fieldRef !== undefined) return fieldValue(input, from.fieldRef.fieldPath);

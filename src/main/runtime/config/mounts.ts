@@ -1,10 +1,9 @@
 // The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
 import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
-import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
-import { MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
+import { type Device, type Mount, MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
-import { CreateContainerConfigError } from "../../model/config-error.js";
+import { CreateContainerConfigError } from "../../model/step-errors.js";
 import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../model/labels.js";
 
@@ -40,7 +39,7 @@ const propagations = {
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
 } as const;
 
-/** Throws CreateContainerConfigError when a volume or a resolved sub-path is missing, or a mount asks for the impossible. */
+/** Throws CreateContainerConfigError if a volume or a resolved sub-path is missing, or a mount is impossible. */
 export function containerMounts(input: MountsInput): Mount[] {
   const { container } = input;
   const wanted = container.volumeMounts ?? [];
@@ -134,7 +133,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   };
 }
 
-/** The runtime mounts the image's files; nothing can be written there, whatever the mount says. */
+/** The runtime mounts the image's files; nothing can be written there, whatever the mount sets. */
 function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: string, imageSubPath: string): Mount {
   const image = images?.get(mount.name);
   if (image === undefined) throw new CreateContainerConfigError(`the image of volume "${mount.name}" is not resolved`);

@@ -1,8 +1,7 @@
 // The Linux namespaces of a pod's sandbox and containers, and with which container or node they are shared.
 import type { EphemeralContainer, Pod } from "../../../shared/api/pod.js";
-import type { NamespaceOption, UserNamespace } from "../../../shared/cri/gen/runtime.v1.js";
-import { NamespaceMode } from "../../../shared/cri/gen/runtime.v1.js";
-import { CreateContainerConfigError } from "../../model/config-error.js";
+import { type NamespaceOption, type UserNamespace, NamespaceMode } from "../../../shared/cri/gen/runtime.v1.js";
+import { CreateContainerConfigError } from "../../model/step-errors.js";
 
 /** The pod's user namespace is the node's unless hostUsers is false and id maps were handed out for it. */
 const nodeUsers: UserNamespace = { mode: NamespaceMode.NODE, uids: [], gids: [] };

@@ -1,16 +1,18 @@
-// Seccomp and AppArmor profiles, and the paths below /proc and /sys that the runtime hides (section 22).
+// Seccomp and AppArmor profiles, and the paths below /proc and /sys that the runtime hides.
 import { join } from "node:path";
 import type { AppArmorProfile, SeccompProfile } from "../../../shared/api/pod.js";
-import type { SecurityProfile } from "../../../shared/cri/gen/runtime.v1.js";
-import { SecurityProfile_ProfileType as ProfileType } from "../../../shared/cri/gen/runtime.v1.js";
-import { CreateContainerConfigError } from "../../model/config-error.js";
+import {
+  type SecurityProfile,
+  SecurityProfile_ProfileType as ProfileType,
+} from "../../../shared/cri/gen/runtime.v1.js";
+import { CreateContainerConfigError } from "../../model/step-errors.js";
 
 export const runtimeDefaultProfile: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: "" };
 const unconfinedProfile: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: "" };
 
 /**
  * The typed seccomp profile. A pod that names none gets RuntimeDefault when the node's seccompDefault is on, else none.
- * @param profileRoot ROOTDIR/seccomp, where Localhost profiles lie
+ * @param profileRoot ROOTDIR/seccomp, the directory of Localhost profiles
  */
 export function seccompProfile(
   profile: SeccompProfile | undefined,
@@ -31,7 +33,7 @@ export function seccompProfile(
   }
 }
 
-/** The typed AppArmor profile and the string that runtimes before the typed field read; both empty when none is asked for. */
+/** The typed AppArmor profile and the string for runtimes before the typed field; both empty if none is set. */
 export function appArmorProfile(profile: AppArmorProfile | undefined): {
   apparmor: SecurityProfile | undefined;
   apparmorProfile: string;

@@ -25,7 +25,7 @@ export interface SandboxInput {
   dns: PodDns;
   /** From podLogDirectory(). */
   logDirectory: string;
-  /** Pod cgroup in the form CRI wants (section 15); "" lets the runtime choose. */
+  /** Pod cgroup in CRI's form; "": the runtime chooses. */
   cgroupParent: string;
   /** Sum of the containers' resources, without overhead. */
   resources?: LinuxContainerResources;

@@ -1,4 +1,4 @@
-// The security context of a container as CRI wants it: the pod's fields, overridden by the container's (section 22).
+// The security context of a container in CRI's form: the pod's fields, overridden by the container's.
 import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
 import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";
 import type { NamespaceOption, SELinuxOption } from "../../../shared/cri/gen/runtime.v1.js";

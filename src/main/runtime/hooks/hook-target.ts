@@ -41,7 +41,7 @@ export async function containerStatus(
 
 export const isRunning = (status: ContainerStatus): boolean => status.state === ContainerState.CONTAINER_RUNNING;
 
-/** The pod as far as a container's labels tell. */
+/** The pod, as far as a container's labels contain it. */
 export function podFromLabels({ labels }: ContainerStatus): Pod {
   const name = labels[labelKeys.podName] ?? "";
   const namespace = labels[labelKeys.podNamespace] ?? "";
@@ -49,7 +49,7 @@ export function podFromLabels({ labels }: ContainerStatus): Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid }, spec: { containers: [] } };
 }
 
-/** The container as far as its annotations tell: name, ports and preStop handler. */
+/** The container, as far as its annotations contain it: name, ports and preStop handler. */
 export function containerFromAnnotations({ labels, annotations }: ContainerStatus): Container {
   const preStop = parsed(annotations[annotationKeys.preStopHandler]);
   const ports = parsed(annotations[annotationKeys.ports]);

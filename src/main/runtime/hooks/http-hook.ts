@@ -1,4 +1,4 @@
-// An HTTP lifecycle hook: any answer counts as success. No certificate is checked, no proxy asked, no connection kept.
+// An HTTP lifecycle hook: any response counts as success. No certificate check, no proxy, no kept connection.
 import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP } from "node:net";
@@ -12,7 +12,9 @@ const lookups = new PodLookups();
 const MAX_REDIRECTS = 10;
 /** Of the body so much is read and thrown away; a longer one is cut. */
 const BODY_LIMIT = 10 * 1024;
-/** Informational answers (1xx) before the real one; a server that sends more is at fault. As Go's client has it. */
+/**
+ * Limit of informational responses (1xx) before the final one; a server that sends more is at fault. As in Go's client.
+ */
 const MAX_INFORMATIONAL = 5;
 /** OpenSSL's errors for a response that is not TLS: as a code of its own or, on writes, in the text of an EPROTO. */
 const NOT_TLS = /wrong.version.number|packet.length.too.long/i;
@@ -41,7 +43,7 @@ export async function runHttpHook(
   }
 }
 
-/** A secret meant for an encrypted connection never goes over a plain one; the first error is the one that counts. */
+/** A secret meant for an encrypted connection is never sent over a plain one; the first error counts. */
 async function retryPlain(url: URL, headers: Headers, first: unknown, signal: AbortSignal): Promise<void> {
   const plain = new URL(url);
   plain.protocol = "http:";
@@ -65,7 +67,9 @@ export function userAgent(kubernetesVersion: string): string {
   return `kube-lifecycle/${/^v?(\d+\.\d+)/.exec(kubernetesVersion)?.[1] ?? ""}`;
 }
 
-/** Given headers in the order they were given, with the two standard ones; an empty Accept takes the standard one away. */
+/**
+ * Headers in the order in which they were given, with the two standard ones; an empty Accept removes the standard one.
+ */
 export function hookHeaders(action: HTTPGetAction, kubernetesVersion: string): Headers {
   const headers = new Map<string, string[]>();
   const given = (name: string): string | undefined =>
@@ -99,7 +103,7 @@ export function portOf({ port }: HTTPGetAction, container: Container): number {
   return found;
 }
 
-/** Redirects on the same host are followed; one that leads elsewhere is an answer like any other. */
+/** Redirects on the same host are followed; one to another host is an ordinary response. */
 async function follow(start: URL, headers: Headers, signal: AbortSignal): Promise<void> {
   let url = start;
   for (let redirects = 0; redirects < MAX_REDIRECTS; redirects++) {
@@ -110,7 +114,7 @@ async function follow(start: URL, headers: Headers, signal: AbortSignal): Promis
   throw new Error(`Get "${start.href}": stopped after ${MAX_REDIRECTS} redirects`);
 }
 
-/** Where the answer redirects to, if it does. */
+/** Returns the redirect target of the response, or undefined. */
 function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | undefined> {
   return new Promise((resolve, reject) => {
     const failed = (error: Error): void => reject(new Error(`Get "${url.href}": ${error.message}`, { cause: error }));
@@ -120,7 +124,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
       agent: false as const,
       signal,
       lookup: lookups.within(signal),
-      // Small servers end their lines as they like; nothing of the answer is used.
+      // Small servers end their lines in various ways; nothing of the response is used.
       insecureHTTPParser: true,
       headers: { ...Object.fromEntries(single), Connection: "close" },
     };
@@ -132,7 +136,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
         read += chunk.length;
         if (read > BODY_LIMIT) response.destroy();
       });
-      // The answer counts from its head on: whatever becomes of the body.
+      // The response counts from its head on, whatever happens to the body.
       response.on("error", () => undefined);
       response.on("close", () => resolve(redirectOf(response, url)));
     };

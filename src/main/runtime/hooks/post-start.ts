@@ -1,19 +1,17 @@
 // postStart: run when the container has started, before the next one is. A hook that fails takes its container down.
-import type { Pod } from "../../../shared/api/pod.js";
-import { podDescription } from "../../../shared/api/pod.js";
+import { type Pod, podDescription } from "../../../shared/api/pod.js";
 import type { InspectHint } from "../../../shared/contracts/pleg.js";
 import type { StartContainerStep } from "../../model/step.js";
 import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
-import { StartContainerError } from "../../model/start-container-error.js";
+import { StartContainerError } from "../../model/step-errors.js";
 import { stopOne, type Stopping } from "../kill-container.js";
-import { isHookError } from "./hook-error.js";
-import { runHook } from "./run-hook.js";
+import { isHookError, runHook } from "./run-hook.js";
 import { graceSeconds } from "../../model/grace.js";
 
 const REASON = "PostStartHookError";
 
-/** Rejects with StartContainerError when the hook failed, with the signal's reason when it was given up. */
+/** Rejects with StartContainerError if the hook failed, with the signal's reason if it was aborted. */
 export async function runPostStart(
   runtime: NodeRuntime,
   stopping: Stopping,

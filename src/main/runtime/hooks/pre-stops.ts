@@ -2,23 +2,21 @@
 // Invariant: a hook starts once per container, and later callers join it. It ends at the earliest deadline of all
 // callers. It outlives an aborted pass, but not the kubelet.
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
-import type { LifecycleHandler } from "../../../shared/api/pod.js";
-import { podDescription } from "../../../shared/api/pod.js";
+import { type LifecycleHandler, podDescription } from "../../../shared/api/pod.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
-import { isHookError } from "./hook-error.js";
+import { isHookError, runHook } from "./run-hook.js";
 import type { HookTarget } from "./hook-target.js";
-import { runHook } from "./run-hook.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** Which containers' hooks are over, kept where the next kubelet finds it. */
+/** Containers whose hooks have run, persisted for the next kubelet. */
 export interface PreStopMemory {
   has(containerId: string): boolean;
   add(containerId: string): void;
   /** Forgets the containers that the runtime no longer has. */
-  saw(observed: ObservedPod): void;
+  onObserved(observed: ObservedPod): void;
 }
 
 interface Run {
@@ -32,7 +30,7 @@ interface Run {
 
 export class PreStops {
   private readonly runs = new Map<string, Run>();
-  /** A memory may know nothing of a pod that only the runtime still has. */
+  /** There may be no record of a pod that only the runtime still has. */
   private readonly done = new Set<string>();
 
   constructor(
@@ -40,21 +38,21 @@ export class PreStops {
     private readonly memory: PreStopMemory,
   ) {}
 
-  /** Had its hook, in this life of the kubelet or an earlier one. */
+  /** The preStop hook has run, in this kubelet process or an earlier one. */
   isOver(containerId: string): boolean {
     return this.done.has(containerId) || this.memory.has(containerId);
   }
 
-  saw(observed: ObservedPod): void {
+  onObserved(observed: ObservedPod): void {
     forgetAllBut(this.done, observed);
-    this.memory.saw(observed);
+    this.memory.onObserved(observed);
   }
 
   isRunning(containerId: string): boolean {
     return this.runs.has(containerId);
   }
 
-  /** Resolves when the hook is over or its time is; rejects with the signal's reason, and the hook goes on. */
+  /** Resolves when the hook has ended or its time is up; rejects with the signal's reason, and the hook continues. */
   async run(target: HookTarget, handler: LifecycleHandler, deadline: number, signal: AbortSignal): Promise<void> {
     const run = this.runs.get(target.containerId) ?? this.begin(target, handler, deadline);
     if (deadline < run.deadline) {
@@ -136,4 +134,4 @@ class AgentStopsError extends Error {
 }
 
 /** For a pod without a record: finished hooks are known as long as the kubelet runs. */
-export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, saw: () => undefined };
+export const noMemory: PreStopMemory = { has: () => false, add: () => undefined, onObserved: () => undefined };

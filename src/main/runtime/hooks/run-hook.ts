@@ -1,14 +1,14 @@
-// Runs one lifecycle hook to its end (section 24). Invariant: when it has settled nothing of it goes on but a command
-// that was let go of, and that ends with its container; a failure of the hook is a HookError with upstream's words, an abort is the signal's reason.
+// Runs one lifecycle hook to its end. Invariant: after it has settled nothing continues except a command whose call was
+// given up, and that ends with its container; a failure of the hook is a HookError with upstream's message, an abort is
+// the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";
-import { letGoOnAbort } from "../let-go.js";
 import { quote } from "../../../shared/log/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
-import { HookError } from "./hook-error.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHttpHook } from "./http-hook.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf, abortReason } from "../../../shared/errors/thrown.js";
+import type { Clock } from "../../../shared/clock/clock.js";
 
 /** Bytes of a command's output that its failure shows. */
 const OUTPUT_LIMIT = 10 * 1024;
@@ -76,4 +76,46 @@ async function reportingFailure(what: string, signal: AbortSignal, run: () => Pr
     signal.throwIfAborted();
     throw new HookError(`${what}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+// Calls that must not be cancelled while the runtime is just beginning with them. A containerd that loses its client while
+// a command of ExecSync starts holds the container's shim for 30 s, and with it the stop that made the caller go.
+
+/** By then a command has long started; cancelling ends it. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself, and
+ * is cancelled PATIENCE_MS later should it still be there.
+ */
+export function letGoOnAbort<T>(
+  clock: Pick<Clock, "after">,
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const late = new AbortController();
+  return new Promise((resolve, reject) => {
+    const ended = call(late.signal);
+    const onAbort = (): void => {
+      reject(abortReason(signal));
+      const timer = clock.after(PATIENCE_MS, () => late.abort(signal.reason)).unref();
+      void ended.then(
+        () => timer.cancel(),
+        () => timer.cancel(),
+      );
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    ended.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+// A lifecycle hook that failed by itself. An aborted hook is no failure: it rejects with the signal's reason.
+
+export class HookError extends Error {
+  override readonly name = "HookError";
+}
+
+export function isHookError(error: unknown): error is HookError {
+  return error instanceof HookError;
 }

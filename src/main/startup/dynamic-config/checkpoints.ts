@@ -1,6 +1,6 @@
-// Exact copies of configurations on disk, one folder per digest: manifest.json says where each copy came from. A folder
-// appears whole or not at all (made under a temporary name, synced, renamed), and what is read back is checked against
-// its digest. One that is damaged is set aside with a warning and counts as missing.
+// Exact copies of configurations on disk, one folder per digest: manifest.json names the origin of each copy. A folder
+// appears complete or not at all (made under a temporary name, synced, renamed), and every read compares the content
+// with the digest. A damaged copy is set aside with a warning and counts as missing.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, join } from "node:path";
@@ -9,8 +9,7 @@ import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js
 import type { Logger } from "../../../shared/log/logger.js";
 import { digestOf, isDigest, type ConfigFiles, type ConfigText } from "./config-files.js";
 import { CheckpointGarbageError } from "./errors.js";
-import { decodeManifest, type Manifest, type ManifestFile } from "./manifest.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** Checkpoints kept besides those in use. */
 export const KEPT_CHECKPOINTS = 5;
@@ -127,4 +126,45 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+// The table of contents of a checkpoint: which copy came from where. Copies are plain names inside the folder, so that a
+// damaged manifest never makes the kubelet read elsewhere.
+
+interface ManifestFile {
+  readonly role: "config" | "drop-in";
+  /** The operator's path of the file. */
+  readonly path: string;
+  /** Name of the copy beside the manifest. */
+  readonly copy: string;
+}
+
+interface Manifest {
+  readonly version: 1;
+  /** Name of the source it came from. */
+  readonly source: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** The config file, if any, and the drop-ins in merge order. */
+  readonly files: readonly ManifestFile[];
+}
+
+/** Throws CheckpointGarbageError naming `folder`. */
+function decodeManifest(value: unknown, folder: string): Manifest {
+  const found = value as Partial<Manifest> | null;
+  const garbage = (why: string): CheckpointGarbageError => new CheckpointGarbageError(folder, `manifest: ${why}`);
+  if (typeof found !== "object" || found === null) throw garbage("not an object");
+  const { version, source, createdAt, files } = found;
+  if (version !== 1) throw garbage(`version ${JSON.stringify(version)} is not known`);
+  if (typeof source !== "string" || typeof createdAt !== "string") throw garbage("source or createdAt is missing");
+  if (!Array.isArray(files) || !files.every(isManifestFile)) throw garbage("files is not a list of copies");
+  if (files.filter(({ role }) => role === "config").length > 1) throw garbage("two config files");
+  return { version, source, createdAt, files };
+}
+
+function isManifestFile(value: unknown): value is ManifestFile {
+  if (typeof value !== "object" || value === null) return false;
+  const { role, path, copy } = value as Partial<ManifestFile>;
+  const plain = typeof copy === "string" && copy !== "" && !copy.includes("/") && !copy.startsWith(".");
+  return (role === "config" || role === "drop-in") && typeof path === "string" && plain;
 }

@@ -2,6 +2,8 @@
 // from, since origins and relative paths inside depend on them. Two configurations are the same exactly when their
 // digests are.
 import { webcrypto } from "node:crypto";
+import { relative, resolve } from "node:path";
+import type { CommandIo } from "../../command/settings.js";
 
 export interface ConfigText {
   /** Absolute path the text was read from. */
@@ -15,7 +17,7 @@ export interface ConfigFiles {
   readonly dropIns: readonly ConfigText[];
 }
 
-/** What the injected validation says; one line per problem, as SettingsError has them. */
+/** The result of the injected validation; one line per problem, as SettingsError has them. */
 export type Validation = { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
 
 /** SHA-256 over paths and texts, 64 hex digits. Computed off the calling thread. */
@@ -36,4 +38,17 @@ export function isDigest(text: string): boolean {
 
 function pair(file: ConfigText | undefined): [string, string] | null {
   return file === undefined ? null : [file.path, file.text];
+}
+
+// The texts of a configuration in place of the files on disk, so that the kubelet reads exactly the texts that were
+// checked.
+
+/** `base` reads all files that are not configuration. */
+export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {
+  const all = [...(files.config === undefined ? [] : [files.config]), ...files.dropIns];
+  return {
+    readFile: (path) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path),
+    listFiles: (dir) => files.dropIns.map(({ path }) => relative(resolve(dir), path)),
+    host: () => base.host(),
+  };
 }

@@ -1,20 +1,20 @@
-// Which configuration the kubelet starts with. Pure: from what the store knows and what the source offers to one choice.
+// Chooses the configuration with which the kubelet starts. Pure: from the store's records and the source's offer.
 //
 //   offered ──▶ assigned ──start──▶ on trial ──ran healthy──▶ last known good
 //                                      │
 //                                      └──failed, or too many starts──▶ bad ──▶ back to the last known good
 //
-// Always holds: what is marked bad is never chosen; nothing becomes bad unless there is another configuration to run; a
-// configuration that is the last known good is not on trial.
+// Invariant: a configuration marked bad is never chosen; a configuration becomes bad only if there is another one to
+// run; the last known good configuration is not on trial.
 import { shortDigest } from "./config-files.js";
 import type { BadMark, Pointer, Trial } from "./meta.js";
 
-/** This many starts may end without the trial being passed; the next one goes back to the last known good. */
+/** Number of starts that may end during the trial; the next start uses the last known good configuration. */
 export const MAX_TRIAL_STARTS = 3;
 
 export interface Known {
   readonly assigned?: Pointer | undefined;
-  /** What the last kubelet ran with. */
+  /** The configuration of the last kubelet. */
   readonly current?: Pointer | undefined;
   readonly lastKnownGood?: Pointer | undefined;
   readonly trial?: Trial | undefined;
@@ -23,7 +23,7 @@ export interface Known {
 
 export interface ChoiceInput {
   readonly known: Known;
-  /** What the source gives now. */
+  /** The current content of the source. */
   readonly offered: { readonly digest: string } | { readonly error: string };
   /** Digests whose checkpoint was found whole. */
   readonly whole: ReadonlySet<string>;

@@ -45,7 +45,7 @@ export class DynamicConfig {
   readonly meta: MetaStore;
   readonly checkpoints: Checkpoints;
   private readonly statusFile: StatusFile;
-  /** At start what the options say; while the kubelet runs, a way that does not block it. */
+  /** At start the function of the options; while the kubelet runs, one that does not block it. */
   validate: DynamicConfigOptions["validate"];
   private running: Active | undefined;
   private error: string | undefined;
@@ -59,12 +59,12 @@ export class DynamicConfig {
     this.statusFile = new StatusFile(join(store, "meta", "status.json"), log);
   }
 
-  /** What the kubelet runs with; undefined when it reads the source's files as without dynamic configuration. */
+  /** The running configuration; undefined when it reads the source's files as without dynamic configuration. */
   get active(): Active | undefined {
     return this.running;
   }
 
-  /** The texts to read settings from; undefined: read them from where the command line says. */
+  /** The texts to read settings from; undefined: read the files of the command line. */
   get files(): ConfigFiles | undefined {
     return this.running?.files;
   }
@@ -138,7 +138,7 @@ export class DynamicConfig {
     await this.prune();
   }
 
-  /** An end in order after the kubelet was healthy says nothing against the configuration: this start does not count. */
+  /** An orderly exit after the kubelet was healthy does not count as a failed start. */
   async endedInOrder(): Promise<void> {
     const trial = this.meta.get("trial");
     if (trial === undefined || trial.digest !== this.running?.digest) return;

@@ -15,11 +15,8 @@ export class DynamicConfigDirError extends Error {
     );
   }
 }
-export function isDynamicConfigDirError(error: unknown): error is DynamicConfigDirError {
-  return error instanceof DynamicConfigDirError;
-}
 
-/** The source of the assigned configuration did not give one. It may in a moment: editors replace files in steps. */
+/** The source could not deliver the assigned configuration. It may in a moment: editors replace files in steps. */
 export class SourceReadError extends Error {
   override readonly name = "SourceReadError";
   readonly code = "CONFIG_SOURCE_READ";

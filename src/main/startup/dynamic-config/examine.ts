@@ -1,17 +1,16 @@
-// What a configuration would make of this command line: the settings' problems, or every value of the outcome.
+// Loads a configuration with this command line, without applying it: the result is the settings' problems, or every value.
 import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";
 import { isSettingsError } from "../../command/errors.js";
 import { loadSettings, type CommandIo } from "../../command/settings.js";
-import type { ConfigFiles } from "./config-files.js";
-import { ioOf } from "./file-io.js";
+import { type ConfigFiles, ioOf } from "./config-files.js";
 
 export type Examination =
   | {
       readonly ok: true;
       /** JSON text by path. */
       readonly values: Readonly<Record<string, string>>;
-      /** What /configz is to answer under it. */
+      /** The responses of /configz with it. */
       readonly configz: { readonly plain: string; readonly withOrigins: string };
     }
   | { readonly ok: false; readonly problems: readonly string[] };

@@ -25,7 +25,7 @@ export interface FollowOptions {
   readonly restartInPlace: (reason: string) => Promise<never>;
   /** Paths of the effective configuration that differ, e.g. "logging.verbosity". */
   readonly changedPaths: (before: ConfigFiles, after: ConfigFiles) => Promise<readonly string[]>;
-  /** Takes over fields of IN_PLACE_FIELDS, all or none; false asks for a restart. */
+  /** Takes over fields of IN_PLACE_FIELDS, all or none; false: a restart is needed. */
   readonly applyInPlace: (changed: readonly string[], files: ConfigFiles) => Promise<boolean>;
 }
 
@@ -62,7 +62,7 @@ class Follower implements FollowedConfig {
       clock,
       unchangedMs: SETTLE_MS,
       longestMs: LONGEST_WAIT_MS,
-      act: (isOld) => this.guarded(() => this.look(isOld)),
+      act: (isOld) => this.guarded(() => this.examine(isOld)),
     });
   }
 
@@ -100,7 +100,7 @@ class Follower implements FollowedConfig {
     });
   }
 
-  /** Back to the last known good configuration by a restart; where there is none, the proof just goes on. */
+  /** Returns to the last known good configuration by a restart; without one, the trial continues. */
   private neverHealthy(digest: string): void {
     const { dynamic } = this;
     const good = dynamic.meta.get("last-known-good");
@@ -123,7 +123,7 @@ class Follower implements FollowedConfig {
     }
   }
 
-  private async look(isOld: () => boolean): Promise<void> {
+  private async examine(isOld: () => boolean): Promise<void> {
     const { dynamic } = this;
     const files = await this.read();
     if (files === undefined || isOld()) return;

@@ -9,7 +9,7 @@ import type { ConfigFiles } from "./config-files.js";
 import { readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** The source finds changes that the watch missed within this time. */
 export const RECHECK_MS = 20_000;
@@ -47,7 +47,7 @@ interface Watched {
   identity: string;
 }
 
-/** Keeps one watch per folder that matters; after every event it looks anew which folders those are. */
+/** Keeps one watch per relevant folder; after every event it determines the folders again. */
 class LocalWatch implements SourceWatch {
   private readonly watched = new Map<string, Watched>();
   private points: WatchPoints = new Map();
@@ -96,7 +96,7 @@ class LocalWatch implements SourceWatch {
     }
   }
 
-  /** Watches the folder, anew when another took its name. Returns what to complain about. */
+  /** Watches the folder, again if another took its name. Returns the problem, if any. */
   private async keep(folder: string): Promise<string | undefined> {
     try {
       const { dev, ino } = await stat(folder, { bigint: true });
@@ -104,14 +104,14 @@ class LocalWatch implements SourceWatch {
       if (this.watched.get(folder)?.identity === identity || this.abort.signal.aborted) return undefined;
       this.drop(folder);
       this.begin(folder, identity);
-      // What happened between the look and the watch was not seen.
+      // A change between the read and the start of the watch had no event.
       this.onChange();
       this.again = true;
       return undefined;
     } catch (error) {
       this.drop(folder);
       const code = errorCode(error);
-      // It went since it was found: its parent's watch tells when it is back.
+      // The folder was removed after it was found: its parent's watch reports its return.
       return code === "ENOENT" ? undefined : `cannot watch ${folder} (${code ?? String(error)})`;
     }
   }

@@ -1,5 +1,5 @@
-// What the store remembers about configurations: which is assigned, runs, is trusted, is on trial, is bad. One small
-// versioned file each, so that one that is damaged costs only itself: it is set aside and counts as missing.
+// The store's record of configurations: assigned, running, last known good, on trial, bad. Each is one small versioned file, so that
+// a damaged file affects only itself: it is set aside and counts as missing.
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -102,7 +102,7 @@ export class MetaStore {
     return join(this.folder, name);
   }
 
-  /** What readState can't read at all (a folder of that name, say) is set aside as well. */
+  /** A path that readState can't read at all, for example a folder of that name, is set aside as well. */
   private async read<T>(name: keyof Meta, decode: (value: unknown) => T): Promise<T | undefined> {
     const path = this.path(name);
     const { clock, log } = this;

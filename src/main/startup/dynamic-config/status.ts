@@ -1,5 +1,5 @@
-// What an operator wants to know about dynamic configuration, in the shape of the Node object's status.config: what is
-// assigned, what runs, where a failure leads back to, and what is wrong. Also on disk, as meta/status.json.
+// The status of dynamic configuration in the shape of the Node object's status.config: the assigned, active and last known good
+// configuration, and the error. Also on disk, as meta/status.json.
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -16,7 +16,7 @@ export interface DynamicConfigStatus {
   readonly assigned?: ConfigReference;
   readonly active?: ConfigReference;
   readonly lastKnownGood?: ConfigReference;
-  /** Present while the kubelet does not run what the source asks for, or could not record it. */
+  /** Present while the kubelet does not run the assigned configuration, or could not record it. */
   readonly error?: string;
 }
 
@@ -39,7 +39,7 @@ export class StatusFile {
     });
   }
 
-  /** Resolves when all that was put is written, or was given up. */
+  /** Resolves when all statuses are written, or were given up. */
   async flush(): Promise<void> {
     await this.writing;
   }

@@ -26,7 +26,7 @@ export class TrialWatch {
 
   constructor(private readonly options: TrialOptions) {
     this.lookedAt = options.clock.monotonic();
-    this.timer = options.clock.every(HEALTH_LOOK_MS, () => this.look()).unref();
+    this.timer = options.clock.every(HEALTH_LOOK_MS, () => this.checkHealth()).unref();
   }
 
   /** True once the kubelet was healthy under this configuration. */
@@ -39,10 +39,10 @@ export class TrialWatch {
     this.timer = undefined;
   }
 
-  private look(): void {
+  private checkHealth(): void {
     const { clock, healthy, onPassed, onNeverHealthy } = this.options;
     const now = clock.monotonic();
-    // A process that was stopped in between was not seen healthy all that time.
+    // A process that was stopped in between was not proven healthy all that time.
     const passed = Math.min(now - this.lookedAt, 2 * HEALTH_LOOK_MS);
     this.lookedAt = now;
     if (!healthy()) {
@@ -54,7 +54,7 @@ export class TrialWatch {
       return;
     }
     this.wasHealthy = true;
-    // The first healthy look says nothing about the time before it.
+    // The first healthy check proves nothing about the time before it.
     this.healthyMs = this.healthyMs === undefined ? 0 : this.healthyMs + passed;
     if (this.healthyMs < TRIAL_MS) return;
     this.stop();

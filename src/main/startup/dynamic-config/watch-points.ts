@@ -1,5 +1,5 @@
-// Which names in which folders decide what is read at a path: the file itself, and every link on the way to it. A mounted
-// ConfigMap changes by swapping one link; an editor by renaming a new file over the old one; both show as one of these.
+// The folders and names to watch for a path: the file itself, and every link on the way to it. A mounted ConfigMap
+// changes by swapping one link; an editor renames a new file over the old one; both change one of these names.
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { isSourceReadError } from "./errors.js";
@@ -10,7 +10,7 @@ export type WatchPoints = Map<string, Set<string> | "all">;
 
 const MAX_LINKS = 40;
 
-/** Never rejects for what is missing: then the first missing name on the way is the one to wait for. */
+/** Never rejects if a name is missing: the first missing name on the way is then watched. */
 export async function watchPointsOf(paths: LocalPaths): Promise<WatchPoints> {
   const points: WatchPoints = new Map();
   if (paths.config !== undefined) await addWay(points, paths.config);

@@ -1,5 +1,5 @@
-// What the command line needs of the machine before anything runs: files, the drop-in directory, and the facts that rules
-// ask for. Synchronous on purpose: there is nothing yet to block.
+// The machine's files and facts that the command line reads: configuration files, the drop-in directory, and facts for the validation
+// rules. Synchronous on purpose: no other work runs yet.
 import { readFileSync, readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { parseCpuList } from "../../../shared/api/cpu-list.js";
@@ -21,7 +21,7 @@ function listFiles(dir: string): string[] {
   );
 }
 
-/** What can't be read stays unknown: its rules are left out. */
+/** A fact that can't be read stays undefined, and its rules are skipped. */
 function host(): HostFacts {
   return {
     cgroupVersion: known(() => (statfsSync("/sys/fs/cgroup").type === CGROUP2_MAGIC ? 2 : 1)),

@@ -1,5 +1,6 @@
 // Sets up logging at start-up: the log thread first, then main's logger, then the output for uncaught errors.
 import { fstatSync } from "node:fs";
+import { release } from "node:os";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { LoggingConfig } from "../../../shared/log/logging-config.js";
 import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
@@ -11,7 +12,7 @@ export interface Logging {
   log: Logger;
   /** The value of -v now; setting it counts for every thread from its next line on. */
   verbosity: number;
-  /** From now on an uncaught error ends the process only where UncaughtErrors says so; `onError` counts. */
+  /** From now on an uncaught error ends the process only if UncaughtErrors decides so; `onError` counts. */
   surviveUncaught(onError: (origin: UncaughtOrigin) => void): void;
   /** Waits until all lines are written, `deadlineMs` at most; false: some are not. */
   flush(deadlineMs: number): Promise<boolean>;
@@ -19,7 +20,7 @@ export interface Logging {
   stop(): Promise<void>;
 }
 
-/** How long the last lines of a crash may take, ms. */
+/** Time limit for writing the last lines of a crash, ms. */
 const LAST_WORDS_MS = 500;
 
 export function startLogging(config: LoggingConfig, clock: Clock): Logging {
@@ -70,7 +71,7 @@ export function startLogging(config: LoggingConfig, clock: Clock): Logging {
   };
 }
 
-/** systemd tells a unit the device and inode of the socket it connected; a redirected descriptor has others. */
+/** systemd passes the device and inode of the connected socket to a unit; a redirected descriptor has others. */
 function leadsToJournal(journalStream: string | undefined, fd: number): boolean {
   if (journalStream === undefined) return false;
   try {
@@ -80,4 +81,30 @@ function leadsToJournal(journalStream: string | undefined, fd: number): boolean 
     // Closed: nothing to write to, and the log thread will find out.
     return false;
   }
+}
+
+// The log lines of each start: the version, the Node.js version, and each flag with its value.
+
+interface StartFacts {
+  kubernetesVersion: string;
+  /** Every flag, defaults included; secrets are masked already. */
+  flags: readonly { name: string; value: string }[];
+}
+
+/** The flags come at V(1), as upstream has it. */
+export function logStart(log: Logger, logFlag: (line: string) => void, facts: StartFacts): void {
+  log.info({ kubeletVersion: facts.kubernetesVersion }, "Kubelet version");
+  log.info(
+    {
+      node: process.version,
+      v8: process.versions.v8,
+      execArgv: process.execArgv.join(" "),
+      nodeOptions: process.env["NODE_OPTIONS"] ?? "",
+      threadpool: process.env["UV_THREADPOOL_SIZE"] ?? "",
+      kernel: release(),
+      pid: process.pid,
+    },
+    "Node.js settings",
+  );
+  for (const { name, value } of facts.flags) logFlag(`FLAG: --${name}=${JSON.stringify(value)}`);
 }

@@ -45,7 +45,7 @@ export function raisePriority(niceness: number, log: Pick<Logger, "info">): bool
   }
 }
 
-/** The calls `setMaxOpenFiles` makes; a test gives its own. */
+/** The calls of `setMaxOpenFiles`; tests pass their own. */
 export interface OpenFilesCalls {
   get(): Rlimit;
   set(limit: Rlimit): void;

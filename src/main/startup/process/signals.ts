@@ -1,9 +1,9 @@
-// SIGTERM and SIGINT: the first asks for an orderly stop, the second ends the process at once with code 1.
+// SIGTERM and SIGINT: the first starts an orderly stop, the second ends the process at once with code 1.
 import type { Logger } from "../../../shared/log/logger.js";
 
 type StopSignal = "SIGTERM" | "SIGINT";
 
-/** The part of `process` that is used; a test gives its own. */
+/** The used part of `process`; tests pass their own. */
 export interface SignalSource {
   on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;
   off(signal: StopSignal, listener: (signal: StopSignal) => void): unknown;

@@ -7,7 +7,7 @@ import { sendDatagram } from "../../../shared/os/datagram.js";
 import { isOsCallError } from "../../../shared/os/errors.js";
 
 export interface SystemdNotifier {
-  /** READY=1: the unit is up; from here on systemd expects `watchdog()` where the unit asks for it. */
+  /** READY=1: the unit is up; from here on systemd expects `watchdog()` if the unit sets WatchdogSec. */
   ready(status: string): void;
   /** STOPPING=1 */
   stopping(): void;
@@ -15,14 +15,14 @@ export interface SystemdNotifier {
   status(text: string): void;
   /** WATCHDOG=1 */
   watchdog(): void;
-  /** Resolves when everything said so far is delivered or given up, within DELIVERY_MS. */
+  /** Resolves when all messages so far are delivered or given up, within DELIVERY_MS. */
   flush(): Promise<void>;
 }
 
 /** A full queue (systemd is busy, or reloads) is tried again this often, for this long, ms. */
 const RETRY_MS = 50;
 export const DELIVERY_MS = 5_000;
-/** Beyond this the oldest message goes: the newest status is the true one. */
+/** Above this limit the oldest message is dropped: only the newest status matters. */
 const MAX_WAITING = 16;
 
 /**

@@ -1,5 +1,5 @@
-// What a node tells systemd: ready once every thread runs, alive while they all tick, what it does in a line of status,
-// and that it stops.
+// Notifies systemd: READY once every thread runs, WATCHDOG while all threads tick, STATUS with the current operation, and STOPPING
+// (sd_notify(3)).
 import type { Clock } from "../../../shared/clock/clock.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -31,7 +31,7 @@ export interface SystemdOptions {
 
 export interface SystemdLink {
   stopping(): void;
-  /** Resolves when all is said. */
+  /** Resolves when all messages are sent. */
   end(): Promise<void>;
 }
 
@@ -74,15 +74,15 @@ export function linkToSystemd(options: SystemdOptions): SystemdLink | undefined 
   };
 }
 
-/** "3 pods, containerd 1.6.20 answers" */
+/** "3 pods, containerd 1.6.20 is reachable": the text of STATUS=. */
 function statusLine(node: Pick<RunningAgent, "pods" | "runtime">): string {
   const count = node.pods().length;
   const runtime = node.runtime();
   const said =
     runtime === undefined
-      ? "the container runtime has not answered yet"
+      ? "the container runtime has not responded yet"
       : runtime.reachable
-        ? `${runtime.name} ${runtime.version} answers${runtime.message === "" ? "" : `, not ready: ${runtime.message}`}`
-        : `the container runtime does not answer: ${runtime.message}`;
+        ? `${runtime.name} ${runtime.version} is reachable${runtime.message === "" ? "" : `, not ready: ${runtime.message}`}`
+        : `the container runtime does not respond: ${runtime.message}`;
   return `${count} ${count === 1 ? "pod" : "pods"}, ${said}`;
 }

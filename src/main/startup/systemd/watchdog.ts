@@ -18,7 +18,8 @@ export const isWatchdogSetting = (error: unknown): error is WatchdogSettingError
   error instanceof WatchdogSettingError;
 
 /**
- * How often to feed, ms: half of WATCHDOG_USEC. undefined when there is no watchdog, or it is meant for another
+ * Interval between watchdog notifications, ms: half of WATCHDOG_USEC. undefined when there is no watchdog, or it is
+ * meant for another
  * process (WATCHDOG_PID).
  * @throws WatchdogSettingError: not numbers, or a timeout of 1 s or less.
  */
@@ -63,7 +64,10 @@ export interface WatchdogOptions {
   opName?: OpName;
 }
 
-/** Feeds now and then every interval, or says which thread is late. Does not keep the process alive. Returns how to end it. */
+/**
+ * Notifies now and then every interval, or names the thread that is late. Does not keep the process alive. Returns a
+ * function that ends it.
+ */
 export function feedWatchdog(options: WatchdogOptions): () => void {
   const { intervalMs, board, limits, clock, feed, log, opName } = options;
   let lastLook = clock.monotonic();

@@ -1,4 +1,5 @@
-// What the API server is known to have of this node's pods: from the watch, and from the answers to our own patches.
+// The pods of this node as the API server returned them last: by the watch, and in the responses to patches of this
+// kubelet.
 // Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name.
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
 
@@ -13,7 +14,7 @@ export class ApiView {
   private readonly pods = new Map<string, Pod>();
   /** UID of the mirror pod by full name. */
   private readonly mirrorUids = new Map<string, string>();
-  /** Objects that we know to be gone before the watch does. */
+  /** Deleted objects whose watch event has not arrived yet. */
   private readonly buried = new Set<string>();
 
   /** Calls `onPut` with every newer version of a pod, from the watch or from a response. */
@@ -64,7 +65,7 @@ export class ApiView {
     return true;
   }
 
-  /** The server said that the object is no more: what the watch still has to tell of it is old. */
+  /** The server reported that the object is removed: older events of the watch no longer count. */
   bury(uid: string): Pod | undefined {
     const known = this.drop(uid);
     if (known !== undefined) this.buried.add(uid);
@@ -91,7 +92,7 @@ export class ApiView {
   }
 }
 
-/** Versions that are no numbers say nothing of their order. */
+/** Versions that are not numbers have no known order. */
 function isOlder(version = "", than = ""): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
   return version.length === than.length ? version < than : version.length < than.length;

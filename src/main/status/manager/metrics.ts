@@ -1,8 +1,8 @@
-// How fast pod statuses reach the API server (facts/metrics.tsv), and how many static pods are shown there.
+// Metrics of the status manager: the time until a pod status reaches the API server, and the number of mirror pods.
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface PodStatusMetrics {
-  /** From the change to the server's answer. */
+  /** From the change to the server's response. */
   synced(seconds: number): void;
   mirrorPods(count: number): void;
 }

@@ -1,4 +1,4 @@
-// What is done while the API server does not answer: nothing but one call at a time, with a back-off, until one succeeds.
+// While the API server does not respond, one call at a time is tried, with a back-off, until one succeeds.
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -16,13 +16,13 @@ export class Outage {
     private readonly onTry: () => void,
   ) {}
 
-  /** How many calls may be under way. */
+  /** The number of concurrent calls that are allowed. */
   limit(most: number): number {
     if (this.timer !== undefined) return 0;
     return this.backoff.failures > 0 ? 1 : most;
   }
 
-  begin(error: unknown): void {
+  onFailure(error: unknown): void {
     if (this.timer !== undefined) return;
     if (this.backoff.failures === 0) {
       this.log.warn({ err: error }, `cannot reach the API server; pod statuses wait: ${errorText(error)}`);
@@ -33,11 +33,11 @@ export class Outage {
     });
   }
 
-  /** The server has answered. */
-  over(): void {
+  /** The server has responded. */
+  onResponse(): void {
     if (this.backoff.failures === 0) return;
     this.backoff.reset();
-    this.log.info("the API server answers again; sending pod statuses");
+    this.log.info("the API server responds again; sending pod statuses");
     this.stop();
     this.onTry();
   }

@@ -1,9 +1,9 @@
-// What of a computed status may be shown, given what the API server has (status-rules.md 1 C and 2): a verdict is never
-// taken back, the start time stands, conditions that others own are theirs. Pure.
+// Joins a computed status with the one in the API server: a final phase never changes back, the start time stays, and conditions of
+// other owners stay as they are. Pure.
 import type { PodCondition, PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
 
-/** Conditions that the node agent alone writes. DisruptionTarget is shared: ours counts where there is one. */
+/** Conditions that only the kubelet writes. DisruptionTarget is shared: the kubelet's counts if there is one. */
 const OWN_TYPES = new Set([
   "PodScheduled",
   "Initialized",
@@ -19,7 +19,7 @@ function isOwnCondition(type: string): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** `api`: what the server has now. `keepsStart`: the pod's life began when the server says so, which is all but static pods. */
+/** `api`: the server's present status. `keepsStart`: the server's startTime is kept, for all but static pods. */
 export function shownStatus(computed: PodStatus, api: PodStatus | undefined, keepsStart: boolean): PodStatus {
   if (api === undefined) return computed;
   const shown: PodStatus = {

@@ -4,7 +4,7 @@
 // Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
 // - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
-// - While the server does not answer it is asked by one call at a time, with a back-off.
+// - While the server does not respond it is asked by one call at a time, with a back-off.
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -28,7 +28,7 @@ import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Calls under way at once. */
 const MAX_IN_FLIGHT = 8;
-/** What others wrote over our statuses is looked for this often. */
+/** Interval of the search for statuses that another client overwrote. */
 const RECONCILE_MS = 10_000;
 const CONFIG_HASH = "kubernetes.io/config.hash";
 const RETRY = { initialMs: 200, maxMs: 30_000 };
@@ -49,12 +49,12 @@ interface Entry {
   version: number;
   /** The version that the server has. */
   sent: number;
-  /** When the oldest change that was not sent came, monotonic milliseconds. */
+  /** Time of the oldest change that was not sent, monotonic milliseconds. */
   since: number | undefined;
   last?: LastExchange;
 }
 
-/** Turns of a pod in a row that failed, and what the last one said. */
+/** Failed turns of a pod in a row, and the error of the last one. */
 interface Failures {
   count: number;
   complaint: string;
@@ -125,8 +125,8 @@ export class StatusManager {
   }
 
   /** The watch shows a pod or a mirror pod; the view has it already. */
-  seen(object: Pod): void {
-    this.outage.over();
+  onObject(object: Pod): void {
+    this.outage.onResponse();
     const uid = isMirrorPod(object) ? this.statics.get(podFullName(object)) : object.metadata.uid;
     const entry = uid === undefined ? undefined : this.entries.get(uid);
     if (uid === undefined || entry === undefined) return;
@@ -134,9 +134,9 @@ export class StatusManager {
     else this.suspects.add(uid);
   }
 
-  /** The watch shows that the object is gone; the view has it no more. */
-  dropped(object: Pod): void {
-    this.outage.over();
+  /** The watch shows that the object was deleted; the view no longer has it. */
+  onObjectDeleted(object: Pod): void {
+    this.outage.onResponse();
     if (!isMirrorPod(object)) this.forget(object.metadata.uid);
     else {
       const entry = this.entries.get(this.statics.get(podFullName(object)) ?? "");
@@ -148,9 +148,9 @@ export class StatusManager {
     }
   }
 
-  /** The API server answered another client of this process: send the waiting statuses now. */
+  /** The API server responded to another client of this process: send the waiting statuses now. */
   serverReturned(): void {
-    this.outage.over();
+    this.outage.onResponse();
   }
 
   /** Statuses that the server does not have yet. */
@@ -180,7 +180,7 @@ export class StatusManager {
     if (entry === undefined || isLast || this.mayDelete(uid)) return { wait: 0, stage: "now" };
     const target = this.target(entry);
     const isDeleting = target?.metadata.deletionTimestamp !== undefined;
-    // What others wrote over it is no change of ours.
+    // A status that another client overwrote is no change of this kubelet.
     const sent = entry.sent < entry.version ? entry.last?.sent : undefined;
     return holdOf({ api: target?.status, sent, next: entry.status, isDeleting });
   }
@@ -215,7 +215,7 @@ export class StatusManager {
       if (sent && entry !== undefined) this.noteSent(entry, version);
       if (this.mayDelete(uid)) await this.remove(uid);
       this.failures.delete(uid);
-      // Who has no object to write to is enqueued again when one is seen.
+      // A pod without an object in the API is enqueued again when its object appears.
       if (!sent || entry === undefined || entry.version === version) this.queue.done(uid);
       else {
         this.queue.done(uid);
@@ -242,7 +242,7 @@ export class StatusManager {
       type: "strategic",
       signal,
     });
-    this.outage.over();
+    this.outage.onResponse();
     view.put(answer);
     if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
     verbose(log, 3)?.(
@@ -257,7 +257,7 @@ export class StatusManager {
     const object = view.get(uid);
     if (object === undefined) return;
     await deleteObject(client, object, this.stopping.signal);
-    this.outage.over();
+    this.outage.onResponse();
     this.forget(uid);
     log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
   }
@@ -266,10 +266,10 @@ export class StatusManager {
     const { log } = this.deps;
     if (this.stopping.signal.aborted) return;
     if (isOutage(error)) {
-      this.outage.begin(error);
+      this.outage.onFailure(error);
       return;
     }
-    this.outage.over();
+    this.outage.onResponse();
     if (entry !== undefined && isNotFound(error)) {
       this.lose(uid, entry);
       return;
@@ -278,7 +278,7 @@ export class StatusManager {
     const failures = count + 1;
     const message = errorText(error);
     this.failures.set(uid, { count: failures, complaint: message });
-    if (entry !== undefined && isConflict(error) && (await this.look(uid, entry)) && failures === 1) {
+    if (entry !== undefined && isConflict(error) && (await this.readObject(uid, entry)) && failures === 1) {
       this.pumpLater(uid, 0);
       return;
     }
@@ -292,8 +292,8 @@ export class StatusManager {
     );
   }
 
-  /** What the server has now. @returns false when the object is gone, or cannot be read */
-  private async look(uid: string, entry: Entry): Promise<boolean> {
+  /** Reads the object from the server. @returns false when the object is gone, or cannot be read */
+  private async readObject(uid: string, entry: Entry): Promise<boolean> {
     const { client, view } = this.deps;
     const target = this.target(entry);
     if (target === undefined) return false;
@@ -317,7 +317,7 @@ export class StatusManager {
     if (entry.isStatic) {
       if (target !== undefined) {
         this.deps.view.bury(target.metadata.uid);
-        this.dropped(target);
+        this.onObjectDeleted(target);
       }
       this.queue.done(uid);
     } else this.forget(uid);
@@ -343,7 +343,7 @@ export class StatusManager {
   }
 
   private reconcileOne(uid: string): void {
-    // Who has its turn now is looked at again.
+    // A pod whose turn it is now is compared again.
     if (this.busy.has(uid) || this.queue.has(uid)) return;
     this.suspects.delete(uid);
     const entry = this.entries.get(uid);
@@ -385,7 +385,7 @@ export class StatusManager {
   }
 }
 
-/** The server as a whole cannot serve now, whichever client asks. */
+/** The server is unavailable for all clients. */
 function isOutage(error: unknown): boolean {
   return isRetriable(error) && !(isApiError(error) && error.status === 500);
 }

@@ -1,10 +1,10 @@
-// The strategic merge patch that brings the API server's status to ours: only what differs, list elements by their merge
-// keys, nothing of fields that the kubelet does not write. Pure; patching twice gives nothing the second time.
-// https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/
+// The strategic merge patch from the API server's status to the kubelet's: only differences, list elements by their
+// merge keys, and no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
+// https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch
 import { isDeepStrictEqual } from "node:util";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 
-/** What was sent last, and what the server made of it: it writes some values in another form, which is no difference. */
+/** The status sent last and the server's response: a value that the server writes in another form is no difference. */
 export interface LastExchange {
   sent: PodStatus;
   got: PodStatus;

@@ -1,5 +1,5 @@
-// Whose status is to be sent next: urgent ones first, each kind in the order in which it came, none before its time.
-// A pod stays in its place until it is done, so that what could not be sent keeps its turn.
+// The order in which pod statuses are sent: urgent ones first, each kind in order of arrival, none before its earliest
+// time. A pod keeps its place until its status was sent, so that a failed patch keeps its turn.
 import type { Hold } from "./urgency.js";
 
 export class StatusQueue {
@@ -7,10 +7,10 @@ export class StatusQueue {
   private readonly later = new Set<string>();
   /** Milliseconds of the monotonic clock. */
   private readonly notBefore = new Map<string, number>();
-  /** What those wait for that wait for company; who waits after a failure is not among them. */
+  /** The stage of each status that waits for further changes; those that wait after a failure are not in it. */
   private readonly stages = new Map<string, Hold["stage"]>();
 
-  /** It goes next. */
+  /** Puts it first. */
   urge(uid: string): void {
     if (this.later.delete(uid)) this.notBefore.delete(uid);
     this.stages.delete(uid);
@@ -33,7 +33,7 @@ export class StatusQueue {
     return this.urgent.has(uid) || this.later.has(uid);
   }
 
-  /** It failed: nothing of it before this moment, whatever comes. */
+  /** It failed: nothing of it is sent before this time, whatever comes. */
   delay(uid: string, until: number): void {
     if (!this.has(uid)) return;
     this.notBefore.set(uid, until);
@@ -54,7 +54,7 @@ export class StatusQueue {
     return undefined;
   }
 
-  /** When the next one that waits may go; undefined: none waits for its time. */
+  /** The earliest time at which a delayed status may be sent; undefined: none is delayed. */
   wakeAt(now: number, busy: ReadonlySet<string>): number | undefined {
     let at: number | undefined;
     for (const [uid, time] of this.notBefore) {

@@ -1,6 +1,6 @@
-// How long a status change may wait to be sent with others. Controllers wait for terminated pods, readiness and the
-// first Running. A new sandbox is reported together with its containers, and changes of a pod under deletion together
-// with its last change.
+// The delay for which a status change may wait, so that several changes share one patch. Controllers wait for
+// terminated pods, readiness and the first Running. A new sandbox is reported together with its containers, and changes
+// of a pod under deletion together with its last change.
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
 // sent no later than its sandbox is stopped, which is when upstream sends it.
 import { isDeepStrictEqual } from "node:util";
@@ -9,22 +9,22 @@ import { isFinalPhase } from "../../model/phase.js";
 
 /** A change that no client waits for is sent with those that follow it closely, milliseconds. */
 const HOLD_MS = 100;
-/** A change that says little by itself, before one that says more. */
+/** A change that alone is unimportant, before a more important one. */
 const LONG_MS = 1000;
 /** That a sandbox is up, before its first container runs: pods of a burst wait for each other, and only a pull takes longer. */
 const SANDBOX_MS = 2000;
 
 export interface StatusChange {
-  /** What the server has. */
+  /** The status in the API server. */
   api: PodStatus | undefined;
-  /** What it was sent last; undefined: nothing by this kubelet. */
+  /** The status that this kubelet sent last; undefined: none. */
   sent: PodStatus | undefined;
   next: PodStatus;
   /** The server is deleting the object. */
   isDeleting: boolean;
 }
 
-/** `wait` in milliseconds; 0: it goes at once. `stage`: a wait for another one begins anew. */
+/** `wait` in milliseconds; 0: it is sent at once. `stage`: the wait for another stage starts again. */
 export interface Hold {
   wait: number;
   stage: "now" | "soon" | "rides" | "ends";

@@ -10,9 +10,8 @@ import { podFullName, type Pod } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { ApiView } from "../manager/api-view.js";
+import { type ApiView, CONFIG_MIRROR } from "../manager/api-view.js";
 import { deleteObject } from "../delete-object.js";
-import { isMirrorOf, mirrorPod, type MirrorNode } from "./mirror-pod.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 
 const RETRY = { initialMs: 500, maxMs: 30_000 };
@@ -22,7 +21,7 @@ const NODE_WAIT_MS = 200;
 export interface MirrorManagerDeps {
   client: Pick<ApiClient, "create" | "delete" | "get">;
   view: ApiView;
-  /** This node as the server knows it; undefined: not yet. */
+  /** This node's object in the API; undefined: not yet known. */
   node(): MirrorNode | undefined;
   clock: Clock;
   log: Logger;
@@ -59,7 +58,7 @@ export class MirrorManager {
     const name = podFullName(pod);
     if (this.wanted.get(name) === pod) return;
     this.wanted.set(name, pod);
-    this.look(name);
+    this.schedule(name);
   }
 
   /** Nothing is left of the static pod with this UID. */
@@ -67,13 +66,13 @@ export class MirrorManager {
     const name = podFullName(pod);
     if (this.wanted.get(name)?.metadata.uid !== pod.metadata.uid) return;
     this.wanted.delete(name);
-    this.look(name);
+    this.schedule(name);
   }
 
   /** The server's pods of this node are in the view. */
   onSynced(): void {
     this.synced = true;
-    for (const name of this.wanted.keys()) this.look(name);
+    for (const name of this.wanted.keys()) this.schedule(name);
     this.sweep();
   }
 
@@ -85,7 +84,7 @@ export class MirrorManager {
 
   /** The watch shows the mirror pod, or that it is gone. */
   onChange(mirror: Pod): void {
-    this.look(podFullName(mirror));
+    this.schedule(podFullName(mirror));
   }
 
   async stop(): Promise<void> {
@@ -96,10 +95,10 @@ export class MirrorManager {
 
   private sweep(): void {
     if (!this.synced || !this.staticsKnown) return;
-    for (const mirror of this.deps.view.mirrors()) this.look(podFullName(mirror));
+    for (const mirror of this.deps.view.mirrors()) this.schedule(podFullName(mirror));
   }
 
-  private look(name: string): void {
+  private schedule(name: string): void {
     if (!this.synced || this.stopping.signal.aborted) return;
     const task = this.tasks.get(name) ?? { running: false, again: false, failures: 0 };
     this.tasks.set(name, task);
@@ -174,4 +173,42 @@ export class MirrorManager {
       this.run(name, task);
     });
   }
+}
+
+// The mirror pod of a static pod: its content, and the check whether an existing one is right.
+
+const CONFIG_HASH = "kubernetes.io/config.hash";
+
+export interface MirrorNode {
+  name: string;
+  uid: string;
+}
+
+/** The object as it is created: the server sets its UID. */
+function mirrorPod(pod: Pod, node: MirrorNode): Pod {
+  const { name, namespace, labels, annotations } = pod.metadata;
+  const metadata: Omit<Pod["metadata"], "uid"> = {
+    name,
+    namespace,
+    ...(labels !== undefined && { labels }),
+    annotations: { ...annotations, [CONFIG_MIRROR]: annotations?.[CONFIG_HASH] ?? pod.metadata.uid },
+    ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }],
+  };
+  // The API's type wants a UID, which a creation has not.
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: metadata as Pod["metadata"],
+    spec: { ...pod.spec, nodeName: node.name },
+  };
+}
+
+/** Of this very definition, owned by this node, and not on its way out. */
+function isMirrorOf(mirror: Pod, pod: Pod, node: MirrorNode): boolean {
+  const { annotations, ownerReferences = [], deletionTimestamp } = mirror.metadata;
+  if (deletionTimestamp !== undefined || podFullName(mirror) !== podFullName(pod)) return false;
+  if (annotations?.[CONFIG_MIRROR] !== pod.metadata.annotations?.[CONFIG_HASH]) return false;
+  return ownerReferences.some(
+    ({ kind, uid, controller }) => kind === "Node" && uid === node.uid && controller === true,
+  );
 }

@@ -11,10 +11,9 @@ import { randomInt } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, readdir, readlink, rename, rm, symlink, unlink } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
-import { keptByUmask } from "../umask.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 const DATA = "..data";
 const NEW_DATA = "..data_tmp";
@@ -150,7 +149,7 @@ async function showLinks(volume: string, payload: Payload, fresh: boolean): Prom
   }
 }
 
-/** Removes links to what is gone, and directories of earlier writes, whole or half. */
+/** Removes links without a target, and directories of earlier writes, complete or not. */
 async function tidy(volume: string, current: string, payload: Payload): Promise<void> {
   const wanted = visibleNames(payload.keys());
   for (const name of await namesIn(volume)) {
@@ -163,7 +162,7 @@ async function tidy(volume: string, current: string, payload: Payload): Promise<
   }
 }
 
-/** undefined for what is not there or is no link. */
+/** undefined if the path does not exist or is not a link. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
@@ -176,4 +175,26 @@ async function linkTarget(path: string): Promise<string | undefined> {
 function directoryName(now: Date): string {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-T:]/g, "_");
   return `..${stamp}.${randomInt(1_000_000_000, 2 ** 32)}`;
+}
+
+// The process's umask, which the kubelet itself never changes: it decides which modes open(2) and mkdir(2) keep, so
+// that no chmod has to follow. Read from /proc, because process.umask() can only read it by changing it for a moment.
+
+let known: Promise<number | undefined> | undefined;
+
+/** True if new files with this mode get the whole mode. False also if the umask cannot be read. */
+export async function keptByUmask(mode: number): Promise<boolean> {
+  known ??= readUmask();
+  const umask = await known;
+  // open(2) and mkdir(2) may leave out the bits above the permissions.
+  return umask !== undefined && (mode & umask) === 0 && mode <= 0o777;
+}
+
+async function readUmask(): Promise<number | undefined> {
+  try {
+    const digits = /^Umask:\s*([0-7]+)$/m.exec(await readFile("/proc/self/status", "utf8"))?.[1];
+    return digits === undefined ? undefined : parseInt(digits, 8);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,12 +1,12 @@
-// What an atomic writer puts into a volume: files by their path in it. Paths come from objects of the API and from pods:
-// Invariant: none leads out of the volume or to the writer's own names, which all begin with "..".
+// The files that an atomic writer puts into a volume, by their path in it. Paths come from objects of the API and from pods.
+// Invariant: no path leads out of the volume or to the writer's own names, which all begin with "..".
 import { PayloadPathError } from "../errors.js";
 
 export interface PayloadFile {
   data: Uint8Array | string;
   /** Permission bits; the umask does not count. */
   mode: number;
-  /** Who owns the file; the kubelet's own user when absent. */
+  /** The owner of the file; the kubelet's own user when absent. */
   user?: number;
 }
 
@@ -24,7 +24,7 @@ export function checkPayload(payload: Payload): void {
   }
 }
 
-/** First parts of the paths: what is seen in the volume's directory. */
+/** First parts of the paths: the names that are visible in the volume's directory. */
 export function visibleNames(paths: Iterable<string>): Set<string> {
   const names = new Set<string>();
   for (const path of paths) names.add(path.split("/", 1)[0] ?? path);

@@ -9,9 +9,9 @@ import { deviceKey, type CsiVolume } from "./csi-volume.js";
 import { AttachLimitError, NotAttachedError } from "./errors.js";
 import { attachmentName } from "./paths.js";
 
-/** At most so long in one attempt (constants.tsv: wait for attach). */
+/** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;
-/** Looks: soon at first, since most attach in no time; then as constants.tsv says (CSI driver wait). */
+/** Polling: soon at first, since most volumes attach quickly; then at upstream's intervals. */
 const FIRST_LOOK_MS = 100;
 const SLOW_FROM_MS = 500;
 const LONGEST_MS = 7_000;
@@ -19,7 +19,7 @@ const LONGEST_MS = 7_000;
 const RESOURCE_EXHAUSTED = 8;
 
 /**
- * What the attacher has for the driver (publish_context).
+ * The publish_context that the attacher has for the driver.
  * @throws NotAttachedError, AttachLimitError, ApiError, ApiConnectionError, or the signal's reason
  */
 export async function waitForAttachment(
@@ -97,7 +97,7 @@ async function read(context: CsiContext, name: string, signal: AbortSignal): Pro
   try {
     return await context.joined().client.get(VOLUME_ATTACHMENTS, { name }, { signal });
   } catch (error) {
-    // To a node that it has nothing to do with yet, the server does not say whether there is one.
+    // For a node without a relation to the volume, the server does not reveal whether one exists.
     if (isNotFound(error) || isForbidden(error)) return undefined;
     throw error;
   }

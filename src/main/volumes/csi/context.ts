@@ -1,4 +1,4 @@
-// What the parts of the CSI code share.
+// The collaborators that all parts of the CSI code share.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { FileLabel } from "../../../shared/os/se-linux.js";
@@ -25,7 +25,7 @@ export interface CsiOptions {
   cluster: () => ClusterObjects | undefined;
   /** enableControllerAttachDetach: the attach/detach controller attaches volumes to this node. */
   controllerAttaches: boolean;
-  /** What the policy of the node gives to files; undefined without SELinux. */
+  /** The label of files by the node's policy; undefined without SELinux. */
   seLinux: FileLabel | undefined;
   /** Gate SELinuxMount. */
   seLinuxEveryMode: boolean;

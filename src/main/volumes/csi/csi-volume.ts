@@ -25,7 +25,7 @@ export interface CsiVolume {
   readOnly: boolean;
   /** The API names it as its cloud's. */
   migrated?: true;
-  /** For an inline volume: the volume as its attacher knows it, because there is no persistent volume. */
+  /** For an inline volume: the volume as the attacher sees it, because there is no persistent volume. */
   attachAs?: PersistentVolume["spec"];
   stageSecret?: SecretRef;
   publishSecret?: SecretRef;

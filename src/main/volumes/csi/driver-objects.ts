@@ -1,5 +1,5 @@
-// What the cluster says of a driver: its CSIDriver object. Read when a volume is set up, and kept for some seconds, so that
-// a burst of pods asks once.
+// The CSIDriver object of a driver. It is read when a volume is set up, and kept for some seconds, so that
+// a burst of pods causes one request.
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { CSI_DRIVERS } from "../../../shared/api/client/kinds.js";
@@ -41,7 +41,7 @@ export class DriverObjects {
 
   private async read(driver: string): Promise<DriverSpec | undefined> {
     try {
-      // No caller's signal: the answer is for all who ask meanwhile; the client has a deadline.
+      // No caller's signal: the result is for all concurrent callers; the client has a deadline.
       return (await this.client().get(CSI_DRIVERS, { name: driver })).spec;
     } catch (error) {
       if (isNotFound(error)) return undefined;

@@ -1,27 +1,26 @@
 // CSI volumes as block devices of pods: staged once per node, published once per pod, reached by a link in the pod's
 // directory.
 // Invariant: the mount records and the pod's link exist before the first call to the driver, and the link is removed
-// after the driver has undone everything: a process that finds the link knows what to undo.
+// after the driver has undone everything: a process that finds the link can undo the rest.
 import * as paths from "./paths.js";
-import { lstat, mkdir, readlink, rm, symlink, readdir, readFile } from "node:fs/promises";
+import { lstat, mkdir, rm } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { POD_DIRECTORY_MODE } from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
-import { accessMode, blockCapability } from "./capability.js";
+import { accessMode, blockCapability, learnAttachable } from "./capability.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
-import { CsiStateError } from "./errors.js";
-import { learnAttachable } from "./learn-attachable.js";
+import { CsiStateError, inStep } from "./errors.js";
 import type { UndoRequest } from "./mount-volume.js";
 import { publish } from "./publish.js";
 import type { Staging } from "./staging.js";
-import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { run } from "../program.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
+import { link, linkTo } from "../device-links.js";
+import { holdDevice, releaseLoops } from "../held-device.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 
@@ -62,7 +61,7 @@ export class CsiMaps {
       for (const directory of [places.data, places.publishParent, places.globalMap, places.podMap]) {
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
       }
-      await this.note(places.data, volume);
+      await this.writeRecord(places.data, volume);
       await link(places.publish, places.podLink);
       onDisk(true);
       await this.publish(request, hand, places.publish);
@@ -126,7 +125,7 @@ export class CsiMaps {
     return { ...paths.blockPaths(rootDir, spec), ...paths.blockPodPaths(rootDir, spec, uid) };
   }
 
-  private note(directory: string, volume: CsiVolume): Promise<void> {
+  private writeRecord(directory: string, volume: CsiVolume): Promise<void> {
     const { nodeName } = this.context;
     const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
     const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
@@ -136,54 +135,12 @@ export class CsiMaps {
   }
 }
 
-async function link(target: string, path: string): Promise<void> {
-  if ((await linkTo(path)) === target) return;
-  await rm(path, { force: true });
-  await symlink(target, path);
-}
-
-async function linkTo(path: string): Promise<string | undefined> {
-  return readlink(path).catch((error: unknown) => {
-    if (["ENOENT", "EINVAL", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
-    throw error;
-  });
-}
-
 async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);
     return true;
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return false;
-    throw error;
-  }
-}
-
-// A loop device on each mapped volume, as upstream's kubelet makes it: it keeps the device open, so that the node gives the device's
-// name to no other disk. It may be another kubelet's, and it goes before the volume is unpublished.
-const DEVICES = "/sys/block";
-
-/** Loop devices on that very file; most often none. @throws ProgramError, or the signal's reason */
-async function releaseLoops(path: string, signal: AbortSignal): Promise<void> {
-  for (const name of await loopsOn(path)) await run("losetup", ["-d", `/dev/${name}`], signal);
-}
-
-/** Idempotent. @throws ProgramError, or the signal's reason */
-async function holdDevice(path: string, signal: AbortSignal): Promise<void> {
-  if ((await loopsOn(path)).length === 0) await run("losetup", ["-f", path], signal);
-}
-
-async function loopsOn(path: string): Promise<string[]> {
-  const loops = (await readdir(DEVICES)).filter((name) => name.startsWith("loop"));
-  const files = await Promise.all(loops.map(async (name) => ({ name, file: await backingFile(name) })));
-  return files.filter(({ file }) => file === path).map(({ name }) => name);
-}
-
-async function backingFile(name: string): Promise<string | undefined> {
-  try {
-    return (await readFile(`${DEVICES}/${name}/loop/backing_file`, "utf8")).trimEnd();
-  } catch (error) {
-    if (["ENOENT", "ENXIO", "ENODEV"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
 }

@@ -8,8 +8,6 @@ export interface CsiMetrics {
   call(driver: string, method: string, status: string, durationMs: number): void;
 }
 
-export const noCsiMetrics: CsiMetrics = { call: () => undefined };
-
 export function csiMetrics(registry: ThreadRegistry): CsiMetrics {
   const seconds = registry.histogram(
     "csi_operations_seconds",

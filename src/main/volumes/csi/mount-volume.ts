@@ -1,29 +1,29 @@
 // CSI volumes as file systems of pods: staged once per node, published once per pod.
-// Invariant: vol_data.json is on disk before the driver is asked, and goes after it has undone everything; what is
-// published stays as it is, whatever becomes of the kubelet; nothing is deleted while it is mounted.
+// Invariant: vol_data.json is on disk before the first call to the driver, and is removed after the driver has undone
+// everything; a published volume stays published across restarts of the kubelet; nothing is deleted while it is
+// mounted.
 import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint, mountsAt } from "../mounts.js";
-import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
+import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
-import { accessMode, mountCapability } from "./capability.js";
+import { accessMode, mountCapability, learnAttachable } from "./capability.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { CsiStateError } from "./errors.js";
-import { learnAttachable } from "./learn-attachable.js";
+import { CsiStateError, inStep, isCsiStep } from "./errors.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
 import { contextOption, keepsLabels, mountContext } from "./se-linux.js";
 import type { Staging } from "./staging.js";
-import { inStep, isCsiStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
+import { CSI_MOUNT, metaDirectory } from "../../../shared/fs/pod-paths.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
 const SET_UP = "MountVolume.SetUp";
@@ -45,9 +45,9 @@ export interface UndoRequest {
 }
 
 export class CsiMounts {
-  /** What this kubelet has published, or found published. */
+  /** Volumes that this process has published, or found published. */
   private readonly published = new Set<string>();
-  /** By user of the volume: its files have labels of their own. Only on nodes with SELinux. */
+  /** SELinux labels by user of the volume. Only on nodes with SELinux. */
   private readonly relabel = new Map<string, boolean>();
 
   constructor(
@@ -75,7 +75,7 @@ export class CsiMounts {
     await withDevice(this.context, this.staging, { pod, volume, user, steps: STEPS, signal }, async (hand, onDisk) => {
       const asked = (await readVolData(places.directory)) !== undefined;
       await mkdir(places.directory, { recursive: true, mode: POD_DIRECTORY_MODE });
-      await this.note(places.directory, volume);
+      await this.writeRecord(places.directory, volume);
       onDisk(true);
       try {
         await this.publish(request, hand, true);
@@ -124,7 +124,7 @@ export class CsiMounts {
     const data = await readVolData(places.directory);
     const user = userKey(uid, spec);
     if (data === undefined) {
-      // Nothing was ever asked of a driver, or what was is undone. A mount in there stops the removal.
+      // No driver was ever called, or its calls are undone. A mount in there stops the removal.
       await removeTree(places.directory);
       await removeTree(places.meta);
       return;
@@ -184,7 +184,7 @@ export class CsiMounts {
     });
   }
 
-  private note(directory: string, volume: CsiVolume): Promise<void> {
+  private writeRecord(directory: string, volume: CsiVolume): Promise<void> {
     const { nodeName } = this.context;
     const { driver: driverName, handle: volumeHandle, name: specVolID, lifecycle: volumeLifecycleMode } = volume;
     const attachmentID = paths.attachmentName(volumeHandle, driverName, nodeName);
@@ -197,11 +197,11 @@ export class CsiMounts {
     const { rootDir } = this.context;
     const directory = paths.publishDirectory(rootDir, uid, spec);
     const meta = metaDirectory(rootDir, uid, paths.CSI_PLUGIN, spec);
-    return { directory, target: `${directory}/${paths.PUBLISH_TARGET}`, meta, ready: `${meta}/${READY_FILE}` };
+    return { directory, target: `${directory}/${CSI_MOUNT}`, meta, ready: `${meta}/${READY_FILE}` };
   }
 }
 
-/** Whether the volume's files are given to the pod's fsGroup, as the driver's fsGroupPolicy has it. */
+/** Whether the volume's files get the pod's fsGroup, by the driver's fsGroupPolicy. */
 export function takesFsGroup(spec: DriverSpec | undefined, volume: CsiVolume): boolean {
   if (volume.readOnly) return false;
   switch (spec?.fsGroupPolicy ?? "ReadWriteOnceWithFSType") {

@@ -14,7 +14,7 @@ import {
 } from "../../../shared/plugins/gen/csi.v1.js";
 import type { CsiNode } from "./node-port.js";
 
-/** Every rpc (constants.tsv). */
+/** Deadline of every rpc; upstream's value. */
 const CALL_TIMEOUT_MS = 120_000;
 
 export interface CsiNodeOptions {
@@ -60,7 +60,7 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
         const answer = await call(NodeService.nodeGetCapabilities, {}, signal);
         capabilities = new Set(answer.capabilities.flatMap(({ rpc }) => (rpc === undefined ? [] : [rpc.type])));
       } catch (error) {
-        // A driver that has nothing to say has nothing to offer.
+        // A driver without capabilities offers none.
         if (!isPluginCallError(error) || error.code !== STATUS.UNIMPLEMENTED) throw error;
         capabilities = new Set();
       }

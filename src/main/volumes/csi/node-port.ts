@@ -1,4 +1,4 @@
-// A driver's node service as the volume code sees it. Types only: nothing of gRPC is loaded for them.
+// A driver's node service, as the volume code uses it. Types only: nothing of gRPC is loaded for them.
 import type {
   DeepPartial,
   NodeExpandVolumeRequest,
@@ -9,7 +9,7 @@ import type {
   NodeStageVolumeRequest,
 } from "../../../shared/plugins/gen/csi.v1.js";
 
-/** What a node plugin can (NodeServiceCapability_RPC_Type). */
+/** Capabilities of a node plugin (NodeServiceCapability_RPC_Type). */
 export const CAPABILITY = {
   STAGE_UNSTAGE_VOLUME: 1,
   GET_VOLUME_STATS: 2,

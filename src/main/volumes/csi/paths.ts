@@ -1,9 +1,14 @@
-// Where CSI volumes live below the root directory. The layout is upstream's: drivers and node tools know it.
+// Paths of CSI volumes below the root directory. The layout is upstream's: drivers and node tools depend on it.
 import { createHash } from "node:crypto";
-import { podDirectory, volumeDirectory } from "../paths.js";
+import {
+  devicesDirectory,
+  pluginDirectoryName,
+  volumeDirectory,
+  volumesDirectory,
+} from "../../../shared/fs/pod-paths.js";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
-const ON_DISK = "kubernetes.io~csi";
+const ON_DISK = pluginDirectoryName(CSI_PLUGIN);
 export const VOL_DATA_FILE = "vol_data.json";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -40,10 +45,9 @@ export const GLOBAL_MOUNT = "globalmount";
 export function publishDirectory(rootDir: string, uid: string, spec: string): string {
   return volumeDirectory(rootDir, uid, CSI_PLUGIN, spec);
 }
-export const PUBLISH_TARGET = "mount";
 
 export function publishedIn(rootDir: string, uid: string): string {
-  return `${podDirectory(rootDir, uid)}/volumes/${ON_DISK}`;
+  return `${volumesDirectory(rootDir, uid)}/${ON_DISK}`;
 }
 
 export function devicesRoot(rootDir: string): string {
@@ -64,10 +68,10 @@ export function blockPaths(rootDir: string, spec: string) {
 
 /** Links to the devices of a pod. */
 export function podMapDirectory(rootDir: string, uid: string): string {
-  return `${podDirectory(rootDir, uid)}/volumeDevices/${ON_DISK}`;
+  return `${devicesDirectory(rootDir, uid)}/${ON_DISK}`;
 }
 
-/** Of a block volume, what is one pod's. */
+/** The paths of a block volume that belong to one pod. */
 export function blockPodPaths(rootDir: string, spec: string, uid: string) {
   const { publishParent, globalMap } = blockPaths(rootDir, spec);
   const podMap = podMapDirectory(rootDir, uid);

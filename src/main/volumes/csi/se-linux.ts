@@ -1,5 +1,5 @@
 // The SELinux label that a volume is mounted with as a whole (mount option "context"), instead of relabelling its files.
-// Only where the node has SELinux, the driver says it can, and no two pods could want different ones.
+// Only if the node has SELinux, the driver supports it, and no two pods could need different labels.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Mount } from "../../../shared/fs/mountinfo.js";
 import type { FileLabel } from "../../../shared/os/se-linux.js";
@@ -8,7 +8,7 @@ import { usersOfVolume } from "../volume-users.js";
 import { CsiSpecError } from "./errors.js";
 
 export interface LabelledMount {
-  /** What the policy of the node gives to files. */
+  /** The label of files by the node's policy. */
   files: FileLabel;
   /** Gate SELinuxMount: whatever the access mode, not only ReadWriteOncePod. */
   everyMode: boolean;

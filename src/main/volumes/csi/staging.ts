@@ -1,5 +1,6 @@
 // Staging: a volume is made ready on the node once, before its first pod, and undone after its last.
-// Invariant: what is staged is noted on disk before the driver is asked; a call whose outcome is unknown counts as done
+// Invariant: a record of each staged volume is on disk before the call to the driver; a call whose outcome is unknown
+// counts as done
 // until it is undone; nothing is unstaged while a pod uses it. Pods do not wait for unstaging: it is tried until it is done.
 import { rmdir } from "node:fs/promises";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";
@@ -18,7 +19,7 @@ import { removeVolData, writeVolData } from "./vol-data.js";
 import type { Device } from "./users.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 
-/** Back-off of unstaging (constants.tsv: volume operation back-off). */
+/** Back-off of unstaging; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };
 
 export interface StageRequest {
@@ -94,12 +95,12 @@ export class Staging {
     if (device.users.size === 0) this.unstageLater(key);
   }
 
-  /** What an earlier kubelet had staged for pods that are gone. */
+  /** Unstages volumes that an earlier kubelet staged for pods that no longer exist. */
   releaseUnused(): void {
     for (const key of this.context.users.unused()) this.unstageLater(key);
   }
 
-  /** Where the device is staged. */
+  /** The staging path of the device. */
   target(device: Device): string {
     return this.places(device).target;
   }
@@ -159,7 +160,7 @@ export class Staging {
       });
       device.staged = false;
     }
-    // A pod may have come meanwhile; it waits for its turn, and stages anew.
+    // A pod may have come meanwhile; it waits for its turn, and stages again.
     if (device.users.size > 0) return;
     await this.onGone(device);
   }

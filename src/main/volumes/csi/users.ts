@@ -5,7 +5,7 @@ import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";
 import * as paths from "./paths.js";
 import { readVolData } from "./vol-data.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 export interface Device {
   driver: string;
@@ -14,11 +14,11 @@ export interface Device {
   block: string | undefined;
   /** Keys of pods' volumes. */
   users: Set<string>;
-  /** The driver was asked to stage it, and not yet, with success, to unstage it. */
+  /** NodeStageVolume was called, and no NodeUnstageVolume has succeeded since. */
   staged: boolean;
   /** The driver confirmed the staging to this kubelet process. */
   surelyStaged: boolean;
-  /** The API has it as its cloud's: as far as this kubelet's life knows. */
+  /** In the API it is an in-tree volume of a cloud, as far as this kubelet process has read it. */
   migrated?: boolean;
   /** The volume is attached by a controller; undefined: found on disk, not known. */
   attachable: boolean | undefined;
@@ -27,7 +27,7 @@ export interface Device {
 export class DeviceUsers {
   private readonly devices = new Map<string, Device>();
 
-  /** What an earlier kubelet left. @throws what reading directories throws */
+  /** Reads the users that an earlier kubelet left. @throws the errors of reading directories */
   async load(rootDir: string): Promise<void> {
     for (const uid of await podUidsIn(rootDir)) await this.loadPod(rootDir, uid);
     await this.loadStaged(rootDir);

@@ -4,7 +4,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { VOL_DATA_FILE } from "./paths.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
 
@@ -18,7 +18,7 @@ export interface VolData {
   seLinuxMountContext?: string;
 }
 
-/** Synced: a network volume's device may come back after a power cut, and is undone by what is written here. */
+/** Synced to disk: a network volume's device may come back after a power cut, and its unpublish needs this file. */
 export async function writeVolData(directory: string, data: VolData): Promise<void> {
   await atomicWrite(`${directory}/${VOL_DATA_FILE}`, JSON.stringify(data));
 }

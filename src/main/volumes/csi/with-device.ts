@@ -1,14 +1,13 @@
-// What comes before a driver is asked to give a volume to a pod: who may use it, that it is attached, and its driver.
+// The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
 import type { Pod } from "../../../shared/api/pod.js";
 import { measured } from "../measured.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { CsiSpecError } from "./errors.js";
+import { CsiSpecError, inStep } from "./errors.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
-import { inStep } from "./step-error.js";
 import type { Device } from "./users.js";
 
 export interface DeviceInHand {
@@ -19,7 +18,7 @@ export interface DeviceInHand {
   publishContext: Readonly<Record<string, string>>;
 }
 
-/** Where no controller attaches. */
+/** Error prefix for volumes that no controller attaches. */
 const ATTACH = "AttachVolume.Attach";
 
 export interface DeviceSteps {

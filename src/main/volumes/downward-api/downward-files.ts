@@ -1,10 +1,11 @@
-// The downward API as files: fields of the pod and resources of its containers, for volumes of their own and projections.
+// The downward API as files: fields of the pod and resources of its containers, for downwardAPI volumes and
+// projections.
 import type { ResourceList } from "../../../shared/api/meta.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DownwardAPIVolumeFile } from "../../../shared/api/volume.js";
 import { resourceFieldValue, volumeFieldValue } from "../../model/downward.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
-import { together } from "../object-volume/together.js";
+import { together } from "../object-volume/key-files.js";
 
 export interface DownwardFilesRequest {
   pod: Pod;
@@ -14,7 +15,7 @@ export interface DownwardFilesRequest {
   nodeAllocatable: ResourceList;
 }
 
-/** Throws what is wrong with any of the items, all in one. */
+/** Throws one error with the problems of all items. */
 export function downwardFiles({ pod, items = [], defaultMode, nodeAllocatable }: DownwardFilesRequest): Payload {
   const files = new Map<string, PayloadFile>();
   const problems: unknown[] = [];

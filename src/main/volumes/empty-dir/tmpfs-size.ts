@@ -1,4 +1,4 @@
-// How big a memory-backed emptyDir may grow: the least of sizeLimit, the pod's memory limit and the node's memory.
+// Maximum size of a memory-backed emptyDir: the least of sizeLimit, the pod's memory limit and the node's memory.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
 import { value } from "../../../shared/api/quantity.js";

@@ -12,7 +12,7 @@ import type { VolumeMetrics } from "../metrics.js";
 import { VolumeOwnershipError } from "../errors.js";
 import { measured } from "../measured.js";
 
-/** Reports of a change that takes long (constants.tsv). */
+/** Interval of reports about a long change; upstream's value. */
 const FIRST_REPORT_MS = 30_000;
 const REPORT_MS = 60_000;
 /** A job of the pool: half a second at most. */
@@ -39,7 +39,7 @@ export interface OwnershipRequest {
   plugin: string;
   /** The group may read only. */
   readOnly?: boolean;
-  /** Whatever fsGroupChangePolicy says: it does not count for what the kubelet writes itself. */
+  /** Ignores fsGroupChangePolicy: it does not apply to the kubelet's own files. */
   always?: boolean;
   /** A volume with a server, a driver or a network disk behind it. */
   mayHang?: boolean;

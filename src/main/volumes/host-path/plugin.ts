@@ -6,13 +6,12 @@ import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operation
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { messageOf, errorCode } from "../../../shared/errors/thrown.js";
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 
-/** What a path must be, per type; the words are the ones users know from upstream's messages. */
+/** The file type that a path must have, per type; the nouns are those of upstream's messages. */
 const CHECKS: Readonly<Record<Exclude<HostPathType, "">, { format: number; noun: string }>> = {
   DirectoryOrCreate: { format: constants.S_IFDIR, noun: "directory" },
   Directory: { format: constants.S_IFDIR, noun: "directory" },
@@ -36,7 +35,7 @@ export function hostPathPlugin(calls: VolumeCalls): VolumePlugin {
       if (path.split("/").includes("..")) throw fail(`hostPath ${path} must not contain '..'`);
       const at = new HostPath(path, calls, signal);
       if (type === "") {
-        // Whatever is there is given to the container, but not where the runtime would wait for it without an end.
+        // Any existing file is passed to the container, except one on which the runtime would block for ever.
         await at.reached().catch((error: unknown) => {
           throw fail(messageOf(error), error);
         });
@@ -68,7 +67,7 @@ class HostPath {
     });
   }
 
-  /** undefined when the path is, or was made, what the type says. */
+  /** undefined if the path has, or was created with, the type's kind. */
   async check(type: Exclude<HostPathType, "">): Promise<string | undefined> {
     const { path } = this;
     let mode = await this.mode();

@@ -1,4 +1,4 @@
-// The files of a config map or a secret, for volumes of their own and for projections.
+// The files of a config map or a secret, for their own volumes and for projections.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { ConfigMap, Secret } from "../../../shared/api/objects.js";
 import type { KeyToPath } from "../../../shared/api/volume.js";

@@ -1,21 +1,24 @@
-// What config maps, secrets, the downward API and projections have in common as volumes: files that the kubelet writes, in
-// memory or on disk, and replaces in one step when they have changed. Invariant: nothing is mounted or written before the
-// whole content is known; unchanged content is not looked at on disk again; a failed update leaves the old files.
+// The common part of volumes from config maps, secrets, the downward API and projections: the kubelet writes their files, in memory or
+// on disk, and replaces changed files in one step.
+// Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read from disk again;
+// a failed update leaves the old files.
 import { chmod, mkdir, open } from "node:fs/promises";
+import { posix } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import type { Pod, VolumeMount } from "../../../shared/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
-import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError } from "../errors.js";
+import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError, PayloadPathError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
-import { metaDirectory, POD_DIRECTORY_MODE, READY_FILE, volumeDirectory } from "../paths.js";
+import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
-import { nestedMountPoints } from "./nested-mount-points.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
+
 export interface ObjectVolumeKind {
   /** "kubernetes.io/secret". */
   name: string;
@@ -29,7 +32,7 @@ export interface ObjectVolumeKind {
 
 export interface ObjectVolumeDeps {
   rootDir: string;
-  /** Upper bound of what is in memory, bytes. */
+  /** Upper bound for the size of the tmpfs, bytes. */
   nodeMemoryBytes: bigint;
   clock: Clock;
   ownership: OwnershipDeps;
@@ -43,7 +46,7 @@ const NESTED_MODE = 0o755;
 export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDeps): VolumePlugin {
   const { rootDir, nodeMemoryBytes, clock, ownership } = deps;
   const ownMounts = new OwnMounts();
-  /** What this life of the kubelet last wrote, by directory. */
+  /** The content that this process last wrote, by directory. */
   const written = new Map<string, Payload>();
   const directoryOf = (uid: string, volume: string): string => volumeDirectory(rootDir, uid, kind.name, volume);
   const metaOf = (uid: string, volume: string): string => metaDirectory(rootDir, uid, kind.name, volume);
@@ -77,7 +80,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
       }),
     });
     written.set(directory, payload);
-    // The mount itself tells of the others.
+    // For memory-backed volumes the mount itself is the record.
     if (kind.inMemory) return;
     const meta = metaOf(pod.metadata.uid, volume.name);
     await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
@@ -105,7 +108,10 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     return directory;
   }
 
-  /** A container that is started again finds the files that it had, though what they came from is gone: `refresh` tells of that. */
+  /**
+   * A container that starts again finds the files that it had, even if their source object is removed: `refresh`
+   * reports that.
+   */
   async function bringOrKeep(request: SetUpRequest): Promise<string> {
     try {
       return await bring(request, true);
@@ -149,4 +155,71 @@ function samePayload(a: Payload, b: Payload): boolean {
 function sameData({ data: a }: PayloadFile, { data: b }: PayloadFile): boolean {
   if (typeof a === "string" && typeof b === "string") return a === b;
   return Buffer.from(a).equals(Buffer.from(b));
+}
+
+// Directories that a volume must have because another volume is mounted inside it: the runtime could not make them in a
+// volume that is mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
+
+interface MountPoint {
+  path: string;
+  volumes: string[];
+}
+
+interface Nested {
+  /** Volume to the paths in it. */
+  paths: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Volume to its first mount path that leads upwards. */
+  upwards: ReadonlyMap<string, string>;
+}
+
+/** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
+const known = new WeakMap<Pod["spec"], Nested>();
+
+/** Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards */
+export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
+  const nested = known.get(spec) ?? nestedOf(spec);
+  known.set(spec, nested);
+  const upwards = nested.upwards.get(volume);
+  if (upwards !== undefined) throw new PayloadPathError(upwards, "a mount path must not lead upwards");
+  return [...(nested.paths.get(volume) ?? [])];
+}
+
+function nestedOf({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): Nested {
+  const paths = new Map<string, Set<string>>();
+  const upwards = new Map<string, string>();
+  for (const { volumeMounts = [] } of [...initContainers, ...containers, ...ephemeralContainers]) {
+    // Mount points around the present one, outermost first.
+    const around: MountPoint[] = [];
+    for (const point of parentsFirst(volumeMounts)) {
+      const { path, volumes } = point;
+      if (path.startsWith("../")) {
+        for (const volume of volumes) if (!upwards.has(volume)) upwards.set(volume, path);
+      }
+      let parent = around.at(-1);
+      while (parent !== undefined && !path.startsWith(`${parent.path}/`)) {
+        around.pop();
+        parent = around.at(-1);
+      }
+      for (const volume of new Set(parent?.volumes)) {
+        const found = paths.get(volume) ?? new Set();
+        paths.set(volume, found.add(path.slice((parent?.path.length ?? 0) + 1)));
+      }
+      around.push(point);
+    }
+  }
+  return { paths, upwards };
+}
+
+/** Each mount path once; a path comes right before all paths below it. */
+function parentsFirst(mounts: readonly VolumeMount[]): MountPoint[] {
+  const points = new Map<string, MountPoint & { key: string }>();
+  for (const { name, mountPath } of mounts) {
+    const normal = posix.normalize(mountPath);
+    const path = normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
+    const known = points.get(path);
+    // NUL sorts before every other character, so "/a/b" comes before "/a-b".
+    if (known === undefined) points.set(path, { path, volumes: [name], key: path.replaceAll("/", "\0") });
+    else if (known.volumes.at(-1) !== name) known.volumes.push(name);
+  }
+  return [...points.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 // Figures of the volumes behind claims, taken every volumeStatsAggPeriod; and the event of one that its driver calls sick.
-// Invariant: one look at a time; a volume that hangs keeps the others' figures fresh and has none itself.
+// Invariant: one measurement per volume at a time; a volume that hangs does not delay the others, and has no figures
+// itself.
 import type { Pod } from "../../../shared/api/pod.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -15,7 +16,7 @@ import type { VolumeUsage } from "../volume-usage.js";
 export interface WatchedClaim {
   pod: Pod;
   volume: string;
-  /** Name on disk: what a teardown knows. */
+  /** Name on disk, which is all that a teardown has. */
   onDisk: string;
   claim: string;
   path: string;
@@ -34,7 +35,7 @@ export interface ClaimStatsDeps {
   volumeHealth: boolean;
 }
 
-/** Longest that one volume may take to answer. */
+/** Time limit of one volume's measurement. */
 const PATIENCE_MS = 30_000;
 
 interface Entry extends WatchedClaim {
@@ -59,7 +60,7 @@ export class ClaimStats {
     const known = this.claims.get(key);
     this.claims.set(key, { ...known, ...claim });
     if (known !== undefined || periodMs <= 0) return;
-    this.timer ??= clock.every(periodMs, () => this.look()).unref();
+    this.timer ??= clock.every(periodMs, () => this.measureAll()).unref();
   }
 
   forget(uid: string, onDisk: string): void {
@@ -78,8 +79,8 @@ export class ClaimStats {
     return found;
   }
 
-  /** Begins a look at every volume that is not being looked at. */
-  look(): void {
+  /** Starts a measurement of every volume without a pending one. */
+  measureAll(): void {
     for (const entry of this.claims.values()) {
       entry.looking ??= this.lookAt(entry).finally(() => {
         delete entry.looking;
@@ -96,7 +97,7 @@ export class ClaimStats {
   private async lookAt(entry: Entry): Promise<void> {
     const { clock, log, events, volumeHealth } = this.deps;
     const startedAt = clock.monotonic();
-    using look = new Scope(this.ended.signal).limit(clock, PATIENCE_MS, () => new Error("no answer in time"));
+    using look = new Scope(this.ended.signal).limit(clock, PATIENCE_MS, () => new Error("no response in time"));
     const { signal } = look;
     try {
       const usage =

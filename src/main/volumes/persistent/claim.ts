@@ -1,4 +1,4 @@
-// From a pod's volume to the persistent volume behind it: the claim must be bound, and both sides must say so.
+// From a pod's volume to its persistent volume: the claim must be bound, and both objects must refer to each other.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -12,13 +12,13 @@ import { usersOfVolume } from "../volume-users.js";
 export interface BoundClaim {
   claim: PersistentVolumeClaim;
   pv: PersistentVolume;
-  /** The pod asks for the volume to be read-only. */
+  /** The pod uses the volume read-only. */
   readOnly: boolean;
   /** The API has it as its cloud's; here it is its CSI driver's. */
   migrated: boolean;
 }
 
-/** The claim cannot be used, yet or at all; the words are upstream's. */
+/** The claim cannot be used, yet or at all; the messages are upstream's. */
 export class ClaimError extends Error {
   override readonly name = "ClaimError";
 }

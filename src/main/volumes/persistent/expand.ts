@@ -17,7 +17,7 @@ import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
-import { problemText } from "../csi/step-error.js";
+import { problemText } from "../csi/errors.js";
 import { VolumeStepError } from "../errors.js";
 import { measured } from "../measured.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
@@ -27,7 +27,7 @@ import { apiTime } from "../../../shared/api/time.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";
-/** The size asked for can't be had: another try would be as vain. */
+/** The requested size is impossible: another try would fail too. */
 const INFEASIBLE: ReadonlySet<number> = new Set([STATUS.INVALID_ARGUMENT, STATUS.OUT_OF_RANGE, STATUS.NOT_FOUND]);
 const TRIES = 3;
 
@@ -87,7 +87,7 @@ export class VolumeExpansion {
       this.vain.set(key, growth.size);
       return;
     }
-    // Of a device the driver knows only what it has made itself.
+    // For a block device the driver reports only volumes that it created itself.
     const path = isDevicePlace(place) ? await readlink(place.devicePath) : place.hostPath;
     const volume = persistentVolume(pv, csi, readOnly, migrated);
     try {
@@ -109,7 +109,7 @@ export class VolumeExpansion {
     this.emit(pod, claim, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
   }
 
-  /** The volume serves as it is, where another try is vain. @throws VolumeStepError where it is not */
+  /** The volume works with its old size, if another try is pointless. @throws VolumeStepError otherwise */
   private async failed({ pod, bound, key, growth, online, signal }: FailedGrowth, error: unknown): Promise<void> {
     const { claim, pv } = bound;
     const name = pv.metadata.name ?? "";
@@ -132,7 +132,7 @@ export class VolumeExpansion {
     this.deps.events.object(referenceTo(claim), event);
   }
 
-  /** On the claim as it is by then: others write to it too. */
+  /** Changes the claim's present status: other clients write to it too. */
   private async mark(
     claim: PersistentVolumeClaim,
     edit: (status: ClaimStatus) => Record<string, unknown>,

@@ -1,4 +1,4 @@
-// When a claim's volume grows on the node, and what the claim then shows. Pure.
+// Expansion of a claim's volume on the node: the decision to expand, and the claim's status after it. Pure.
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../shared/api/objects.js";
 import type { Quantity } from "../../../shared/api/meta.js";
 import { compareQuantities } from "../../../shared/api/quantity.js";
@@ -6,7 +6,7 @@ import { compareQuantities } from "../../../shared/api/quantity.js";
 export type ClaimStatus = NonNullable<PersistentVolumeClaim["status"]>;
 type Condition = NonNullable<ClaimStatus["conditions"]>[number];
 
-/** Of the claim: what it says of growing. */
+/** The claim's status of an expansion. */
 const RESIZE_CONDITIONS: ReadonlySet<string> = new Set([
   "Resizing",
   "FileSystemResizePending",

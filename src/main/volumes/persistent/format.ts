@@ -3,10 +3,13 @@
 // volume is read-only.
 import { runReading, type ProgramResult } from "../program.js";
 
-/** The device cannot be used as the file system that the volume asks for. */
+/** The device cannot be used with the volume's file system type. */
 export class DeviceFormatError extends Error {
   override readonly name = "DeviceFormatError";
 }
+
+/** The device has another file system than the volume asks for, and was not mounted. */
+export class FilesystemMismatchError extends DeviceFormatError {}
 
 export interface FormatRequest {
   device: string;
@@ -15,10 +18,10 @@ export interface FormatRequest {
   readOnly: boolean;
 }
 
-/** mkfs of a large disk takes minutes. It is not killed when the pod goes: a device that is formatted halfway is of no use. */
+/** mkfs of a large disk takes minutes. It is not killed when the pod is removed: a half-formatted device is useless. */
 const FORMAT_MS = 3_600_000;
 const LOOK_MS = 120_000;
-/** Of blkid: the device has no content that it knows. */
+/** Exit status of blkid: it recognises no content on the device. */
 const NOTHING_FOUND = 2;
 /** Of fsck, a bit: errors are left. */
 const ERRORS_LEFT = 4;
@@ -50,7 +53,7 @@ async function contentOf(device: string, run: Run): Promise<string | undefined> 
   const { code, stdout, stderr } = await run("blkid", args, LOOK_MS);
   if (code === NOTHING_FOUND) return undefined;
   if (code !== 0)
-    throw new DeviceFormatError(`cannot read what is on device ${device}: blkid ended with ${code}: ${stderr}`);
+    throw new DeviceFormatError(`cannot read the content of device ${device}: blkid ended with ${code}: ${stderr}`);
   const type = /^TYPE=(.+)$/m.exec(stdout)?.[1];
   if (type !== undefined) return type;
   const what = /^PTTYPE=(.+)$/m.exec(stdout)?.[1] === undefined ? "unknown data" : "a partition table";
@@ -66,7 +69,7 @@ async function format(device: string, fsType: string, run: Run): Promise<void> {
   if (result.code !== 0) throw new DeviceFormatError(`cannot format device ${device} as ${fsType}: ${ended(result)}`);
 }
 
-/** Repairs what can be repaired without a question. A device that fsck cannot look at is left to the mount. */
+/** Repairs problems that need no confirmation. A device that fsck cannot read is left to the mount. */
 async function check(device: string, run: Run): Promise<void> {
   const result = await run("fsck", ["-a", device], FORMAT_MS);
   if ((result.code & ERRORS_LEFT) === 0) return;

@@ -1,4 +1,5 @@
-// Volumes that a pod names itself: a CSI driver's that lives as long as the pod, and a cloud's that a CSI driver serves.
+// Volumes in the pod's own spec: a CSI driver's ephemeral volume, and a cloud's in-tree volume that a CSI driver
+// serves.
 // Loaded with the first of them.
 import { joined } from "../../model/joined.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
@@ -34,13 +35,13 @@ export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: Cluster
         const { pod, volume, signal } = request;
         await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
       }),
-    // Of claims too: what is on disk does not tell.
+    // Also for volumes of claims: the files on disk do not show the difference.
     tearDown: async (uid, spec, doneBy) => (await csi()).tearDownMount(uid, spec, doneBy),
     unmapDevice: async (uid, spec, doneBy) => (await csi()).unmap(uid, spec, doneBy),
   };
 }
 
-/** What is on disk of it is a CSI volume like any other. */
+/** Its directory on disk is that of any CSI volume. */
 export function migratedPlugin(
   source: MigratedField,
   csi: () => Promise<CsiVolumes>,

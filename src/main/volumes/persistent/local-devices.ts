@@ -2,12 +2,12 @@
 // Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is unmounted when no pod's
 // directory has a volume of that name. Callers hold the volume's lock.
 import { rmdir } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/error-code.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
-import { DeviceFormatError, prepareDevice, type FormatRequest } from "./format.js";
+import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "./format.js";
 import { mountByProgram } from "./program-mount.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
 
 export interface DeviceMount extends FormatRequest {
   /** Of the persistent volume. */
@@ -40,16 +40,16 @@ export class LocalDevices {
       signal.throwIfAborted();
       if (found === fsType) throw error;
       const problem = `device ${device} has file system ${found}, but the volume asks for ${fsType}: ${messageOf(error)}`;
-      throw new DeviceFormatError(problem, { cause: error });
+      throw new FilesystemMismatchError(problem, { cause: error });
     }
     return target;
   }
 
-  /** UIDs of pods with a volume of that name, by the names of directories: what is mounted there may not answer. */
+  /** UIDs of pods with a volume of that name, by directory names: the mounted file system itself may hang. */
   async usersOf(name: string): Promise<string[]> {
     const users: string[] = [];
     for (const uid of await paths.podUidsIn(this.rootDir)) {
-      const directory = `${paths.volumesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(this.plugin)}`;
+      const directory = `${volumesDirectory(this.rootDir, uid)}/${pluginDirectoryName(this.plugin)}`;
       if ((await paths.namesIn(directory)).includes(name)) users.push(uid);
     }
     return users;

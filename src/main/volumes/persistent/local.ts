@@ -1,19 +1,22 @@
-// local: a directory of this node, mounted for the pod, or a device of this node, given as such or as the file system on it.
+// local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file
+// system on it.
 // Invariant: one operation at a time per volume, so that a device is not unmounted under a pod that begins to use it.
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FileFacts } from "../../../shared/volume-calls/operations.js";
-import type { EventRecorder } from "../../model/event-recorder.js";
+import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { mountOptionsOf } from "./pv-annotations.js";
+import { FilesystemMismatchError } from "./format.js";
 import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "./mounted-volume.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
@@ -40,7 +43,7 @@ export class LocalVolumes {
   constructor(
     private readonly rootDir: string,
     private readonly ownership: OwnershipDeps,
-    private readonly events: EventRecorder,
+    private readonly events: EventRecorder & ObjectEvents,
   ) {
     this.mounted = new MountedVolumes({ rootDir, plugin: LOCAL_PLUGIN, kind: "bind" });
     this.devices = new LocalDevices(rootDir, LOCAL_PLUGIN);
@@ -61,7 +64,11 @@ export class LocalVolumes {
     let hostPath: string;
     if (isBlockDevice(stats)) {
       const fsType = pv.spec.local?.fsType ?? DEFAULT_FS_TYPE;
-      const source = await this.devices.mount({ name, device: path, fsType, readOnly, options }, signal);
+      const wanted = { name, device: path, fsType, readOnly, options };
+      const source = await this.devices.mount(wanted, signal).catch((error: unknown) => {
+        if (error instanceof FilesystemMismatchError) this.reportMismatch(pv, error);
+        throw error;
+      });
       try {
         hostPath = await this.mounted.setUp({ uid, name, source, options: asBind, signal });
       } catch (error) {
@@ -120,7 +127,19 @@ export class LocalVolumes {
   }
 
   private linksOf(uid: string): string {
-    return `${paths.devicesDirectory(this.rootDir, uid)}/${paths.pluginDirectoryName(LOCAL_PLUGIN)}`;
+    return `${devicesDirectory(this.rootDir, uid)}/${pluginDirectoryName(LOCAL_PLUGIN)}`;
+  }
+
+  private reportMismatch({ metadata }: PersistentVolume, { message }: FilesystemMismatchError): void {
+    const { name = "", uid = "" } = metadata;
+    this.events.object(
+      { kind: "PersistentVolume", apiVersion: "v1", name, uid },
+      {
+        type: "Warning",
+        reason: "FailedMountOnFilesystemMismatch",
+        message: `MountVolume failed for volume "${name}" ${message}`,
+      },
+    );
   }
 
   /** Two pods with different groups take the files from each other. */

@@ -1,4 +1,4 @@
-// How full the volumes of claims are, as operators of other kubelets know it. Main thread only.
+// Capacity and usage of the volumes of claims, under upstream's metric names. Main thread only.
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 const LABELS = ["namespace", "persistentvolumeclaim"] as const;
@@ -17,7 +17,7 @@ export interface ClaimFigures {
 }
 
 export interface VolumeStatsMetrics {
-  /** The time that one look took, by where the figures come from. */
+  /** Duration of one measurement, by the source of its figures. */
   collected(source: string, durationMs: number): void;
 }
 

@@ -1,11 +1,13 @@
 // Volumes that the kubelet mounts itself at pods/UID/volumes/PLUGIN/NAME: local directories and nfs.
-// Invariant: a note precedes the mount and goes after the unmount; nothing is removed while it is mounted.
+// Invariant: a mount record precedes the mount and is removed after the unmount; nothing is removed while it is
+// mounted.
 import type { OwnFsType } from "../mount-intent.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { OwnMounts } from "../own-mount.js";
-import { makeMountPoint, metaDirectory, volumeDirectory } from "../paths.js";
+import { makeMountPoint } from "../paths.js";
 import { removeTree } from "../remove-tree.js";
 import { mountByProgram } from "./program-mount.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
 
 export interface MountedVolume {
   uid: string;

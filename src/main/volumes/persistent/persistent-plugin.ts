@@ -2,7 +2,7 @@
 // the plugin that mounts its kind. Loaded with the first pod that has a claim.
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
-import type { Volume } from "../../../shared/api/volume.js";
+import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/api/volume.js";
 import { joined } from "../../model/joined.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
@@ -13,6 +13,9 @@ import { hostPathPlugin } from "../host-path/plugin.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
+import type { NetworkDiskRequest, NetworkDisks } from "../disks/network-disks.js";
+import type { FlexVolumes } from "../flex/flex-volumes.js";
+import { flexPlugin } from "../flex/names.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
@@ -27,6 +30,9 @@ export interface PersistentPluginDeps {
   csi: () => Promise<CsiVolumes>;
   local: LocalVolumes;
   nfs: NfsVolumes;
+  flex: () => Promise<FlexVolumes>;
+  iscsi: () => Promise<NetworkDisks<ISCSIVolumeSource>>;
+  fc: () => Promise<NetworkDisks<FCVolumeSource>>;
   expansion: VolumeExpansion;
   calls: VolumeCalls;
   /** The pod uses that claim from now on. */
@@ -74,7 +80,7 @@ export function persistentPlugin(
   async function mountOf(request: SetUpRequest, bound: BoundClaim): Promise<VolumePlace> {
     const { pod, volume, signal } = request;
     const { pv, readOnly, migrated } = bound;
-    const { csi, local, nfs } = pv.spec;
+    const { csi, local, nfs, flexVolume, iscsi, fc } = pv.spec;
     const name = pv.metadata.name ?? "";
     const doneBy = (plugin: string): void => request.doneBy?.({ plugin, migrated, block: isBlock(pv) });
     if (csi !== undefined) {
@@ -94,6 +100,21 @@ export function persistentPlugin(
       const mountOptions = mountOptionsOf(pv);
       return deps.nfs.setUp({ uid, name, nfs, readOnly: readOnly || nfs.readOnly === true, mountOptions, signal });
     }
+    if (flexVolume !== undefined && !isBlock(pv)) {
+      doneBy(flexPlugin(flexVolume.driver));
+      const asked = { pod, name, source: flexVolume, readOnly: readOnly || flexVolume.readOnly === true };
+      return (await deps.flex()).setUp({ ...asked, signal, hurry: request.hurry });
+    }
+    if (iscsi !== undefined) {
+      doneBy("kubernetes.io/iscsi");
+      const asked = { pod, name, source: iscsi, readOnly: readOnly || iscsi.readOnly === true };
+      return placed(await deps.iscsi(), { ...asked, mountOptions: mountOptionsOf(pv), signal }, pv);
+    }
+    if (fc !== undefined) {
+      doneBy("kubernetes.io/fc");
+      const asked = { pod, name, source: fc, readOnly: readOnly || fc.readOnly === true };
+      return placed(await deps.fc(), { ...asked, mountOptions: mountOptionsOf(pv), signal }, pv);
+    }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
       doneBy(hostPath.name);
       const { path, type } = pv.spec.hostPath;
@@ -105,9 +126,17 @@ export function persistentPlugin(
       pod,
       volume.name,
       `persistent volume ${name} is of a kind that is not supported${isBlock(pv) ? " as a device" : ""}: ` +
-        "use csi, local, nfs or hostPath",
+        "use csi, local, nfs, iscsi, fc, flexVolume or hostPath",
     );
   }
+}
+
+function placed<Source>(
+  disks: NetworkDisks<Source>,
+  request: NetworkDiskRequest<Source>,
+  pv: PersistentVolume,
+): Promise<VolumePlace> {
+  return isBlock(pv) ? disks.map(request) : disks.setUp(request);
 }
 
 function withGroup(place: VolumePlace, group: number | undefined): VolumePlace {

@@ -1,5 +1,5 @@
 // Volumes that outlive pods, and CSI drivers' volumes, of one node: the plugins for the volume manager, and what the node
-// tells the cluster of them. Light: what does the work is loaded with the first such volume.
+// tells the cluster of them. Light: the implementation is loaded with the first such volume.
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { moduleLogger } from "../../../shared/log/logger.js";
@@ -7,26 +7,33 @@ import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
 import { csiRoot } from "../csi/paths.js";
-import { lazyPlugin } from "../lazy-plugin.js";
-import type { VolumePlugin } from "../plugin.js";
+import { lazyPlugin, type VolumePlugin } from "../plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
-import type { Parts, PersistentVolumesOptions } from "./parts.js";
+import type { PersistentComponents, PersistentVolumesOptions } from "./components.js";
 
 /** As in local.ts, which is loaded with the first volume. */
 const LOCAL_PLUGIN = "kubernetes.io/local-volume";
+/** As in flex/names.ts. */
+const FLEX_PLUGIN = "kubernetes.io/flexvolume";
 
 export class PersistentVolumes {
   readonly drivers: CsiDrivers;
   readonly plugins: readonly VolumePlugin[];
   private readonly listeners = new Set<(names: string[]) => void>();
-  private parts: Promise<Parts> | undefined;
-  private loaded: Parts | undefined;
+  private components: Promise<PersistentComponents> | undefined;
+  private loaded: PersistentComponents | undefined;
 
   constructor(private readonly options: PersistentVolumesOptions) {
     this.drivers = new CsiDrivers(options.clock);
-    const plugin = (name: string, source: string, key: keyof Parts["plugins"], indirect = false): VolumePlugin =>
+    const plugin = (
+      name: string,
+      source: string,
+      key: keyof PersistentComponents["plugins"],
+      indirect = false,
+      ownsDirectories = false,
+    ): VolumePlugin =>
       lazyPlugin({
-        ...{ name, source, ...(indirect && { indirect }) },
+        ...{ name, source, ...(indirect && { indirect }), ...(ownsDirectories && { ownsDirectories }) },
         load: async () => (await this.load()).plugins[key],
       });
     this.plugins = [
@@ -35,19 +42,25 @@ export class PersistentVolumes {
       plugin("kubernetes.io/csi", "csi", "csi", true),
       ...MIGRATED_FIELDS.map((field) => plugin("kubernetes.io/csi-migration", field, field, true)),
       plugin("kubernetes.io/nfs", "nfs", "nfs"),
+      plugin("kubernetes.io/iscsi", "iscsi", "iscsi"),
+      plugin("kubernetes.io/fc", "fc", "fc"),
+      plugin(FLEX_PLUGIN, "flexVolume", "flexVolume", true, true),
       // No source of a pod: local volumes are behind claims, and found on disk.
       plugin(LOCAL_PLUGIN, "", "local"),
     ];
   }
 
   /**
-   * What an earlier kubelet left is known afterwards: volumesInUse is true from then on.
+   * Reads the volumes that an earlier kubelet left; volumesInUse is complete afterwards.
    * @throws what reading directories throws: to be tried again
    */
   async recover(): Promise<void> {
     const { rootDir } = this.options;
     if (await isThere(csiRoot(rootDir))) await (await this.csi()).load();
     if (await isThere(`${rootDir}/plugins/${LOCAL_PLUGIN}/mounts`)) await this.releaseUnusedDevices();
+    if (await isThere(`${rootDir}/plugins/${FLEX_PLUGIN}`)) await (await this.load()).flex();
+    if (await isThere(`${rootDir}/plugins/kubernetes.io/iscsi`)) await (await this.load()).iscsi();
+    if (await isThere(`${rootDir}/plugins/kubernetes.io/fc`)) await (await this.load()).fc();
   }
 
   /** A device that cannot be unmounted now is left to the next use of its volume. */
@@ -62,7 +75,8 @@ export class PersistentVolumes {
 
   /** For node.status.volumesInUse: what must not be detached from this node. */
   volumesInUse(): string[] {
-    return this.loaded?.csi.inUse() ?? [];
+    const { loaded } = this;
+    return loaded === undefined ? [] : [...loaded.csi.inUse(), ...loaded.attachments.inUse()];
   }
 
   /** Calls the listener on every change, before a newly used volume is used. @returns a function that stops it */
@@ -81,28 +95,28 @@ export class PersistentVolumes {
   }
 
   async stop(): Promise<void> {
-    const parts = await this.parts?.catch(() => undefined);
-    await parts?.stats.stop();
-    await parts?.csi.stop();
+    const components = await this.components?.catch(() => undefined);
+    await components?.stats.stop();
+    await components?.csi.stop();
     this.drivers.close();
   }
 
-  private load(): Promise<Parts> {
-    this.parts ??= this.make().catch((error: unknown) => {
-      this.parts = undefined;
+  private load(): Promise<PersistentComponents> {
+    this.components ??= this.make().catch((error: unknown) => {
+      this.components = undefined;
       throw error;
     });
-    return this.parts;
+    return this.components;
   }
 
-  private async make(): Promise<Parts> {
+  private async make(): Promise<PersistentComponents> {
     const { options, drivers } = this;
-    const { makeParts } = await import("./parts.js");
+    const { makeComponents } = await import("./components.js");
     const onInUse = (): void => {
       const names = this.volumesInUse();
       for (const listener of this.listeners) listener(names);
     };
-    this.loaded = await makeParts({ ...options, log: moduleLogger(options.log, "csi"), drivers, onInUse });
+    this.loaded = await makeComponents({ ...options, log: moduleLogger(options.log, "csi"), drivers, onInUse });
     return this.loaded;
   }
 }

@@ -1,9 +1,8 @@
 // projected volumes: several sources in one directory, in memory. The volume with which pods reach the API server is one.
 import type { VolumeProjection } from "../../../shared/api/volume.js";
 import type { PayloadFile } from "../atomic-writer/payload.js";
-import { DEFAULT_MODE } from "../object-volume/key-files.js";
+import { DEFAULT_MODE, together } from "../object-volume/key-files.js";
 import { objectVolumePlugin } from "../object-volume/object-volume.js";
-import { together } from "../object-volume/together.js";
 import type { VolumePlugin } from "../plugin.js";
 import { projectionFiles, type ProjectedDeps } from "./projection-files.js";
 
@@ -22,7 +21,7 @@ export function projectedPlugin(deps: ProjectedDeps): VolumePlugin {
           outcome.status === "rejected" ? [outcome.reason as unknown] : [],
         );
         if (problems.length > 0) throw together(problems);
-        // Where two name one path the later wins.
+        // If two sources name one path, the later one wins.
         return new Map<string, PayloadFile>(
           outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [...outcome.value] : [])),
         );

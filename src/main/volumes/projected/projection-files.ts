@@ -13,7 +13,7 @@ export interface ProjectedDeps extends DownwardDeps {
   cluster: ClusterAccess | undefined;
 }
 
-/** A source that says too little, or one that this node cannot project. */
+/** A source is incomplete, or this node cannot project it. */
 class ProjectionError extends Error {
   override readonly name = "ProjectionError";
 }
@@ -21,14 +21,14 @@ class ProjectionError extends Error {
 export interface ProjectionRequest {
   pod: Pod;
   source: VolumeProjection;
-  /** Where the source is: its volume, and its place among the volume's sources. */
+  /** Name of the volume, and index of the source in it. */
   volume: string;
   index: number;
   defaultMode: number;
   signal: AbortSignal;
 }
 
-/** Rejects with what the API server said, or with ProjectionError. */
+/** Rejects with the API server's error, or with ProjectionError. */
 export async function projectionFiles(deps: ProjectedDeps, request: ProjectionRequest): Promise<Payload> {
   const { pod, source, volume, index, defaultMode, signal } = request;
   const { namespace } = pod.metadata;
@@ -89,7 +89,7 @@ function credentialPaths(
 
 // The one user that all containers of a pod run as: credential files of the pod belong to it, unreadable for other
 // users.
-/** undefined when a container does not say, or two say differently. Ephemeral containers have no say. */
+/** undefined if no container sets it, or two set it differently. Ephemeral containers do not count. */
 function podFileUser({ spec }: Pod): number | undefined {
   const users = containersOf(spec).map(
     ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,

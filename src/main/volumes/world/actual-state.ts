@@ -6,7 +6,7 @@ export interface SetUpVolume {
   uid: string;
   volume: string;
   plugin: string;
-  /** undefined: found on disk, not yet asked for in this kubelet's life. */
+  /** undefined: found on disk, not yet requested in this kubelet process. */
   place: VolumePlace | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The desired state of the world: which volumes the pods of this node need. Written when a pod asks for its volumes, and
+// The desired state of the world: which volumes the pods of this node need. Written when a pod requests its volumes, and
 // forgotten when they are torn down. Invariant: a pod that is being torn down wants nothing.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
@@ -21,6 +21,10 @@ export class DesiredState {
 
   want(pod: Pod, volumes: readonly WantedVolume[]): void {
     this.pods.set(pod.metadata.uid, { pod, volumes });
+  }
+
+  of(uid: string): readonly WantedVolume[] {
+    return this.pods.get(uid)?.volumes ?? [];
   }
 
   has(uid: string): boolean {

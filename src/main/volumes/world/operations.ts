@@ -6,7 +6,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 
-/** Back-off of a volume whose operation failed (constants.tsv). */
+/** Back-off of a volume whose operation failed; upstream's values. */
 const RETRY = { initialMs: 500, maxMs: 122_000 };
 
 export type VolumeOperation = "set-up" | "tear-down";
@@ -14,12 +14,14 @@ export type VolumeOperation = "set-up" | "tear-down";
 interface Entry {
   /** The key of the back-off: a teardown does not wait for a failed set-up. */
   operation: VolumeOperation;
-  /** Settles, never rejects, when the operation under way is over. */
+  /** Settles, never rejects, when the pending operation has ended. */
   running: Promise<void> | undefined;
+  /** Of the operation under way, or of the last one; by the monotonic clock. */
+  startedAt: number;
   backoff: Backoff;
   notBefore: number;
   lastError: unknown;
-  /** Its pod is gone: nothing is kept of it once it is over. */
+  /** The pod is removed: its entry is dropped after the pending operation. */
   forgotten: boolean;
 }
 
@@ -86,6 +88,18 @@ export class VolumeOperations {
     }
   }
 
+  /** The operation of a volume that runs or waits for its next try; ages are milliseconds. */
+  describe(key: string): { runningForMs?: number; lastError?: unknown; restMs?: number } {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return {};
+    const now = this.clock.monotonic();
+    return {
+      ...(entry.running !== undefined && { runningForMs: now - entry.startedAt }),
+      ...(entry.lastError !== undefined && { lastError: entry.lastError }),
+      ...(entry.running === undefined && entry.notBefore > now && { restMs: entry.notBefore - now }),
+    };
+  }
+
   private state(key: string, operation: VolumeOperation): Pick<Entry, "running" | "lastError"> & { waitMs: number } {
     const entry = this.entries.get(key);
     if (entry === undefined) return { running: undefined, lastError: undefined, waitMs: 0 };
@@ -112,6 +126,7 @@ export class VolumeOperations {
     const known = this.entries.get(key);
     const entry = known?.operation === operation ? known : newEntry(operation);
     this.entries.set(key, entry);
+    entry.startedAt = this.clock.monotonic();
     const result = work();
     entry.running = result.then(
       () => {
@@ -132,6 +147,7 @@ function newEntry(operation: VolumeOperation): Entry {
   return {
     operation,
     running: undefined,
+    startedAt: 0,
     backoff: new Backoff(RETRY),
     notBefore: 0,
     lastError: undefined,

@@ -1,6 +1,6 @@
-// When the volumes of running pods are brought up to date: every syncFrequency at the latest, at once when something that
-// they are made of has changed, and sooner again after a failure. Invariant: one pod at a time, in the background; a pod
-// that is forgotten is not touched any more once `forget` has resolved.
+// Schedule for updates of the volumes of running pods: every syncFrequency at the latest, at once after a change of a
+// source object, and sooner again after a failure. Invariant: one pod at a time, in the background; after `forget` has
+// resolved, the pod's volumes are not changed any more.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 

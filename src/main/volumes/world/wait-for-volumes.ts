@@ -1,5 +1,6 @@
-// Waits until all volumes of a pod are set up, trying again what fails. Invariant: every failure is an event of the pod;
-// after two minutes the wait ends with the names of what is missing, while an operation that hangs goes on by itself.
+// Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of
+// the pod; after two minutes the wait ends with an error that names the missing volumes, while an operation that hangs
+// continues by itself.
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -14,7 +15,7 @@ import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-/** How long one sync of a pod waits for its volumes (constants.tsv). */
+/** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;
 
 export interface VolumeWaitDeps {
@@ -37,7 +38,7 @@ export async function waitForVolumes(
   const ready = new Map<string, VolumePlace>();
   const failures = new Map<string, unknown>();
   const wait = new AbortController();
-  // One listener or two per volume, all gone when the wait is over.
+  // One listener or two per volume, all removed at the end of the wait.
   setMaxListeners(0, wait.signal);
   const onAbort = (): void => wait.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -66,7 +67,7 @@ export async function waitForVolumes(
   }
 }
 
-/** In upstream's words. */
+/** Upstream's text. */
 export function notReady(
   missing: readonly string[],
   notProcessed: readonly string[],
@@ -80,13 +81,13 @@ export function notReady(
   return new VolumesNotReadyError(message, missing, { cause });
 }
 
-/** Records the error as an event of the pod and gives it back. */
+/** Records the error as an event of the pod and returns it. */
 export function emitNotReady(events: EventRecorder, pod: Pod, error: VolumesNotReadyError): VolumesNotReadyError {
   events.pod(pod, { type: "Warning", reason: "FailedMount", message: error.message });
   return error;
 }
 
-/** In upstream's words. */
+/** Upstream's text. */
 export function emitSetUpFailed(events: EventRecorder, pod: Pod, volume: string, error: unknown): void {
   if (isVolumeStepError(error)) {
     events.pod(pod, { type: "Warning", ...error.event });
@@ -112,7 +113,8 @@ async function untilSetUp(
     const known = plugin.indirect === true ? undefined : { plugin: plugin.name };
     const place = await deps.attempt(known, (doneBy) => {
       const setDoer: DoneBy = (doer) => doneBy((wanted.doer = doer));
-      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: setDoer });
+      const hurry = (): void => operations.hurry(uid);
+      return plugin.setUp({ pod, volume, signal: signals.pod, doneBy: setDoer, hurry });
     });
     const name = wanted.doer?.plugin ?? plugin.name;
     const isNew = actual.place(uid, volume.name) === undefined && !isDevicePlace(place);

@@ -60,9 +60,9 @@ export interface ClientOptions extends ClientLimits {
   metrics?: RestClientMetrics;
 }
 
-/** An ApiClient with connections of its own. */
+/** An ApiClient with its own connections. */
 export interface ConnectedClient extends ApiClient {
-  /** Another client with limits of its own over the same connections. It ends with this one; its close() does nothing. */
+  /** Another client with its own limits over the same connections. It ends with this one; its close() does nothing. */
   sharing(limits: ClientLimits): ApiClient;
   /** Tells when the server is back after it was away. */
   readonly presence: Returns & Pick<Presence, "seenElsewhere">;
@@ -73,8 +73,11 @@ export interface ConnectedClient extends ApiClient {
 /** Connects at the first call, not here. */
 export function createApiClient(options: ClientOptions): ConnectedClient {
   const { config, clock, log, metrics } = options;
-  const credentials = new Credentials(config, clock, log, (...run) => metrics?.ranPlugin(...run));
-  const transport = new Transport(config, credentials, clock, log);
+  const credentials = new Credentials(config, clock, log, {
+    onRun: (...run) => metrics?.ranPlugin(...run),
+    onRotated: (ageMs) => metrics?.rotatedCertificate(ageMs),
+  });
+  const transport = new Transport(config, credentials, clock, log, (host, ms) => metrics?.resolved(host, ms));
   const presence = new Presence(transport, clock);
   return new HttpApiClient({ config, clock, log, transport, presence, metrics }, options, true);
 }
@@ -213,7 +216,7 @@ class HttpApiClient implements ConnectedClient {
     if (this.isOwner) this.shared.transport.close();
   }
 
-  /** For one answer; warns once, however many objects are too large. */
+  /** For one response; warns once, however many objects are too large. */
   private warnOversized({ resource }: ResourceKind<ApiObject>): OnOversized {
     let isReported = false;
     return () => {

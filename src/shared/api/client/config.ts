@@ -1,4 +1,4 @@
-// Where an API server is, and who calls it: plain data, so that one thread may read the kubeconfig for all.
+// Address and credentials of an API server: plain data, so that one thread may read the kubeconfig for all.
 // Field names are client-go's Config where it has them.
 
 /** A text kept in place, or in a file that may be replaced at any time. */
@@ -14,12 +14,12 @@ export interface ExecConfig {
   /** Shown when the command is not there. */
   installHint: string;
   provideClusterInfo: boolean;
-  /** The cluster's extension "client.authentication.k8s.io/exec", handed on as it is. */
+  /** The cluster's extension "client.authentication.k8s.io/exec", passed on unchanged. */
   clusterConfig?: unknown;
 }
 
 export interface ClientConfig {
-  /** Where this was read, for messages: a path. */
+  /** The path of the file, for messages. */
   origin: string;
   /** http or https, without a slash at its end; a path in it precedes all paths. */
   server: string;

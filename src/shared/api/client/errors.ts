@@ -1,7 +1,7 @@
-// How calls to the API server fail: it refused (ApiError), or it could not be asked (ApiConnectionError).
+// Errors of calls to the API server: it refused (ApiError), or it could not be reached (ApiConnectionError).
 import { isCredentialError } from "./credentials/errors.js";
 
-/** The server's answer when it refuses (meta/v1 Status). */
+/** The server's response when it refuses (meta/v1 Status). */
 export interface StatusDetails {
   name?: string;
   group?: string;
@@ -12,15 +12,15 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** The API server answered, and refused. */
+/** The API server responded with a refusal. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
     /** HTTP status code. */
     readonly status: number,
-    /** "NotFound", "Conflict", "Expired", …; "" when the answer was no Status. */
+    /** "NotFound", "Conflict", "Expired", …; "" if the response was no Status. */
     readonly reason: string,
-    /** The server's own words. */
+    /** The server's own message. */
     message: string,
     readonly details: StatusDetails = {},
   ) {
@@ -28,7 +28,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The API server could not be reached, did not answer in time, or broke off. */
+/** The API server could not be reached, did not respond in time, or ended the connection. */
 export class ApiConnectionError extends Error {
   override readonly name = "ApiConnectionError";
   readonly code = "API_CONNECTION";
@@ -48,9 +48,9 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
   isApiError(error) &&
   (error.details.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
-/** The version asked for is no longer kept: list anew. */
+/** The requested version is no longer kept: list again. */
 export const isGone = (error: unknown): boolean => isApiError(error) && error.status === 410;
-/** The server has not come to the version asked for, after waiting for it: its storage is behind, or was set back. */
+/** The server has not reached the requested version, after a wait: its storage is behind, or was restored. */
 export const isTooLargeVersion = (error: unknown): boolean =>
   isApiError(error) &&
   error.status === 504 &&

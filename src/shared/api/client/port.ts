@@ -1,5 +1,5 @@
-// What the kubelet asks of an API server, whatever the connection behind it: one typed client for every kind of object.
-// Invariant: every call takes a signal and has a deadline of its own; every refusal of the server is an ApiError.
+// The interface to an API server, independent of the connection: one typed client for every kind of object.
+// Invariant: every call takes a signal and has its own deadline; every refusal of the server is an ApiError.
 import type { ObjectMeta } from "../meta.js";
 
 /** An object of the API as it travels: JSON, times as RFC 3339 strings. */
@@ -9,7 +9,7 @@ export interface ApiObject {
   metadata: Partial<ObjectMeta>;
 }
 
-/** Where objects of a kind live: /api/v1/… for the group "", /apis/<group>/<version>/… for others. */
+/** A kind and its URL path: /api/v1/… for the group "", /apis/<group>/<version>/… for others. */
 export interface ResourceKind<T extends ApiObject> {
   group: string;
   version: string;
@@ -35,7 +35,7 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /**
-   * The caller does not use the server's version of the object: the answer is not decoded, and the call returns the
+   * The caller does not use the server's version of the object: the response is not decoded, and the call returns the
    * given object.
    */
   unread?: boolean;
@@ -79,13 +79,15 @@ export interface WatchOptions {
   namespace?: string;
   fieldSelector?: string;
   labelSelector?: string;
-  /** Events after this version; "" or absent: begins with what is there now. */
+  /** Events after this version; "" or absent: begins with the current objects. */
   resourceVersion?: string;
   /** The list comes as events, and a bookmark ends it (KEP-3157). */
   sendInitialEvents?: boolean;
   /** The server ends the watch after so many seconds. */
   timeoutSeconds?: number;
-  /** The object is known at this version already, from an answer: its change comes as a bookmark, and is not decoded. */
+  /**
+   * The object is already known at this version, from a response: its change comes as a bookmark, and is not decoded.
+   */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   signal: AbortSignal;
 }
@@ -111,10 +113,10 @@ export interface ApiClient {
     object: T,
     options?: CallOptions & { subresource?: string },
   ): Promise<T>;
-  /** Type "strategic" when none is given. */
+  /** Type "strategic" by default. */
   patch<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, body: unknown, options?: PatchOptions): Promise<T>;
   delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
-  /** Ends when the server ends it; throws an ApiError (isGone: list anew) or an ApiConnectionError. */
+  /** Ends when the server ends it; throws an ApiError (isGone: list again) or an ApiConnectionError. */
   watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** Drops open connections, so that the next call makes new ones; calls under way fail. */
   closeConnections(): void;

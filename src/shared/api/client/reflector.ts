@@ -19,9 +19,9 @@ import { asError } from "../../errors/thrown.js";
 const WATCH_S = 300;
 /** While the whole set comes as a stream, something comes at least this often. */
 const STREAM_IDLE_MS = 30_000;
-/** So many refusals of a watch in a row, and the set is asked for anew. */
+/** After this number of refused watches in a row the objects are listed again. */
 const REFUSALS = 3;
-/** How servers (or what stands before them) say that they cannot stream a list. */
+/** Status codes of servers or proxies that cannot stream a list. */
 const NO_STREAM = new Set([400, 405, 406, 415, 422]);
 
 export interface ObjectEvent<T> {
@@ -37,12 +37,12 @@ export interface ReflectorOptions<T extends ApiObject> {
   labelSelector?: string;
   clock: Clock;
   log: ClientLog;
-  /** Tells of a server that is away, for several reflectors at once. Absent: each tells it itself. */
+  /** Reports the absence of a server, once for several reflectors. Absent: each reports by itself. */
   outage?: SharedOutage;
-  /** All there is, after each list: what is not in it is gone. */
+  /** All objects, after each list: an object that is missing was deleted. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
-  /** The owner has this version of the object already, from an answer: its change is not delivered. */
+  /** The owner already has this version of the object from a response: its change is not delivered. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Applied to every object before its delivery: drops fields that the owner does not need. */
   transform?(object: T): T;
@@ -69,9 +69,9 @@ export class Reflector<T extends ApiObject> {
   /** Of the last list, event or bookmark. Undefined: none yet; "": unknown to the server. */
   private version: string | undefined;
   private needsSet = true;
-  /** The server can give the set as a stream. */
+  /** The server can send the set as a stream. */
   private streams: boolean;
-  /** The next set is asked for as a list. */
+  /** The next set is requested as a list. */
   private plain: boolean;
   private received = 0;
   private refusals = 0;
@@ -147,7 +147,7 @@ export class Reflector<T extends ApiObject> {
       if (this.needsSet && this.plain) await this.list(signal);
       const since = this.options.clock.monotonic();
       await this.watch(signal);
-      // Before its time: as a server ends them that is going down.
+      // Ended before its time: as by a server that shuts down.
       if (this.options.clock.monotonic() - since < WATCH_S * 1000) this.doubt.failed();
       return "end";
     } catch (error) {
@@ -251,7 +251,7 @@ export class Reflector<T extends ApiObject> {
     this.settle(true);
   }
 
-  /** What the owner does wrong is no reason to tell it the same again. */
+  /** After an error of the owner, the same notification is not repeated. */
   private guarded(notify: () => void): void {
     try {
       notify();
@@ -285,8 +285,8 @@ export class Reflector<T extends ApiObject> {
 
   private onFailure(error: Error): Round["how"] {
     if (isUnknownVersion(error)) {
-      // That versions grow too old is nothing to tell.
-      if (this.needsSet || !isGone(error)) this.note(error);
+      // An expired version is not worth a log line.
+      if (this.needsSet || !isGone(error)) this.reportFailure(error);
       this.relist("");
       return "anew";
     }
@@ -296,7 +296,7 @@ export class Reflector<T extends ApiObject> {
       return "anew";
     }
     this.doubt.failed();
-    this.note(error);
+    this.reportFailure(error);
     if (isApiConnectionError(error)) return "broken";
     this.refusals += 1;
     if (!isRetriable(error) || this.refusals >= REFUSALS) {
@@ -313,7 +313,7 @@ export class Reflector<T extends ApiObject> {
   }
 
   /** Reports each cause once: a server may be away for hours. */
-  private note(error: Error): void {
+  private reportFailure(error: Error): void {
     const isNews = this.failure?.message !== error.message;
     this.failure = error;
     if (this.options.outage?.failed(this, error) === true) return;

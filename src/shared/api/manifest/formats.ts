@@ -1,7 +1,7 @@
 // Formats of names and values in a Pod (DNS labels, environment names, IP addresses, …), as the API server has them.
 import { isIP } from "node:net";
 
-/** Says what is allowed instead when a value breaks the field's format; undefined when it is fine. */
+/** Returns the allowed format if a value breaks it; undefined if the value is valid. */
 export type FormatRule<T> = (value: T) => string | undefined;
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

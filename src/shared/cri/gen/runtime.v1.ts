@@ -46,7 +46,7 @@ export enum MountPropagation {
   PROPAGATION_BIDIRECTIONAL = 2,
 }
 
-/** Whose namespace a process lives in: the pod's, its own, the node's, or that of target_id's container. */
+/** Owner of a process's namespace: the pod, the container itself, the node, or the container of target_id. */
 export enum NamespaceMode {
   POD = 0,
   CONTAINER = 1,
@@ -156,7 +156,7 @@ export enum MetricType {
   GAUGE = 1,
 }
 
-/** Who owns the cgroup tree. Zero is SYSTEMD, so an absent field reads as systemd. */
+/** Manager of the cgroup tree. Zero is SYSTEMD, so an absent field reads as systemd. */
 export enum CgroupDriver {
   SYSTEMD = 0,
   CGROUPFS = 1,

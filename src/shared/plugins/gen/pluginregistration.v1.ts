@@ -24,8 +24,8 @@ export const protobufPackage = "pluginregistration";
 export const protobufFileName = "pluginregistration.v1.proto";
 
 /**
- * How a node plugin (CSI driver, device plugin, DRA driver) makes itself known: it serves this on a socket below
- * <root-dir>/plugins_registry, and the agent calls it. Names and numbers are the public wire contract.
+ * Registration of a node plugin (CSI driver, device plugin, DRA driver): the plugin serves this on a socket below
+ * <root-dir>/plugins_registry, and the kubelet calls it. Names and numbers are the public wire contract.
  * Regenerate src/shared/plugins/gen after a change with `npm run generate:plugins`.
  */
 

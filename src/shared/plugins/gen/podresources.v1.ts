@@ -24,7 +24,7 @@ export const protobufPackage = "v1";
 export const protobufFileName = "podresources.v1.proto";
 
 /**
- * What containers were given of devices, CPUs and memory, for monitoring agents: served at
+ * Devices, CPUs and memory that containers were granted, for monitoring agents: served at
  * <root-dir>/pod-resources/kubelet.sock. Names and numbers are the public wire contract.
  * Regenerate src/shared/plugins/gen after a change with `npm run generate:plugins`.
  */

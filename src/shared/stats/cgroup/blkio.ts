@@ -1,5 +1,5 @@
-// What v1's blkio controller counts. Which files say something depends on the disks' scheduler: BFQ's, CFQ's of old kernels, those
-// of throttling, which every kernel has. As upstream's library does, the first of them that names a device is believed.
+// The counters of v1's blkio controller. The disks' scheduler decides which files have values: those of BFQ, of CFQ on old kernels, or of
+// throttling, which every kernel has. As in upstream's library, the first file that names a device counts.
 import type { BlockFigures, Operations } from "../cgroup-figures.js";
 import type { ReadText } from "../kernel-file.js";
 
@@ -27,7 +27,7 @@ type Member = keyof typeof FURTHER;
 const MEMBERS = Object.keys(FURTHER) as Member[];
 
 export class BlkioReader {
-  /** The machine's own, found at the root: what is not there is nowhere. */
+  /** The machine's sources, found at the root: a file that is missing there is missing everywhere. */
   private sources: readonly { source: Source; further: boolean; counts: boolean }[] | undefined;
 
   constructor(

@@ -1,5 +1,5 @@
-// cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ hold what is below, too; page faults are
-// the cgroup's own, as upstream shows them.
+// cgroup v1: one directory per hierarchy. Counters of memory.stat that begin with total_ include child cgroups; page
+// faults are the cgroup's own, as upstream shows them.
 import { v1MountPoint, type CgroupMounts } from "../../cgroup/mounts.js";
 import type { CgroupReader, CgroupReads, CpuFigures, DetailFigures, MemoryFigures } from "../cgroup-figures.js";
 import { BlkioReader } from "./blkio.js";
@@ -29,7 +29,7 @@ export function cgroupReaderV1(
     const value = oneNumber(settled(path));
     return value === undefined || value >= UNLIMITED ? undefined : value;
   };
-  // One look tells: swap is accounted everywhere or nowhere (swapaccount=0).
+  // One file decides: swap is accounted everywhere or nowhere (swapaccount=0).
   let swapAccounted: boolean | undefined;
 
   return {

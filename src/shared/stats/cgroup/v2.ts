@@ -1,5 +1,5 @@
-// cgroup v2: one directory for each cgroup, counters that hold what is below, too. The root has fewer files: its memory is the
-// machine's.
+// cgroup v2: one directory for each cgroup, counters that include child cgroups. The root has fewer files: its memory
+// is the machine's.
 import type {
   BlockFigures,
   CgroupReader,

@@ -1,9 +1,9 @@
-// Where the kernel's log is not to be had: that the OOM killer took something is seen at /proc/vmstat's count, and whose it was at
-// the counts of the containers' cgroups. Neither tells which process it was, nor whether the machine's memory was out.
+// OOM kills without the kernel's log: a kill is detected by the count in /proc/vmstat, and its container by the counts
+// in the containers' cgroups. Neither names the process, nor tells whether the machine was out of memory.
 import { keyed, type ReadText } from "../../../shared/stats/kernel-file.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 
-export interface OomCountersParts {
+export interface OomCountersDeps {
   read: ReadText;
   reader: Pick<CgroupReader, "children" | "details">;
   /** Cgroups of the pods that run. */
@@ -15,11 +15,11 @@ export class OomCounters {
   private kills: number | undefined;
   private counts = new Map<string, number>();
 
-  constructor(private readonly parts: OomCountersParts) {}
+  constructor(private readonly deps: OomCountersDeps) {}
 
   /** Cgroups of containers in which processes were killed since the last look. */
-  look(): string[] {
-    const kills = keyed(this.parts.read("/proc/vmstat") ?? "", "oom_kill");
+  sample(): string[] {
+    const kills = keyed(this.deps.read("/proc/vmstat") ?? "", "oom_kill");
     // Kernels before 4.13 do not count.
     if (kills === undefined || kills === this.kills) return [];
     const first = this.kills === undefined;
@@ -32,7 +32,7 @@ export class OomCounters {
   }
 
   private countAll(): Map<string, number> {
-    const { reader, pods } = this.parts;
+    const { reader, pods } = this.deps;
     const paths = pods().flatMap((pod) => reader.children(pod).map((child) => `${pod}/${child}`));
     return new Map(paths.map((path) => [path, reader.details(path).oomEvents]));
   }

@@ -1,7 +1,7 @@
-// The kernel's log as /dev/kmsg gives it: one record a read, each reader with a place of its own. Read without waiting, a bounded
-// number at a time, so neither this thread nor one of libuv's pool ever stands still for it.
-// Invariant: what was logged before the opening is passed over; records that the kernel overwrote before they were read are
-// said to be lost, and what follows is read.
+// The kernel's log from /dev/kmsg: one record a read, and a position for each reader. Read without waiting, a bounded
+// number at a time, so neither this thread nor one of libuv's pool is ever blocked.
+// Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are
+// reported as lost, and the next ones are read.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 export interface KernelLine {

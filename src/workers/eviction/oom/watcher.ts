@@ -7,17 +7,17 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { OomCounters } from "./counters.js";
 import { KernelLog, type LogDevice } from "./kernel-log.js";
-import { ownerOf } from "./owner.js";
 import { OomReports, type OomKill } from "./reports.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
+import { podUidOf } from "../../../shared/cgroup/name.js";
 
 /** Reports per round: a burst of kills must not fill the queue that orders go through. */
 const MAX_REPORTED = 50;
 
-export interface OomWatcherParts {
+export interface OomWatcherDeps {
   /** As openKernelLog. */
   open: () => LogDevice;
-  counters: Pick<OomCounters, "look">;
+  counters: Pick<OomCounters, "sample">;
   /** Is this pod one of ours? */
   known: (uid: string) => boolean;
   publish: (record: EvictionRecord) => void;
@@ -30,9 +30,9 @@ export class OomWatcher implements Disposable {
   private kernelLog: KernelLog | undefined;
   private lostSaid = false;
 
-  constructor(private readonly parts: OomWatcherParts) {
+  constructor(private readonly deps: OomWatcherDeps) {
     try {
-      this.kernelLog = new KernelLog(parts.open());
+      this.kernelLog = new KernelLog(deps.open());
     } catch (error) {
       this.reportNoLog(error);
     }
@@ -44,7 +44,7 @@ export class OomWatcher implements Disposable {
     const kills = this.kernelLog === undefined ? this.counted() : this.logged(this.kernelLog);
     for (const kill of kills.slice(0, MAX_REPORTED)) this.report(kill);
     const rest = kills.length - MAX_REPORTED;
-    if (rest > 0) this.parts.log.warn({ rest }, `the OOM killer killed ${rest} more processes at the same time`);
+    if (rest > 0) this.deps.log.warn({ rest }, `the OOM killer killed ${rest} more processes at the same time`);
   }
 
   [Symbol.dispose](): void {
@@ -68,18 +68,18 @@ export class OomWatcher implements Disposable {
   }
 
   private counted(): OomKill[] {
-    return this.parts.counters.look().map((task) => ({ pid: 0, process: "", limit: undefined, task }));
+    return this.deps.counters.sample().map((task) => ({ pid: 0, process: "", limit: undefined, task }));
   }
 
   private report({ pid, process, limit = "", task }: OomKill): void {
-    const { publish, known, clock } = this.parts;
+    const { publish, known, clock } = this.deps;
     const owner = task === undefined ? {} : ownerOf(task, known);
     publish({ kind: "oom", pid, process, cgroup: limit, ...owner, at: clock.now() });
   }
 
   private reportNoLog(error: unknown): void {
     const allow = ["EPERM", "EACCES"].includes(errorCode(error) ?? "") ? "; give the kubelet CAP_SYSLOG" : "";
-    this.parts.log.warn(
+    this.deps.log.warn(
       {},
       `cannot read the kernel's log; detecting OOM kills by the cgroups' counters only, without process names: ` +
         `${errorText(error)}${allow}`,
@@ -89,6 +89,33 @@ export class OomWatcher implements Disposable {
   private reportLost(): void {
     if (this.lostSaid) return;
     this.lostSaid = true;
-    this.parts.log.warn({}, "the kernel's log overflowed before it was read; OOM kills may have been missed");
+    this.deps.log.warn({}, "the kernel's log overflowed before it was read; OOM kills may have been missed");
   }
+}
+
+// The pod and container of a process, from its cgroup path: independent of the directories above the pod's, and of the
+// cgroup driver.
+
+interface Owner {
+  podUid?: string;
+  containerId?: string;
+}
+
+const CONTAINER_ID = /[0-9a-f]{64}/;
+/** The UID in the directory name of a pod that was removed meanwhile; other directories may begin with "pod", too. */
+const POD_UID = /^[0-9a-f-]{32,36}$/;
+
+/** `known`: the pods of this node; of pods within pods the one meant is ours. The container may be its pod's sandbox. */
+export function ownerOf(path: string, known: (uid: string) => boolean): Owner {
+  const elements = path.split("/");
+  const pods = elements.flatMap((element, index) => {
+    const podUid = podUidOf(element, element.endsWith(".slice") ? "systemd" : "cgroupfs");
+    return podUid === undefined || !(known(podUid) || POD_UID.test(podUid))
+      ? []
+      : [{ podUid, below: elements[index + 1] ?? "" }];
+  });
+  const pod = pods.findLast(({ podUid }) => known(podUid)) ?? pods.at(-1);
+  if (pod === undefined) return {};
+  const containerId = CONTAINER_ID.exec(pod.below)?.[0];
+  return { podUid: pod.podUid, ...(containerId === undefined ? {} : { containerId }) };
 }

@@ -1,4 +1,5 @@
-// What a request wants to do, in the API server's words (facts: http-api, authz): a verb on a subresource of this node.
+// The attributes of a request for authorization: a verb on a subresource of this node.
+// Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/
 
 const VERBS: Readonly<Record<string, string>> = {
   POST: "create",

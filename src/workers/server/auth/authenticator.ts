@@ -1,7 +1,7 @@
-// Who sends a request: client certificate, then bearer token, then anonymous. A credential that is no good is
-// never taken for none at all: who shows one is refused, even where anonymous requests are served.
+// Finds the user of a request: by client certificate, then by bearer token, then anonymous.
+// Invariant: a request with an invalid credential is refused, even where anonymous requests are served.
 import type { Tokens } from "./tokens.js";
-import type { CertificateClaim } from "./client-certificate.js";
+import type { CertificateClaim } from "./peers.js";
 import { TooManyReviewsError } from "./review-turns.js";
 import { ANONYMOUS, authenticated, type User } from "./user.js";
 import { messageOf } from "../../../shared/errors/thrown.js";

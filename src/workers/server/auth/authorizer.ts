@@ -1,4 +1,4 @@
-// May they? AlwaysAllow, or as the API server answers a SubjectAccessReview. Answers are kept, yes and no each for their time;
+// Authorization: AlwaysAllow, or by the API server's SubjectAccessReview. Results are cached, allowed and denied each for their time;
 // failures are not.
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

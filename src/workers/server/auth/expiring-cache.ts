@@ -1,4 +1,4 @@
-// What was learned lately, each for its own time. Bounded: the entry least recently used makes room.
+// A cache whose entries expire at their own times. Bounded: a new entry replaces the least recently used one.
 import type { Clock } from "../../../shared/clock/clock.js";
 
 export class ExpiringCache<V> {
@@ -31,7 +31,7 @@ export class ExpiringCache<V> {
   }
 }
 
-/** One question of a kind at a time: who asks meanwhile gets the same answer. */
+/** One request at a time for each key: concurrent callers share the result. */
 export class SharedQuestions<V> {
   private readonly open = new Map<string, Promise<V>>();
 

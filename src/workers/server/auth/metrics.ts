@@ -1,9 +1,10 @@
-// How clients of the kubelet's server were authenticated: token reviews, access reviews, client certificates (facts: metrics).
+// Metrics of authentication and authorization on the kubelet's server: token reviews, access reviews, client
+// certificates.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isApiError } from "../../../shared/api/client/errors.js";
 import { DEFAULT_BUCKETS, type ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
-/** Call when it has been answered; with an error when it failed. */
+/** Call when the review has returned; with an error if it failed. */
 type Done = (error?: unknown) => void;
 
 export interface ServerAuthMetrics {

@@ -8,10 +8,13 @@ import type { ReviewLimits } from "../../../shared/contracts/server.js";
 
 /** With upstream's 50 reviews a second, 2.5 s of work. */
 export const MAX_WAITING = 128;
-/** Of one network. A client asks again after 429; the API server and scrapers ask once per user and cache period. */
+/**
+ * Limit for one network. A client retries after 429; the API server and scrapers need one review per user and cache
+ * period.
+ */
 export const MAX_WAITING_PER_NETWORK = 32;
 
-/** The API server was not asked: too many reviews wait. The client gets 429. */
+/** The review was not sent: too many reviews wait. The client gets 429. */
 export class TooManyReviewsError extends Error {
   override readonly name = "TooManyReviewsError";
   constructor() {
@@ -60,7 +63,7 @@ export class ReviewTurns {
   private async serve(): Promise<void> {
     this.serving = true;
     while (this.waiting > 0) {
-      await this.limit.take(this.always);
+      await this.limit.acquire(this.always);
       const [network] = this.queues.keys();
       if (network === undefined) break;
       const waiter = this.shift(network);

@@ -1,4 +1,4 @@
-// The two reviews that a kubelet asks the API server for: whose token is this, and may they do that.
+// The two reviews of the API server: TokenReview for the user of a token, SubjectAccessReview for the user's rights.
 import type { ApiObject, ResourceKind } from "../../../shared/api/client/port.js";
 
 export interface TokenReview extends ApiObject {

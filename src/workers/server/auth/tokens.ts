@@ -87,7 +87,7 @@ export class Tokens {
   }
 }
 
-/** A user of any other shape than upstream's types is none: what is decoded in part must not grant anything. */
+/** A user in any other shape than upstream's types is rejected: partly decoded data must not grant anything. */
 function reviewedUser(user: unknown): User | undefined {
   if (!isRecord(user)) return undefined;
   const { username: name, uid, groups, extra } = user;

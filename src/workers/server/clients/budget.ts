@@ -1,5 +1,5 @@
-// How many connections one listener holds, and which goes when there are too many. A connection is a stranger's until one of
-// its requests was authorised.
+// Limit of connections on one listener, and the choice of the connection to close above it. A connection is a
+// stranger's until one of its requests was authorised.
 // Invariant: strangers never keep an authorised client out; a new connection ends the oldest stranger instead.
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

@@ -31,9 +31,9 @@ export interface HandshakeQueueDeps {
   random?: () => number;
 }
 
-/** How often the next handshakes are chosen, milliseconds. */
+/** Interval between two selections of handshakes, milliseconds. */
 const TURN_MS = 10;
-/** Spare handshakes that begin at once: the thread does other work between them. */
+/** Spare handshakes that start together: the thread does other work between the batches. */
 const SPARE_AT_ONCE = 4;
 
 interface Waiting {
@@ -113,7 +113,7 @@ export class HandshakeQueue {
     this.timer = undefined;
   }
 
-  /** What the rate of the network itself allows. */
+  /** Starts the handshakes that the rate of the network itself allows. */
   private own(network: string, now: number, rate: Pick<HandshakeRate, "admit">): void {
     for (const waiting of [...(this.networks.get(network) ?? [])]) {
       if (now - waiting.since >= this.deps.limits.handshakeMs) this.refuse(waiting);

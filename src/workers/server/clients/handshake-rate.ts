@@ -1,5 +1,5 @@
-// How many TLS handshakes one network may start per second. A handshake is the most expensive thing that a client without
-// credentials can ask for: a key exchange and a signature on the server thread.
+// Limit of TLS handshakes per second and network. A handshake is the most expensive operation for a client without
+// credentials: a key exchange and a signature on the server thread.
 // Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which
 // unauthorised networks cannot use up. Memory is bounded, whatever addresses connect.
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -15,7 +15,7 @@ export interface HandshakeLimits {
 export const AUTHORISED_FACTOR = 10;
 /** A network counts as authorised this long after its last authorised request, milliseconds. */
 export const AUTHORISED_MS = 10 * 60_000;
-/** Networks kept, of each kind; the one least recently seen is forgotten. */
+/** Number of networks kept, of each kind; the least recently used one is dropped. */
 const NETWORKS = 4096;
 
 interface Bucket {

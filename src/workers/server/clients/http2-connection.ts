@@ -1,11 +1,11 @@
-// Closes an HTTP/2 connection. `close` waits for its streams, and a client that reads no more bytes never ends them.
+// Closes an HTTP/2 connection. `close` waits for its streams, and a client that stops reading never ends them.
 // Invariant: a closing connection closes when its streams have ended; streams that wait only for the client are reset after a
 // grace period. A stream without data, for example a follower of an idle log, is not reset.
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { ownedBy } from "../owned.js";
 
-/** Where a connection lies on its socket. HTTP/2's stand-ins for the socket find it, too. */
+/** The socket's property that holds its HTTP/2 connection. HTTP/2's proxy objects for the socket have it, too. */
 const CONNECTION = Symbol("nodelet.server.http2");
 
 /** @param socket of a request. @returns undefined for HTTP/1.1 */
@@ -21,7 +21,7 @@ export class Http2Connection {
   constructor(
     private readonly session: ServerHttp2Session,
     private readonly clock: Clock,
-    /** Between looks at streams that wait for the client, milliseconds. */
+    /** Interval between two checks of streams that wait for the client, milliseconds. */
     private readonly graceMs: number,
     /** Without a byte either way until the connection is closed, milliseconds. */
     idleMs: number,

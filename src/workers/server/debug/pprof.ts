@@ -5,7 +5,7 @@ import type { Answer, Route } from "../answer.js";
 import { queryOf, replyError, replyNotFound, replyText } from "../reply.js";
 import { ProfileBusyError, type ProfileKind, type ProfiledThread, type Profiles } from "./profiles.js";
 
-export interface PprofParts {
+export interface PprofDeps {
   profiles: Profiles;
   /** One line per thread: what it is and does. */
   threads: () => string;
@@ -30,14 +30,14 @@ const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
 </ul></body></html>
 `;
 
-export function pprofRoutes(parts: PprofParts): Route[] {
+export function pprofRoutes(deps: PprofDeps): Route[] {
   const answer: Answer = async (request, response, params) => {
     const name = params["*"] ?? "";
     if (name === "") replyText(response, INDEX, "text/html; charset=utf-8");
     else if (name === "cmdline") replyText(response, process.argv.join("\0"));
-    else if (name === "goroutine") replyText(response, parts.threads());
+    else if (name === "goroutine") replyText(response, deps.threads());
     else if (name === "profile" || name === "heap" || name === "allocs") {
-      await replyProfile(parts.profiles, name, request, response);
+      await replyProfile(deps.profiles, name, request, response);
     } else if (NOT_HERE.includes(name)) {
       replyError(
         response,

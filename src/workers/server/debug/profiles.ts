@@ -4,7 +4,7 @@ import type { Session } from "node:inspector";
 import type { Clock } from "../../../shared/clock/clock.js";
 
 export type ProfileKind = "profile" | "heap" | "allocs";
-/** The threads that this one can look at: the main thread, and itself. */
+/** The threads that this one can profile: the main thread, and itself. */
 export type ProfiledThread = "main" | "server";
 
 /** A profile is being taken already. */
@@ -12,7 +12,7 @@ export class ProfileBusyError extends Error {
   override readonly name = "ProfileBusyError";
 }
 
-/** Bytes between two allocations that are looked at. */
+/** Bytes between two sampled allocations. */
 const SAMPLING_BYTES = 32 * 1024;
 
 export class Profiles {

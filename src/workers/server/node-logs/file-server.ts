@@ -1,6 +1,7 @@
-// Files and listings of the node's log folder, as Go's file server gives them: folders end in "/", ranges and dates count.
+// Files and listings of the node's log folder, as Go's file server sends them: folders end in "/", ranges and dates
+// count.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";

@@ -12,7 +12,7 @@ const JOURNAL_LIMIT_MS = 30_000;
 const UNITS_BYTES = 16 * 1024 * 1024;
 const run = promisify(execFile);
 
-export interface JournalParts {
+export interface JournalDeps {
   logDirectory: string;
   clock: Clock;
   /** Program in place of journalctl. */
@@ -23,7 +23,7 @@ export interface JournalParts {
 export async function* serviceLogs(
   services: readonly string[],
   options: NodeLogOptions,
-  { logDirectory, clock, program = "journalctl" }: JournalParts,
+  { logDirectory, clock, program = "journalctl" }: JournalDeps,
   gone: AbortSignal,
 ): AsyncGenerator<Uint8Array | string> {
   const end = new AbortController();

@@ -2,7 +2,7 @@
 // Node's pool for as long as it has no writer.
 // Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
 import { join, posix } from "node:path";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 import {
   NotRegularFileError,
   openUntrusted,
@@ -23,7 +23,7 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-/** The path below the folder that a client's path means; "..", wherever it stands, does not climb out. */
+/** Resolves a client's path below the folder; ".." never leaves the folder. */
 export function pathBelow(folder: string, path: string): string | undefined {
   if (path.includes("\0")) return undefined;
   return join(folder, posix.normalize(`/${path}`));
@@ -70,12 +70,12 @@ function asLogFile({ handle, stats }: UntrustedFile): LogFile {
   };
 }
 
-/** The path leads over a mount that may not answer; nothing there was touched. */
+/** The path leads over a mount that may not respond; nothing there was touched. */
 export class LogNotOnNodeError extends Error {
   override readonly name = "LogNotOnNodeError";
   constructor(path: string, { source, fsType, mountPoint }: HangableMount) {
     super(
-      `${path} leads to ${source} (${fsType}, mounted at ${mountPoint}), which may not answer; ` +
+      `${path} leads to ${source} (${fsType}, mounted at ${mountPoint}), which may not respond; ` +
         "the kubelet serves logs of the node's own file systems only",
     );
   }

@@ -1,4 +1,4 @@
-// The query of /logs when the node's log services may be asked (enableSystemLogQuery): what it may say, and why not.
+// The query of /logs for the node's log services (enableSystemLogQuery): its allowed values, and its errors.
 
 /** A value that cannot be read: 400 with this text. */
 export class NodeLogParseError extends Error {

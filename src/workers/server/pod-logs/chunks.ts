@@ -52,7 +52,7 @@ async function* plain(
     if (bytesRead === 0) return;
     at += bytesRead;
     yield bytes.subarray(0, bytesRead);
-    // A regular file gives all it has.
+    // A regular file returns all its bytes.
     if (bytesRead < bytes.length) return;
     memory.grow();
   }

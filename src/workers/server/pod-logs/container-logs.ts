@@ -1,4 +1,4 @@
-// GET /containerLogs/<namespace>/<pod>/<container>: what `kubectl logs` shows, as it is read from the files.
+// GET /containerLogs/<namespace>/<pod>/<container>: the output of `kubectl logs`, read from the files.
 // Invariant: a follower costs flat memory, and nothing once its client is gone. Followers are bounded, and one pod has at most
 // half of their places.
 import { join } from "node:path";
@@ -8,24 +8,23 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { isLogMissingError, isLogOptionsError } from "./errors.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
-import { checkLogOptions, type PodLogOptions } from "./options.js";
+import { checkLogOptions, type PodLogOptions, logQuery, LogQueryError } from "./options.js";
 import { readContainerLogs, type ReadLogsOptions } from "./read.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Route } from "../answer.js";
 import type { PodList } from "../pod-list.js";
 import { containerSpec, containerStatus } from "../pod-lookup.js";
-import { logQuery, LogQueryError } from "./query.js";
-import { NoLogError, runOf } from "./run-of.js";
 import type { PodShares } from "../pod-shares.js";
 import { queryOf, replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
+import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
 
-export interface ContainerLogsParts {
+export interface ContainerLogsDeps {
   pods: PodList;
   podLogsDir: string;
   /** Gate PodLogsQuerySplitStreams. */
   splitStreams: boolean;
   followers: PodShares;
-  /** Followers with an inotify instance of their own; the others look once a second. */
+  /** Followers with their own inotify instance; the others poll once a second. */
   watches: PodShares;
   clock: Clock;
   log: Logger;
@@ -35,14 +34,14 @@ export interface ContainerLogsParts {
 const RETRY_AFTER = "60";
 const STREAMS = ["All", "Stdout", "Stderr"] as const;
 
-export function containerLogsRoute(parts: ContainerLogsParts): Route {
+export function containerLogsRoute(deps: ContainerLogsDeps): Route {
   return {
     path: "/containerLogs/:namespace/:pod/:container",
     methods: ["GET"],
     answer: async (request, response, { namespace = "", pod: name = "", container = "" }) => {
-      const options = readOptions(queryOf(request), parts, response);
+      const options = readOptions(queryOf(request), deps, response);
       if (options === undefined) return;
-      const pod = parts.pods.find(namespace, name);
+      const pod = deps.pods.find(namespace, name);
       if (pod === undefined) {
         replyPlain(response, 404, `pod ${JSON.stringify(name)} does not exist`);
         return;
@@ -51,8 +50,8 @@ export function containerLogsRoute(parts: ContainerLogsParts): Route {
         replyPlain(response, 404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
         return;
       }
-      if (options.follow === true) await replyFollower(parts, pod, container, options, response);
-      else await replyLog(parts, pod, container, options, response);
+      if (options.follow === true) await replyFollower(deps, pod, container, options, response);
+      else await replyLog(deps, pod, container, options, response);
     },
   };
 }
@@ -60,7 +59,7 @@ export function containerLogsRoute(parts: ContainerLogsParts): Route {
 /** undefined: the client has got the error. */
 function readOptions(
   query: URLSearchParams,
-  { clock, splitStreams }: ContainerLogsParts,
+  { clock, splitStreams }: ContainerLogsDeps,
   response: ServerResponse,
 ): PodLogOptions | undefined {
   try {
@@ -90,29 +89,29 @@ function readOptions(
 
 /** A follower holds a file, a watch and a connection for as long as it likes: only so many at once. */
 async function replyFollower(
-  parts: ContainerLogsParts,
+  deps: ContainerLogsDeps,
   pod: Pod,
   container: string,
   options: PodLogOptions,
   response: ServerResponse,
 ): Promise<void> {
   const { uid } = pod.metadata;
-  const where = parts.followers.full(uid);
+  const where = deps.followers.full(uid);
   if (where !== undefined) {
     replyError(response, 429, `too many clients follow logs ${where}`, { "Retry-After": RETRY_AFTER });
     return;
   }
-  const inotify = parts.watches.full(uid) === undefined;
-  const leave = [parts.followers.take(uid), ...(inotify ? [parts.watches.take(uid)] : [])];
+  const inotify = deps.watches.full(uid) === undefined;
+  const leave = [deps.followers.take(uid), ...(inotify ? [deps.watches.take(uid)] : [])];
   try {
-    await replyLog(parts, pod, container, { ...options, inotify }, response);
+    await replyLog(deps, pod, container, { ...options, inotify }, response);
   } finally {
     for (const place of leave) place();
   }
 }
 
 async function replyLog(
-  { pods, podLogsDir, clock, log }: ContainerLogsParts,
+  { pods, podLogsDir, clock, log }: ContainerLogsDeps,
   pod: Pod,
   container: string,
   { previous = false, ...options }: PodLogOptions & Pick<ReadLogsOptions, "inotify">,
@@ -145,5 +144,49 @@ async function replyLog(
       error instanceof NotRegularFileError || error instanceof NotFolderError || error instanceof FolderTooBigError;
     if (!planted && !(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
     replyPlain(response, planted ? 500 : 400, error.message);
+  }
+}
+
+// The run of a container whose log is requested, by its last status; the errors have upstream's texts.
+
+/** There is no log yet, or no longer: 400 with this text. */
+class NoLogError extends Error {
+  override readonly name = "NoLogError";
+}
+
+/** The run's number, which names its file. @throws NoLogError */
+export function runOf(pod: string, name: string, status: ApiContainerStatus | undefined, previous: boolean): number {
+  const container = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod)}`;
+  if (status === undefined) throw new NoLogError(`${container} is not available`);
+  const { state, lastState, restartCount } = status;
+  const last = lastState.terminated?.containerID ?? "";
+  if (previous) {
+    if (last === "") throw new NoLogError(`previous terminated ${container} not found`);
+    // A container that waits for its restart is the last one itself.
+    return isNewest(status) ? restartCount - 1 : restartCount;
+  }
+  if (state.running !== undefined) return restartCount;
+  if (state.terminated !== undefined || lastState.terminated !== undefined) {
+    if ((state.terminated?.containerID ?? "") === "" && last === "") throw new NoLogError(`${container} is terminated`);
+    return restartCount;
+  }
+  throw new NoLogError(`${container} is waiting to start${waitingFor(state.waiting?.reason)}`);
+}
+
+/** The state is of the newest container itself. */
+function isNewest({ state }: ApiContainerStatus): boolean {
+  return state.running !== undefined || (state.terminated?.containerID ?? "") !== "";
+}
+
+function waitingFor(reason: string | undefined): string {
+  switch (reason) {
+    case undefined:
+      return " - no logs yet";
+    case "ErrImagePull":
+      return ": image can't be pulled";
+    case "ImagePullBackOff":
+      return ": trying and failing to pull image";
+    default:
+      return `: ${reason}`;
   }
 }

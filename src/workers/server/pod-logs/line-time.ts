@@ -23,7 +23,7 @@ export class LineTimes {
 
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d*))?(Z|[+-]\d\d:\d\d)$/;
 
-/** "…:05.12Z" → "…:05.120000000Z"; anything else as it is. */
+/** "…:05.12Z" → "…:05.120000000Z"; other texts are unchanged. */
 export function fixedStamp(stamp: string): string {
   const parts = STAMP.exec(stamp);
   if (parts === null) return stamp;

@@ -120,7 +120,7 @@ export class LineWriter implements RecordSink {
   }
 }
 
-/** Where a line stands: whether the next record belongs to it. */
+/** State of the current line: tells whether the next record belongs to it. */
 class LineEnd {
   partial = false;
   private stream: LogStream | undefined;

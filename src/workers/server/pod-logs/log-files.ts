@@ -1,5 +1,5 @@
-// The files of one run of a container, opened as one picture: while a reader is at work, rotation may rename, compress
-// and delete them, and what is open stays readable.
+// The files of one run of a container, opened together: during a read, rotation may rename, compress and delete them,
+// but open files stay readable.
 // Invariant: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
@@ -8,13 +8,13 @@ import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.
 import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;
   readonly handle: FileHandle;
   readonly ino: bigint;
-  /** When it was opened. */
+  /** Size at the time of opening. */
   readonly size: number;
 }
 
@@ -46,7 +46,7 @@ export async function openLogFiles(
       keep = sameNames(before, after) && (await isCurrent(run, opened.at(-1)));
       if (keep) return opened;
     } catch (error) {
-      // Rotation was faster: look again.
+      // Rotation was faster: list again.
       if (errorCode(error) !== "ENOENT") throw error;
     } finally {
       if (!keep) await closeLogFiles(opened);
@@ -90,7 +90,7 @@ export async function currentInode(run: LogRun): Promise<bigint | undefined> {
   }
 }
 
-/** Is this rotated file the one that is open? Compression gives a file another inode and keeps its time. */
+/** True if this rotated file is the open one. Compression gives a file another inode and keeps its time. */
 export async function isSameFile(run: LogRun, name: LogFileName, file: OpenLogFile): Promise<boolean> {
   try {
     const [there, own] = await Promise.all([statIn(run, name.name), file.handle.stat({ bigint: true })]);
@@ -130,7 +130,7 @@ function sameNames(a: readonly LogFileName[], b: readonly LogFileName[]): boolea
   return a.length === b.length && a.every(({ name }, index) => name === b[index]?.name);
 }
 
-/** The name of the file being written comes back after a rotation: only its inode tells. */
+/** After a rotation a new file has the same name: only its inode differs. */
 async function isCurrent(run: LogRun, last: OpenLogFile | undefined): Promise<boolean> {
   return last?.name.stem !== undefined || last === undefined || (await currentInode(run)) === last.ino;
 }

@@ -35,13 +35,13 @@ export interface ReadLogsOptions extends PodLogOptions {
   isRunning?: () => boolean | Promise<boolean>;
   /** For `follow`: whether an inotify instance may be used; default true. Without one, new lines come within a second. */
   inotify?: boolean;
-  /** A compressed file that is broken is read as far as it goes; this is called with the reason, once per file. */
+  /** A broken compressed file is read as far as possible; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
   /** The files are open, before the first of them is read. */
   onOpen?: () => void;
 }
 
-/** Without an event a follower looks this often. */
+/** Polling interval of a follower without events. */
 const POLL_MS = 1000;
 /** While a file is about to be left, its last bytes are waited for in shorter steps. */
 const SETTLE_POLL_MS = 100;
@@ -50,7 +50,7 @@ const ROTATED_UNCHANGED_MS = 2000;
 const EXITED_UNCHANGED_MS = 300;
 
 /**
- * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is asked for.
+ * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is requested.
  * Rejects with LogOptionsError, LogMissingError, LogFilesChangingError, the signal's reason, or a system error.
  */
 export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerator<Uint8Array> {
@@ -122,7 +122,7 @@ class LogReader {
     await closeLogFiles(this.queue.splice(0));
   }
 
-  /** Drops what lies before the last lines asked for; returns where to begin in the first file left. */
+  /** Drops everything before the requested last lines; returns the start in the first remaining file. */
   private async skipToTail(): Promise<number> {
     const { tailLines } = this.checked;
     if (tailLines === undefined) return 0;
@@ -180,7 +180,7 @@ class LogReader {
       if (woke === "grew") continue;
       const movedOn = this.queue.length > 1 || (await this.isRotated(file));
       const over = !movedOn && !(await this.isRunning());
-      // After the look at the container: what it wrote until its end counts.
+      // After the check of the container: its output until its end counts.
       const { size, mtimeMs } = await file.handle.stat();
       if (size < at) {
         // Another process truncated the file: new lines start at offset 0.

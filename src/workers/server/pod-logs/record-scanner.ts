@@ -8,7 +8,7 @@ export type LogStream = typeof STDOUT | typeof STDERR;
 
 /** The head of a record. One object is used again for every record: read it in `begin`, do not keep it. */
 export interface RecordHead {
-  /** The time stamp lies in bytes[timeStart, timeEnd). */
+  /** The time stamp is bytes[timeStart, timeEnd). */
   bytes: Uint8Array;
   timeStart: number;
   timeEnd: number;
@@ -48,7 +48,7 @@ export class RecordScanner {
 
   constructor(private readonly sink: RecordSink) {}
 
-  /** Scans all of the chunk; `stop` is asked after each record. */
+  /** Scans all of the chunk; `stop` is called after each record. */
   push(chunk: Buffer, stop: () => boolean = () => false): void {
     let at = 0;
     while (at < chunk.length && !stop()) {
@@ -57,7 +57,7 @@ export class RecordScanner {
     }
   }
 
-  /** The file is over: what is incomplete stays so, and the next file begins with a record of its own. */
+  /** The file has ended: an incomplete record stays incomplete, and the next file begins with a new record. */
   endOfFile(): void {
     if (this.state === "skip" || this.carried.length > 0) this.skipped++;
     this.carried = Buffer.alloc(0);
@@ -131,7 +131,7 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   return bytes[tagsEnd] === LF ? tagsEnd : tagsEnd + 1;
 }
 
-/** Where the next blank is; NO_RECORD when the line ends before it, INCOMPLETE when the bytes do. */
+/** Index of the next blank; NO_RECORD if the line ends before it, INCOMPLETE if the bytes do. */
 function blankIn(bytes: Uint8Array, from: number, end: number): number {
   for (let at = from; at < end; at++) {
     if (bytes[at] === BLANK) return at;

@@ -1,5 +1,5 @@
-// Where the last N lines begin. Plain files are read backwards and only as far as needed; compressed ones, which go
-// forwards only, are counted through.
+// Start of the last N lines. Plain files are read backwards and only as far as needed; compressed ones, which can be
+// read forwards only, are counted from the start.
 // Invariant: a line begins exactly where LineWriter begins one: at a record whose predecessor was complete or of
 // the other stream. Records that are none are passed over, as there.
 import { chunksOf } from "./chunks.js";
@@ -18,7 +18,7 @@ interface Seen {
   partial: boolean;
 }
 
-/** Where a record begins that the walk has passed. */
+/** Start of a record that the walk has passed. */
 interface Place extends Seen {
   index: number;
   offset: number;
@@ -48,7 +48,7 @@ const LF = 0x0a;
 class TailWalk {
   start: TailStart | undefined;
   private found = 0;
-  /** The record after the one looked at now. */
+  /** The record after the present one. */
   private next: Place | undefined;
   private readonly head: RecordHead = emptyHead();
 
@@ -77,7 +77,9 @@ class TailWalk {
     }
   }
 
-  /** Two looks of constant memory: how many lines there are, and later, by `skipLines`, the wanted ones. */
+  /**
+   * Two passes in constant memory: the first counts the lines, the second, with `skipLines`, returns the wanted ones.
+   */
   async countForwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
     let starts = 0;
     const ends: { first?: Seen; last?: Seen } = {};
@@ -122,7 +124,7 @@ class TailWalk {
     this.next = { stream, partial, index, offset: begin + at, skipLines: 0 };
   }
 
-  /** A record that comes before `next`: it tells whether `next` begins a line. */
+  /** The record before `next`: it decides whether `next` begins a line. */
   private onRecord(record: Seen): void {
     if (this.lines === 0 || this.start !== undefined) return;
     if (this.next === undefined || !begins(record, this.next.stream)) return;

@@ -1,8 +1,8 @@
-// Lets other requests in between many small reads: this thread also carries streams and health checks.
+// Yields to other requests between many small reads: this thread also carries streams and health checks.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 
-/** How long reads may go on without a look at anything else. */
+/** Longest time of reads before the event loop turns. */
 const HELD_MS = 2;
 
 export class Breath {

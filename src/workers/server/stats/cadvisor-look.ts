@@ -1,4 +1,4 @@
-// What goes on the cadvisor page: the root, the cgroups above the pods, the node's own parts, pods, their sandboxes and containers.
+// The content of the cadvisor page: the root, the cgroups above the pods, the node's own parts, pods, their sandboxes and containers.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
@@ -11,14 +11,14 @@ import { readDiskCounters, type DiskCounters } from "./disk-counters.js";
 import { readProcesses } from "./process-figures.js";
 import type { NodeReadings, PodReading, Reading } from "./readings.js";
 
-export interface CadvisorParts {
+export interface CadvisorDeps {
   reader: CgroupReader;
   read: ReadText;
   /** For what seldom changes. */
   settled: ReadText;
   machine: MachineFacts;
   networks: Networks;
-  /** A reading of a cgroup that the look has not. */
+  /** A reading of a cgroup that the present sample lacks. */
   one: (path: string) => Reading;
   clock: Clock;
 }
@@ -36,8 +36,8 @@ export interface CadvisorInputs {
 type Labels = CadvisorCgroup["labels"];
 const NOBODY: Labels = { container: "", image: "", name: "", namespace: "", pod: "" };
 
-export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs): Promise<CadvisorPage> {
-  const { machine, read, clock, networks, reader } = parts;
+export async function cadvisorPage(deps: CadvisorDeps, inputs: CadvisorInputs): Promise<CadvisorPage> {
+  const { machine, read, clock, networks, reader } = deps;
   const { readings, above, layers, systems, sandboxImage } = inputs;
   const disks = readDiskCounters(read);
   const page = new CadvisorPage(disks);
@@ -54,7 +54,7 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
       seenAt: clock.now(),
       details: reader.details(reading.path),
       memoryLimit: reading.memory.limit ?? 0,
-      processes: processesOf(parts, reading.path),
+      processes: processesOf(deps, reading.path),
       ...pressure,
       ...more,
     });
@@ -67,7 +67,7 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
     fs: systems.map((fs) => ({ ...deviceFigures(fs), ...present("disk", diskOf(fs.device, disks)) })),
     ...present("network", networks.of("node")?.interfaces),
   });
-  for (const path of above) await show(NOBODY, parts.one(path));
+  for (const path of above) await show(NOBODY, deps.one(path));
   for (const { reading } of readings.system) await show(NOBODY, reading);
   for (const pod of readings.pods) {
     const { name, namespace } = pod.place.pod.metadata;
@@ -76,7 +76,7 @@ export async function cadvisorPage(parts: CadvisorParts, inputs: CadvisorInputs)
     const { sandbox } = pod.place;
     if (sandbox !== undefined) {
       const labels = { ...ofPod, image: sandboxImage, name: sandbox.id };
-      await show(labels, parts.one(sandbox.path), present("network", networks.of(pod)?.interfaces));
+      await show(labels, deps.one(sandbox.path), present("network", networks.of(pod)?.interfaces));
     }
     for (const { place, reading } of pod.containers) {
       const layer = layers.get(place.id);
@@ -96,14 +96,14 @@ export function addMachine(page: CadvisorPage, machine: MachineFacts, read: Read
   page.errors(0, 0);
 }
 
-/** The page of a node that cannot be looked at. */
+/** The page of a node that cannot be read. */
 export function failedCadvisorPage(): CadvisorPage {
   const page = new CadvisorPage();
   page.errors(1, 1);
   return page;
 }
 
-function processesOf({ reader, settled }: CadvisorParts, path: string): NonNullable<CadvisorCgroup["processes"]> {
+function processesOf({ reader, settled }: CadvisorDeps, path: string): NonNullable<CadvisorCgroup["processes"]> {
   const pids = reader.processes(path);
   return { count: pids.length, ...readProcesses(pids, settled) };
 }

@@ -1,4 +1,4 @@
-// What the kernel counts for each disk and partition: /proc/diskstats (Documentation/admin-guide/iostats.rst).
+// The counters of each disk and partition: /proc/diskstats (Documentation/admin-guide/iostats.rst).
 import type { ReadText } from "../../../shared/stats/kernel-file.js";
 
 export interface DiskCounters {

@@ -1,5 +1,5 @@
-// The routes of what pods and containers use: /stats/summary, /metrics/resource, /metrics/cadvisor. What is behind them is loaded
-// with the first request.
+// The routes for resource usage of pods and containers: /stats/summary, /metrics/resource, /metrics/cadvisor. Their
+// modules are loaded with the first request.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
@@ -9,12 +9,12 @@ import { queryOf, replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
-import type { StatsServiceParts, PageBytes, StatsService } from "./stats-service.js";
+import type { StatsServiceDeps, PageBytes, StatsService } from "./stats-service.js";
 
 export class Stats {
   private service: Promise<StatsService> | undefined;
 
-  constructor(private readonly parts: StatsServiceParts) {}
+  constructor(private readonly deps: StatsServiceDeps) {}
 
   routes(): Route[] {
     const summary: Answer = async (request, response) => {
@@ -25,7 +25,7 @@ export class Stats {
         replyText(response, await service.summary(!core), "application/json");
       } catch (error) {
         if (!(error instanceof Error)) throw error;
-        this.parts.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
+        this.deps.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
         replyError(response, 500, `Internal Error: ${error.message}`);
       }
     };
@@ -52,13 +52,13 @@ export class Stats {
     await (await this.service?.catch(() => undefined))?.close();
   }
 
-  /** @param failed the page of a node that cannot be looked at */
+  /** @param failed the page of a node that cannot be read */
   private page(make: (service: StatsService) => Promise<PageBytes>, failed: () => Page): Answer {
     return async (request, response) => {
       const page = await this.open()
         .then(make)
         .catch((error: unknown) => {
-          this.parts.log.error({ err: error }, "what the node and its pods use could not be read");
+          this.deps.log.error({ err: error }, "what the node and its pods use could not be read");
           return failed().chunks();
         });
       await writePage(request, response, page, EXPOSITION_CONTENT_TYPE);
@@ -66,7 +66,7 @@ export class Stats {
   }
 
   private open(): Promise<StatsService> {
-    this.service ??= import("./stats-service.js").then(({ StatsService }) => StatsService.open(this.parts));
+    this.service ??= import("./stats-service.js").then(({ StatsService }) => StatsService.open(this.deps));
     // One that could not be opened is tried again by the next request.
     this.service.catch(() => (this.service = undefined));
     return this.service;
@@ -76,7 +76,7 @@ export class Stats {
 /** Longest form that is read: the parameter is the only one there is. */
 const FORM_LIMIT = 4096;
 
-/** Go's words for true. */
+/** Texts that Go parses as true. */
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 
 /** only_cpu_and_memory, in the query or in the form of a POST, which wins. */

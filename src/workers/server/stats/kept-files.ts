@@ -1,5 +1,5 @@
-// Kernel files that every look reads stay open: a read is one system call then, instead of four. Invariant: each is closed when
-// it is read no more, or when it has vanished; a file that is there anew under its old path is read anew.
+// Kernel files that every sample reads stay open: a read is then one system call, instead of four. Invariant: each is
+// closed when it is no longer read, or when it was removed; a new file under the old path is opened again.
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { readKernelText, type ReadText } from "../../../shared/stats/kernel-file.js";
@@ -42,7 +42,7 @@ export class KeptFiles {
     return text;
   };
 
-  /** Closes what is read no more. */
+  /** Closes files that were not read for a while. */
   prune(): void {
     const now = this.clock.monotonic();
     for (const [path, kept] of this.files) if (now - kept.readAt >= IDLE_MS) this.drop(path, kept);
@@ -61,7 +61,7 @@ export class KeptFiles {
       const length = readSync(fd, this.buffer, 0, BUFFER, 0);
       return length === BUFFER ? readKernelText(path) : this.buffer.toString("latin1", 0, length);
     } catch {
-      // The cgroup is gone: its open files say so (ENODEV).
+      // The cgroup was removed: its open files report ENODEV.
       return undefined;
     }
   }

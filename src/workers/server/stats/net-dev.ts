@@ -11,7 +11,7 @@ export interface InterfaceFigures {
   txDropped: number;
 }
 
-/** Ends of the pods' own interfaces, and what is no network. */
+/** Host ends of the pods' interfaces, and interfaces without a network. */
 const LEFT_OUT = /^(lo$|veth|docker|nerdctl)/;
 
 export function parseNetDev(text: string): InterfaceFigures[] {

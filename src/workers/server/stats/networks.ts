@@ -24,7 +24,7 @@ export class Networks {
     private readonly clock: Pick<Clock, "monotonic" | "now">,
   ) {}
 
-  /** undefined: the pod has none of its own, or the runtime is not there. */
+  /** undefined: the pod has no network of its own, or the runtime is unreachable. */
   of(pod: PodReading | "node"): NetworkFigures | undefined {
     if (pod !== "node" && pod.place.pod.spec.hostNetwork === true) return undefined;
     const path = pod === "node" ? "/" : pod.place.path;

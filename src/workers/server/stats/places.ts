@@ -1,27 +1,28 @@
-// Where pods' cgroups are, remembered: finding one costs as many files as reading what it uses. Found anew when the pod's object is
-// another (its status has changed), when a cgroup was not there to be read, and twice a minute, for a sandbox that main has not reported.
+// A cache of the pods' cgroup paths: finding one costs as many file reads as reading its usage. A path is searched
+// again if the pod's object changed (its status has changed), if a cgroup could not be read, and twice a minute, for a
+// sandbox that main has not reported.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { PodCgroups, PodPlace } from "../../../shared/stats/pod-cgroups.js";
 
 const LIFE_MS = 30_000;
 
-export interface PlacesParts {
+export interface PlacesDeps {
   cgroups: Pick<PodCgroups, "find">;
   clock: Pick<Clock, "monotonic">;
-  /** The pod's cgroup was found, for the first time or anew. */
+  /** The pod's cgroup was found, for the first time or again. */
   found: (path: string) => void;
 }
 
 export class Places {
   private readonly known = new Map<string, { place: PodPlace; at: number }>();
 
-  constructor(private readonly parts: PlacesParts) {}
+  constructor(private readonly deps: PlacesDeps) {}
 
   /** undefined: the pod has no cgroup, not yet or no more. @throws UnsafePodUidError */
   find(pod: Pod): PodPlace | undefined {
     const { uid } = pod.metadata;
-    const { cgroups, clock, found } = this.parts;
+    const { cgroups, clock, found } = this.deps;
     const now = clock.monotonic();
     const known = this.known.get(uid);
     if (known !== undefined && known.place.pod === pod && now - known.at < LIFE_MS) return known.place;
@@ -39,9 +40,9 @@ export class Places {
     this.known.delete(uid);
   }
 
-  /** Forgets pods that are not asked for any more. */
+  /** Forgets pods that are no longer requested. */
   prune(): void {
-    const now = this.parts.clock.monotonic();
+    const now = this.deps.clock.monotonic();
     for (const [uid, { at }] of this.known) if (now - at >= 2 * LIFE_MS) this.known.delete(uid);
   }
 }

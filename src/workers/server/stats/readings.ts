@@ -30,7 +30,7 @@ export interface PodReading {
   place: PodPlace;
   reading: Reading;
   containers: readonly ContainerReading[];
-  /** What the runtime reported; absent: the cgroups have it. */
+  /** The figures of the runtime; absent: they are read from the cgroups. */
   fromRuntime?: { network?: RuntimeNetwork; processes?: number };
 }
 
@@ -55,13 +55,13 @@ export interface NodeReadings {
   pods: readonly PodReading[];
 }
 
-/** A look younger than this answers the next request, too. */
+/** A reading younger than this is used for the next request, too. */
 export const LOOK_LIFE_MS = 2000;
 const SAMPLE_PERIOD_MS = 10_000;
 /** Samples end so long after the last request. */
 const INTEREST_MS = 2 * 60_000;
 
-export interface ReadingsParts {
+export interface ReadingsDeps {
   pods: () => Iterable<Pod>;
   places: Pick<Places, "find" | "forget" | "prune">;
   /** The cgroup of all pods. */
@@ -69,7 +69,7 @@ export interface ReadingsParts {
   system: (pods: string | undefined) => readonly SystemCgroup[];
   reader: Pick<CgroupReader, "cpu" | "memory">;
   clock: Clock;
-  /** After each look: readings that are no longer needed may be dropped. `idle`: there was no request for long. */
+  /** After each sample: readings that are no longer needed may be dropped. `idle`: there was no request for long. */
   looked: (idle: boolean) => void;
 }
 
@@ -80,14 +80,14 @@ export class Readings {
   private timer: Timer | undefined;
   private askedAt = 0;
 
-  constructor(private readonly parts: ReadingsParts) {
-    this.breath = new Breath(parts.clock);
-    this.look = new Shared(LOOK_LIFE_MS, parts.clock, () => this.read());
+  constructor(private readonly deps: ReadingsDeps) {
+    this.breath = new Breath(deps.clock);
+    this.look = new Shared(LOOK_LIFE_MS, deps.clock, () => this.read());
   }
 
   /** Rejects when cgroups cannot be read at all. */
   now(): Promise<NodeReadings> {
-    const { clock } = this.parts;
+    const { clock } = this.deps;
     this.askedAt = clock.monotonic();
     this.timer ??= clock.every(SAMPLE_PERIOD_MS, () => this.sample()).unref();
     return this.look.get();
@@ -99,15 +99,15 @@ export class Readings {
   }
 
   private sample(): void {
-    const idle = this.parts.clock.monotonic() - this.askedAt > INTEREST_MS;
+    const idle = this.deps.clock.monotonic() - this.askedAt > INTEREST_MS;
     if (idle) this.close();
     else void this.look.get().catch(() => undefined);
-    this.parts.places.prune();
-    this.parts.looked(idle);
+    this.deps.places.prune();
+    this.deps.looked(idle);
   }
 
   private async read(): Promise<NodeReadings> {
-    const { pods, places, all, system, clock } = this.parts;
+    const { pods, places, all, system, clock } = this.deps;
     const began = clock.monotonic();
     const root = this.one("/");
     // v1 may have a process in different places: one that uses no CPU where it uses memory is not shown (as upstream).
@@ -130,9 +130,9 @@ export class Readings {
     return { root, system: ofSystem, pods: ofPods };
   }
 
-  /** A reading of a cgroup beside the look's. */
+  /** A reading of a cgroup in addition to the sample's. */
   one(path: string): Reading {
-    const { reader, clock } = this.parts;
+    const { reader, clock } = this.deps;
     const at = clock.monotonic();
     const cpu = reader.cpu(path);
     const memory = reader.memory(path);

@@ -6,7 +6,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 
 /** A page does not wait longer for the runtime. */
 const DEADLINE_MS = 3000;
-/** One that did not say is asked again. */
+/** Delay before another call after one without an image. */
 const RETRY_MS = 60_000;
 /** Its configuration may have changed with a restart. */
 const LIFE_MS = 10 * 60_000;
@@ -23,7 +23,7 @@ export class SandboxImage {
     private readonly log: Pick<Logger, "debug">,
   ) {}
 
-  /** "": the runtime does not say, or has no PodSandbox yet. Never rejects. */
+  /** "": the runtime does not report it, or has no PodSandbox yet. Never rejects. */
   async get(): Promise<string> {
     const now = this.clock.monotonic();
     if (now < this.notBefore) return this.image;
@@ -32,7 +32,7 @@ export class SandboxImage {
       const { info } = await runtime.status({ verbose: true }, { deadlineMs: DEADLINE_MS });
       const image = parseSandboxImage(info["config"] ?? "") ?? (await imageOfOne(runtime));
       this.image = image ?? "";
-      // Without a PodSandbox no row names the image: the next page asks again.
+      // Without a PodSandbox no row has an image: the next page repeats the call.
       if (image !== undefined) this.notBefore = now + LIFE_MS;
     } catch (error) {
       this.notBefore = now + RETRY_MS;

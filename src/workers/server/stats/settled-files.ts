@@ -22,12 +22,12 @@ export class SettledFiles {
     return text;
   };
 
-  /** What is in a directory with this path at its end of any hierarchy, or below it, is read anew. */
+  /** The files at or below this cgroup, of any hierarchy, are read again. */
   forget(cgroup: string): void {
     for (const path of this.texts.keys()) if (path.includes(`${cgroup}/`)) this.texts.delete(path);
   }
 
-  /** Those that were not asked for since they were due. */
+  /** Files that were due and not requested since. */
   prune(): void {
     const now = this.clock.monotonic();
     for (const [path, { at }] of this.texts) if (now - at >= 2 * LIFE_MS) this.texts.delete(path);

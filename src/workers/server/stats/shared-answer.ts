@@ -1,5 +1,5 @@
-// An answer that is costly to make, shared by all who ask within its life, and by those who ask while it is made. Let go of at the
-// end of its life: a page of 100 pods is some megabytes.
+// A costly result, shared by all requests while it is computed and for a time after it. It is dropped at the end of
+// that time: a page of 100 pods is some megabytes.
 import type { Clock } from "../../../shared/clock/clock.js";
 
 export class Shared<T> {
@@ -11,7 +11,7 @@ export class Shared<T> {
     private readonly make: () => Promise<T>,
   ) {}
 
-  /** Rejects as `make` does; the next who asks has it made again. */
+  /** Rejects as `make` does; the next call then makes the result again. */
   get(): Promise<T> {
     const at = this.clock.monotonic();
     if (this.last === undefined || at - this.last.at >= this.lifeMs) {

@@ -1,5 +1,5 @@
-// Everything behind the stats routes, made with the first request that needs it. Each page is made once for all who ask within
-// its life, and kept as it goes over the wire.
+// The implementation of the stats routes, created with the first request that needs it. Each page is built once for all
+// requests within its validity, and kept in the form in which it is sent.
 import type { Pod } from "../../../shared/api/pod.js";
 import { readCgroupMounts } from "../../../shared/cgroup/mounts.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -11,8 +11,7 @@ import type { MetricSnapshot } from "../../../shared/metrics/snapshot.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
-import type { FsFigures } from "../../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../../shared/stats/fs-usage.js";
+import { type FsFigures, fsFigures } from "../../../shared/stats/fs-figures.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
 import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
@@ -40,7 +39,7 @@ import { SettledFiles } from "./settled-files.js";
 import { Shared } from "./shared-answer.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build.js";
 
-/** The cadvisor page costs the most: one made so lately answers again. Upstream's figures are up to 10 s old. */
+/** The cadvisor page costs the most: a recent one is sent again. Upstream's figures are up to 10 s old. */
 const PAGE_LIFE_MS = 10_000;
 
 type StatsRuntime = Pick<
@@ -55,7 +54,7 @@ type StatsRuntime = Pick<
 >;
 type StatsImages = Pick<CriClient, "imageFsInfo">;
 
-export interface StatsServiceParts {
+export interface StatsServiceDeps {
   init: StatsInit;
   nodeName: string;
   pods: () => Iterable<Pod>;
@@ -72,16 +71,16 @@ export type PageBytes = readonly Buffer[];
 
 export class StatsService {
   /** Rejects with CgroupsNotMountedError. */
-  static async open(parts: StatsServiceParts): Promise<StatsService> {
+  static async open(deps: StatsServiceDeps): Promise<StatsService> {
     const mounts = await readCgroupMounts();
-    const kept = new KeptFiles(parts.clock);
-    const settled = new SettledFiles(readKernelText, parts.clock);
+    const kept = new KeptFiles(deps.clock);
+    const settled = new SettledFiles(readKernelText, deps.clock);
     const reads = { often: kept.read, settled: settled.read };
     const reader =
       mounts.version === 2
         ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
         : cgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
-    return new StatsService(parts, { reader, kept, settled }, readMachineFacts(readKernelText));
+    return new StatsService(deps, { reader, kept, settled }, readMachineFacts(readKernelText));
   }
 
   private readonly reader: CgroupReader;
@@ -100,11 +99,11 @@ export class StatsService {
   private readonly coreText: Shared<Buffer>;
 
   constructor(
-    private readonly parts: StatsServiceParts,
+    private readonly deps: StatsServiceDeps,
     private readonly files: { reader: CgroupReader; kept: KeptFiles; settled: SettledFiles },
     private readonly machine: MachineFacts,
   ) {
-    const { init, pods, runtime, images, collectMetrics, podDisks, clock, log } = parts;
+    const { init, pods, runtime, images, collectMetrics, podDisks, clock, log } = deps;
     const { reader, settled } = files;
     this.reader = reader;
     this.cgroups = new PodCgroups(init, reader);
@@ -170,11 +169,11 @@ export class StatsService {
   }
 
   private async look(): Promise<NodeReadings> {
-    const { cri, parts } = this;
+    const { cri, deps } = this;
     const podStats = await cri?.stats.now();
     if (cri === undefined || podStats === undefined) return this.readings.now();
     const node = await cri.node.now();
-    return { ...node, pods: criPodReadings(podStats, parts.pods(), cri.rates, parts.clock.now()) };
+    return { ...node, pods: criPodReadings(podStats, deps.pods(), cri.rates, deps.clock.now()) };
   }
 
   private async summaryOf(whole: boolean): Promise<Buffer> {
@@ -186,7 +185,7 @@ export class StatsService {
   private async core(): Promise<CoreInputs> {
     const { bootedAt, memory } = this.machine;
     return {
-      nodeName: this.parts.nodeName,
+      nodeName: this.deps.nodeName,
       bootedAt,
       machineMemory: memory,
       swapFree: meminfo(readKernelText, "SwapFree"),
@@ -197,7 +196,7 @@ export class StatsService {
   }
 
   private async whole(): Promise<WholeInputs> {
-    const now = this.parts.clock.now();
+    const now = this.deps.clock.now();
     const [fs, runtime] = await Promise.all([this.nodeFs(), this.runtimeDisks.now()]);
     return {
       network: (pod) => this.networks.of(pod),
@@ -211,15 +210,15 @@ export class StatsService {
     };
   }
 
-  /** undefined: the root directory cannot be looked at. */
+  /** undefined: the root directory cannot be read. */
   private nodeFs(): Promise<FsFigures | undefined> {
-    return fsFigures(this.parts.init.rootDir, this.parts.clock.now()).catch(() => undefined);
+    return fsFigures(this.deps.init.rootDir, this.deps.clock.now()).catch(() => undefined);
   }
 
   private async makePage(): Promise<Page> {
     const page = await this.criPage();
     if (page !== undefined) return page;
-    const { init, clock } = this.parts;
+    const { init, clock } = this.deps;
     const shown = init.localStorageCapacityIsolation;
     const [readings, runtime, systems, sandboxImage] = await Promise.all([
       this.readings.now(),
@@ -227,7 +226,7 @@ export class StatsService {
       shown ? readFileSystems(readKernelText, init.rootDir, clock.now()) : [],
       this.sandboxImage.get(),
     ]);
-    const parts = {
+    const deps = {
       reader: this.reader,
       read: readKernelText,
       settled: this.files.settled.read,
@@ -238,20 +237,20 @@ export class StatsService {
     };
     const layers = shown ? runtime.layers : new Map<string, never>();
     const above = this.cgroups.above();
-    return (await cadvisorPage(parts, { readings, above, layers, systems, sandboxImage })).page;
+    return (await cadvisorPage(deps, { readings, above, layers, systems, sandboxImage })).page;
   }
 
   /** undefined: the runtime's own rows are not wanted, or not to be had. */
   private async criPage(): Promise<Page | undefined> {
     if (this.cri === undefined) return undefined;
     try {
-      const addRows = await criMetrics(await this.parts.runtime());
+      const addRows = await criMetrics(await this.deps.runtime());
       const cadvisor = new CadvisorPage();
       addMachine(cadvisor, this.machine, readKernelText);
       addRows(cadvisor.page);
       return cadvisor.page;
     } catch (error) {
-      this.parts.log.debug({ err: error }, "the runtime did not tell its metrics; the page is made from cgroups");
+      this.deps.log.debug({ err: error }, "the runtime did not tell its metrics; the page is made from cgroups");
       return undefined;
     }
   }

@@ -1,4 +1,5 @@
-// How a client is joined to the runtime: the request to the runtime, the answer to the client, then the data between them.
+// Connects a client with the runtime: the request to the runtime, the response to the client, then the data between
+// them.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -18,18 +19,18 @@ export interface Passage {
   /** Of the request to the runtime. */
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Looks at how the runtime has switched. @throws Error when it has not switched to what was asked */
+  /** Checks the runtime's switch of protocols. @throws Error if it has not switched to the requested one */
   switched(reply: IncomingMessage): Join;
 }
 
 /**
- * Tells the client that it may go on, and moves bytes from now on, each side as fast as the other takes them. Invariant:
- * however the runtime's connection ends, the client's is ended after what was there for it, and read on so that its own end is
- * seen.
+ * Confirms the switch to the client, and then copies bytes in both directions, each as fast as the other side takes
+ * them. Invariant: however the runtime's connection ends, the client gets all its bytes before its connection is ended,
+ * and that connection is read until its own end.
  */
 export type Join = (ends: Ends, heads: Heads) => void;
 
-/** What is the client's and the server's alone. */
+/** Headers that are not passed on. */
 const KEPT_BACK = new Set(["host", "authorization", "cookie", "expect", "content-length", "transfer-encoding"]);
 
 /**
@@ -66,7 +67,7 @@ function joinAsTheyAre(head: string, { client, runtime }: Ends, heads: Heads): v
   runtime.pipe(client);
   runtime.once("close", () => {
     client.end();
-    // It has no reader any more, and its end is to be seen.
+    // It has no reader any more, but its end must be noticed.
     client.resume();
   });
 }

@@ -5,11 +5,10 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
 import { ownedBy } from "../owned.js";
 import type { Join, Passage } from "./passage.js";
-import { CLOSE_CODE } from "./websocket/close-code.js";
+import { CLOSE_CODE, WebSocketEnd } from "./websocket/web-socket.js";
 import { checkHandshake } from "./websocket/handshake.js";
 import { TUNNEL_PREFIX } from "./websocket/offer.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
-import { WebSocketEnd } from "./websocket/web-socket.js";
 
 /**
  * @param protocols what the client would speak over SPDY

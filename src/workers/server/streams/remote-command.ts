@@ -13,13 +13,11 @@ import { RST } from "./spdy/frames.js";
 import { SpdySession } from "./spdy/session.js";
 import { SpdyError } from "./spdy/frame-reader.js";
 import type { StreamOptions } from "./stream-options.js";
-import { CHANNEL, messageOf, readMessage, type ChannelEvents } from "./websocket/channels.js";
-import { CLOSE_CODE } from "./websocket/close-code.js";
-import { CommandStatus, failed } from "./websocket/command-status.js";
+import { CHANNEL, messageOf, readMessage, type ChannelEvents, CommandStatus, failed } from "./websocket/channels.js";
+import { CLOSE_CODE, WebSocketEnd } from "./websocket/web-socket.js";
 import { checkHandshake } from "./websocket/handshake.js";
 import { CHANNELS_V5 } from "./websocket/offer.js";
 import { chosenProtocol, NotSpdyError, spdyHeaders } from "./spdy/upgrade.js";
-import { WebSocketEnd } from "./websocket/web-socket.js";
 
 const V4 = "v4.channel.k8s.io";
 
@@ -92,7 +90,7 @@ class RemoteCommand {
     if (tty) this.open(CHANNEL.RESIZE, "resize");
     this.runtime.uncork();
     this.client.open(request, heads.client, CHANNELS_V5);
-    // Clients wait for a first message, which says that all is ready.
+    // Clients wait for a first message, which confirms that all is ready.
     this.client.send(Buffer.of(stdout ? CHANNEL.STDOUT : stderr ? CHANNEL.STDERR : CHANNEL.ERROR));
 
     const { socket } = this;
@@ -145,12 +143,12 @@ class RemoteCommand {
 
   private onEnd(stream: number, reset: number | undefined): void {
     const channel = this.channelOf.get(stream) ?? CHANNEL.ERROR;
-    // A streaming server that has done its work resets what is still open.
+    // A streaming server that has finished resets the streams that are still open.
     if (reset !== undefined && reset !== RST.CANCEL) {
       this.finish(failed(`the runtime's streaming server reset a stream (status ${reset})`));
       return;
     }
-    // The command reads no more, so its input goes nowhere.
+    // The command reads no more: its input is dropped.
     if (channel === CHANNEL.STDIN) this.session.end(stream);
     this.speaking.delete(channel);
     if (this.speaking.size === 0) this.finish(this.status.said());

@@ -1,9 +1,9 @@
-// The streams between clients and the runtime's streaming server: how many there are, and when they end. What moves on one is
-// its passage's.
-// Invariant: no credential of the client reaches the runtime; before the runtime has switched nothing but the request
-// does; both connections end together, however either ends, and what one side said last reaches the other. An error in a
-// handler of either connection ends the client's.
-import type { IncomingMessage, ServerResponse } from "node:http";
+// The streams between clients and the runtime's streaming server: their number and their end. A passage carries the
+// data of one stream.
+// Invariant: no credential of the client reaches the runtime; before the runtime has switched protocols, only the
+// request is sent; both connections end together, whichever ends first, and the last data of one side reaches the
+// other. An error in a handler of either connection ends the client's.
+import { type IncomingMessage, type ServerResponse, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -11,13 +11,12 @@ import type { Upgrade } from "../answer.js";
 import { ownedBy } from "../owned.js";
 import { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
-import { askRuntime } from "./ask-runtime.js";
 import type { Ends, Join, Passage } from "./passage.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
 export const LINGER_MS = 30_000;
-/** The streaming server's own life of an address, seconds. */
+/** Validity of an address of the streaming server, seconds. */
 const RETRY_AFTER = "60";
 
 export interface TunnelsOptions {
@@ -40,7 +39,7 @@ export class Tunnels {
     return this.shares.size;
   }
 
-  /** False when there are too many: the client was answered. One pod has at most half of the node's streams. */
+  /** False if there are too many: the client got an error. One pod has at most half of the node's streams. */
   admit(response: ServerResponse, pod: string): boolean {
     const where = this.shares.full(pod);
     if (where === undefined) return true;
@@ -49,7 +48,7 @@ export class Tunnels {
   }
 
   /**
-   * Resolves when the stream is open, or the client was answered why not. Never rejects.
+   * Resolves when the stream is open, or the client got an error. Never rejects.
    * @param pod its UID
    */
   async connect(response: ServerResponse, upgrade: Upgrade, url: URL, passage: Passage, pod: string): Promise<void> {
@@ -109,7 +108,7 @@ export class Tunnels {
     runtime.on("error", () => undefined);
   }
 
-  /** Ends a stream on which nothing moves; looks four times in that time. */
+  /** Ends an idle stream; checks four times in that time. */
   private watchIdle({ client, runtime }: Ends): Timer {
     const { clock, idleTimeoutMs } = this.options;
     let moved = runtime.bytesRead + runtime.bytesWritten;
@@ -135,7 +134,7 @@ function joinOr(reply: IncomingMessage, { runtime }: Ends, passage: Passage): Jo
   }
 }
 
-/** The runtime refused: what it said, in a response of ours. */
+/** The runtime refused: its text, in a response of the kubelet. */
 async function passAnswer(reply: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -147,4 +146,65 @@ async function passAnswer(reply: IncomingMessage, response: ServerResponse): Pro
   replyPlain(response, reply.statusCode ?? 502, Buffer.concat(parts).toString("utf8"), {
     "Content-Type": reply.headers["content-type"] ?? TEXT,
   });
+}
+
+// The request to the runtime's streaming server, which switches protocols or returns an error. Invariant: it ends if
+// the client disconnects or the runtime does not respond.
+
+/** The runtime responds at once: it created the address itself. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+interface RuntimeAnswer {
+  reply: IncomingMessage;
+  /** Absent: it did not switch. */
+  socket?: Socket;
+  head: Buffer;
+}
+
+async function askRuntime(
+  url: URL,
+  { method, headers }: Pick<Passage, "method" | "headers">,
+  client: Duplex,
+  clock: Clock,
+): Promise<RuntimeAnswer> {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort(new Error("the client went away"));
+  const watched = watchEnd(client, leave);
+  const late = clock.after(ANSWER_TIMEOUT_MS, () =>
+    gone.abort(new Error(`no response for ${ANSWER_TIMEOUT_MS / 1000} s`)),
+  );
+  const send = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
+  try {
+    return await new Promise((resolve, reject) => {
+      const outgoing = send(url, {
+        method,
+        headers,
+        agent: false,
+        signal: gone.signal,
+        // Its certificate has no name, and the address is this machine's.
+        rejectUnauthorized: false,
+      });
+      outgoing.once("upgrade", (reply, socket, head) => resolve({ reply, socket, head }));
+      outgoing.once("response", (reply) => resolve({ reply, head: Buffer.alloc(0) }));
+      outgoing.on("error", (error) => reject(gone.signal.aborted ? (gone.signal.reason as Error) : error));
+      outgoing.end();
+    });
+  } finally {
+    late.cancel();
+    watched();
+  }
+}
+
+/**
+ * A connection without a reader does not notice its end: it is read as far as its buffer allows. @returns ends the
+ * watch
+ */
+function watchEnd(socket: Duplex, onEnd: () => void): () => void {
+  const onReadable = (): void => {
+    if (socket.readableLength === 0) socket.read();
+  };
+  socket.on("readable", onReadable).once("end", onEnd).once("close", onEnd);
+  return () => {
+    socket.off("readable", onReadable).off("end", onEnd).off("close", onEnd);
+  };
 }

@@ -1,6 +1,6 @@
-// Small files whose contents matter while the kubelet runs: certificates, keys, CAs. A change is seen at once where the folder
-// tells of it (rename, link swap) and within a minute otherwise; what is not there yet is looked for each second.
-// Invariant: contents are handed over together, as read in one go; a file that is away changes nothing.
+// Small files whose contents matter while the kubelet runs: certificates, keys, CAs. A change is seen at once if the
+// folder's watch reports it (rename, link swap) and within a minute otherwise; missing files are checked each second.
+// Invariant: contents are delivered together, as one reading; a missing file changes nothing.
 import { watch, type FSWatcher } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -77,7 +77,7 @@ export class WatchedFiles {
     return this.closed;
   }
 
-  /** A folder that is not there yet is tried again at each look. */
+  /** A missing folder is tried again at each check. */
   private watchFolders(): void {
     if (this.closed) return;
     for (const folder of new Set(this.options.paths.map((path) => dirname(path)))) {
@@ -86,7 +86,7 @@ export class WatchedFiles {
         watcher.on("error", () => watcher.close());
         this.watchers.push(watcher);
       } catch {
-        // Seen at the next look.
+        // Detected at the next check.
       }
     }
   }

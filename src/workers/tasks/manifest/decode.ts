@@ -1,16 +1,22 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
-import { checkPodManifest } from "./check-pod.js";
+import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from "yaml";
 import { withPodDefaults } from "./defaults.js";
-import { fieldName, Report, shown, type FieldPath } from "./report.js";
+import { fieldName, Report, shown, type FieldPath, type Finding } from "./report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
-import { isRecord } from "./walk.js";
+import { isRecord, walk } from "./walk.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
-import { locate } from "./locate.js";
 import { parseText, type ParsedText } from "./parse-text.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
+import { podSchema } from "./pod-schema.js";
+import { checkAPIReferences } from "./rules/api-references.js";
+import { checkAppArmorAnnotations, checkContainers } from "./rules/container-rules.js";
+import { checkPod } from "./rules/pod-rules.js";
+import { checkProbes } from "./rules/probe-rules.js";
+import { checkResources } from "./rules/resource-rules.js";
+import { checkVolumes } from "./rules/volume-rules.js";
 
 const MAX_NAME = 253;
 const MAX_FINDINGS = 100;
@@ -107,4 +113,76 @@ function positioned(
   const inTextOrder = (a: ManifestWarning | ManifestViolation, b: ManifestWarning | ManifestViolation): number =>
     a.line - b.line || a.column - b.column;
   return { violations: violations.sort(inTextOrder), warned: warned.sort(inTextOrder) };
+}
+
+// From an untrusted value to a Pod that fits schema and rules: everything wrong with it ends in the report.
+
+interface CheckOptions {
+  /** Gate PreventStaticPodAPIReferences. */
+  preventAPIReferences: boolean;
+}
+
+/**
+ * Checks one pod found at the root of `value`; the result holds known fields only and no defaults yet. It may be used
+ * when the report has no violations; otherwise it is undefined or has holes where values were refused.
+ */
+function checkPodManifest(value: unknown, options: CheckOptions, report: Report): Pod | undefined {
+  const path: FieldPath = [];
+  const checked = walk(podSchema, value, path, report);
+  if (!isPodShaped(checked)) return undefined;
+  checkPod(checked, report);
+  checkContainers(checked, report);
+  checkAppArmorAnnotations(checked, report);
+  checkProbes(checked, report);
+  checkResources(checked, report);
+  checkVolumes(checked, report);
+  checkAPIReferences(checked, options.preventAPIReferences, report);
+  return checked;
+}
+
+/** True if the parts that every rule reads exist; the schema has checked their types. */
+function isPodShaped(value: unknown): value is Pod {
+  if (!isRecord(value) || !isRecord(value["metadata"]) || !isRecord(value["spec"])) return false;
+  return Array.isArray(value["spec"]["containers"]);
+}
+
+// Position of a field in the text: line and column of a path's value, or of its nearest enclosing one.
+
+interface Position {
+  line: number;
+  column: number;
+}
+
+function locate(doc: Document, lines: LineCounter, finding: Finding): Position {
+  let node: unknown = doc.contents;
+  let offset = offsetOf(node) ?? 0;
+  for (const [depth, step] of finding.path.entries()) {
+    if (isAlias(node)) node = node.resolve(doc);
+    const next = childOf(node, step);
+    if (next === undefined) break;
+    const last = depth === finding.path.length - 1;
+    offset =
+      (last && finding.atKey === true ? offsetOf(next.key) : undefined) ??
+      offsetOf(next.value) ??
+      offsetOf(next.key) ??
+      offset;
+    node = next.value;
+  }
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}
+
+function childOf(node: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
+  if (isSeq(node) && typeof step === "number")
+    return step < node.items.length ? { value: node.items[step] } : undefined;
+  if (!isMap(node)) return undefined;
+  // From the end: the last of two equal keys counts.
+  for (const pair of [...node.items].reverse()) {
+    if (isPair(pair) && isScalar(pair.key) && String(pair.key.value) === String(step)) return pair;
+  }
+  return undefined;
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return typeof node === "object" && node !== null && "range" in node ? (node as Node).range?.[0] : undefined;
 }

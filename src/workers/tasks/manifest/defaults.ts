@@ -1,4 +1,4 @@
-// What the API server fills in for a pod (core/v1 defaults): a static pod never passes one, so the source does it.
+// The defaults that the API server sets in a pod (core/v1): a static pod never passes one, so the source sets them.
 // The input has passed schema and rules; the result is a new Pod, the input stays as it was.
 import type {
   Container,
@@ -94,8 +94,8 @@ function envDefaults(variable: EnvVar): EnvVar {
 }
 
 /**
- * A pod with limits of its own asks for what its containers ask for together, of CPU and memory, or else for its limit.
- * Of a container a limit stands for the request that it lacks.
+ * A pod with pod-level limits requests the sum of its containers' requests for CPU and memory, or else its limit. For a
+ * container, a limit replaces a missing request.
  */
 function podRequestDefaults(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   if (Object.keys(resources.limits ?? {}).length === 0) return resources;

@@ -1,4 +1,4 @@
-// The little language in which pod-schema.ts says what a manifest may contain.
+// The types by which pod-schema.ts describes the content of a manifest.
 // Own walker instead of a validation library: a violation needs the field's path, the nearest known name and every fault
 // at once, and unknown fields are warnings rather than errors. valibot would add 5–7 ms to each pool thread's start, and
 // its issues would still have to be translated.
@@ -44,7 +44,7 @@ export const object = (
   dropped: readonly string[] = [],
 ): ObjectType => ({ kind: "object", fields, required, dropped });
 
-/** What a type is called in a message. */
+/** The name of a type in a message. */
 export function typeName(type: FieldType): string {
   switch (type.kind) {
     case "string":

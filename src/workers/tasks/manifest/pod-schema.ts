@@ -1,5 +1,5 @@
 // The table of a v1 Pod: type, enum values, range, format and presence of each field (core/v1, Kubernetes 1.36).
-// What depends on more than one field lives in the rules; what the API server fills in lives in defaults.ts.
+// Conditions on several fields are in the rules; defaults of the API server are in defaults.ts.
 import { any, bool, int, int64, intOrString, list, map, object, oneOf, quantity, str, text } from "./field-types.js";
 import {
   absolutePath,

@@ -18,7 +18,7 @@ export interface WarningFinding extends Finding {
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const GOT_LIMIT = 80;
 
-/** "spec.containers[0].resources.limits[cpu]": names that are no identifiers stand in brackets. */
+/** "spec.containers[0].resources.limits[cpu]": names that are no identifiers are in brackets. */
 export function fieldName(path: FieldPath): string {
   let text = "";
   for (const step of path) {
@@ -28,7 +28,7 @@ export function fieldName(path: FieldPath): string {
   return text;
 }
 
-/** A value as it is shown in a message: JSON, on one line, cut short. */
+/** A value for a message: JSON, on one line, truncated. */
 export function shown(value: unknown): string {
   const text =
     typeof value === "object" && value !== null ? (Array.isArray(value) ? "a list" : "a mapping") : json(value);
@@ -73,7 +73,7 @@ export class Report {
     this.warnings.push({ path, message, atKey });
   }
 
-  /** True when the value at `path`, or anything it lies in, was refused already. */
+  /** True if the value at `path`, or a value that contains it, was refused already. */
   isRefused(path: FieldPath): boolean {
     if (this.refused.size === 0) return false;
     for (let length = path.length; length > 0; length--) {
@@ -82,7 +82,7 @@ export class Report {
     return false;
   }
 
-  /** Takes over the findings of `other`, whose root lies at `base` here. */
+  /** Takes over the findings of `other`, whose root is `base` here. */
   include(other: Report, base: FieldPath): void {
     for (const { path, ...finding } of other.violations) this.violations.push({ path: [...base, ...path], ...finding });
     for (const { path, ...finding } of other.warnings) this.warnings.push({ path: [...base, ...path], ...finding });

@@ -1,6 +1,6 @@
 // The table of a pod's volumes. Sources the kubelet reads are typed; the others are kept as they came, so that /pods shows
 // them and the volume manager can report the missing plugin.
-import { any, bool, int, list, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
+import { any, bool, int, list, map, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
 import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
 
 const MODE = int(0, 0o777);
@@ -25,14 +25,11 @@ const opaque = [
   "cinder",
   "csi",
   "ephemeral",
-  "fc",
-  "flexVolume",
   "flocker",
   "gcePersistentDisk",
   "gitRepo",
   "glusterfs",
   "image",
-  "iscsi",
   "nfs",
   "persistentVolumeClaim",
   "photonPersistentDisk",
@@ -76,6 +73,33 @@ const sources: Readonly<Record<string, FieldType>> = {
     ),
     defaultMode: MODE,
   }),
+  iscsi: object(
+    {
+      targetPortal: text(notEmpty),
+      portals: list(str),
+      iqn: text(notEmpty),
+      lun: int(0, 255),
+      iscsiInterface: str,
+      initiatorName: str,
+      fsType: str,
+      readOnly: bool,
+      chapAuthDiscovery: bool,
+      chapAuthSession: bool,
+      secretRef: object({ name: str }),
+    },
+    ["targetPortal", "iqn"],
+  ),
+  fc: object({ targetWWNs: list(str), lun: int(0, 255), wwids: list(str), fsType: str, readOnly: bool }),
+  flexVolume: object(
+    {
+      driver: text(notEmpty),
+      fsType: str,
+      readOnly: bool,
+      options: map(str),
+      secretRef: object({ name: str }),
+    },
+    ["driver"],
+  ),
   ...Object.fromEntries(opaque.map((name) => [name, any])),
 };
 

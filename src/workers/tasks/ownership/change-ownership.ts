@@ -1,6 +1,7 @@
-// Gives what is in a volume to its fsGroup. Containers may write there meanwhile: Invariant: no link is followed, so
-// nothing outside the volume is touched. Directories are opened component by component, files by O_PATH, and what was
-// opened, not its name, is changed. Synchronous, as everything in a pool thread: a call costs some microseconds.
+// Changes the group of a volume's files to its fsGroup. Containers may write there meanwhile.
+// Invariant: no link is followed, so nothing outside the volume is changed. Directories are opened component by
+// component, files by O_PATH, and the change applies to the open file, not to its name. Synchronous, as everything in a
+// pool thread: a call costs some microseconds.
 import {
   chmodSync,
   chownSync,
@@ -49,7 +50,7 @@ function changeDirectory(directory: number, group: number, readOnly: boolean): v
   fchmodSync(directory, mode);
 }
 
-/** Changes what is no directory; returns whether it is one. */
+/** Changes an entry that is not a directory; returns whether the entry is a directory. */
 function changeEntry(directory: number, { name, kind }: DirectoryEntry, group: number, readOnly: boolean): boolean {
   const place = inside(directory, name);
   return (
@@ -63,7 +64,7 @@ function changeEntry(directory: number, { name, kind }: DirectoryEntry, group: n
   );
 }
 
-/** For file systems that do not tell kinds with names. */
+/** For file systems that do not report kinds with names. */
 function kindOf(place: Buffer): number {
   const stats = lstatSync(place);
   if (stats.isDirectory()) return entryKind.directory;

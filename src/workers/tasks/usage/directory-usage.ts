@@ -1,20 +1,20 @@
-// What directories take of the disk, by blocks and inodes as du counts; a file of several names counts at each of them with its
-// part, so that a walk in several jobs need not remember which files were counted. A tree that is a file system of its own is not walked:
-// the file system is asked. Others that are mounted below are not counted.
-// Invariant: no link is followed (tree-walk.ts); what goes away meanwhile is not counted and is no failure.
+// Disk usage of directories, by blocks and inodes as du counts. A file with several names counts at each name with its
+// part, so that a walk in several jobs need not remember counted files. For a tree that is a file system by itself,
+// statfs replaces the walk. Other file systems mounted below are not counted.
+// Invariant: no link is followed (tree-walk.ts); files that are removed meanwhile are not counted and are no failure.
 import { lstatSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock } from "../../../shared/clock/clock.js";
 import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
-import { errorCode } from "../../../shared/errors/error-code.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
 
 const BLOCK = 512;
-/** What the kernel says of a place that can't be read: it is left out, and the rest is still of use. */
+/** Errors of the kernel for an unreadable directory: it is left out, and the rest still counts. */
 const UNREADABLE = new Set(["EACCES", "EPERM", "EIO", "ESTALE"]);
 
-/** @throws what the kernel says of a place that is there and can't be looked at for another reason */
+/** @throws other errors of the kernel for an existing directory */
 export function directoryUsage({ trees, maxFiles, maxMs }: DirectoryUsageJob): DirectoryUsageResult {
   const began = systemClock.monotonic();
   const count = { files: 0, maxFiles, until: began + maxMs };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CachedObjects } from "../../../../src/main/cluster/objects/cached-objects.js";
-import { DirectObjects } from "../../../../src/main/cluster/objects/direct-objects.js";
+import { DirectObjects } from "../../../../src/main/cluster/objects/object-manager.js";
 import { ApiConnectionError } from "../../../../src/shared/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../../src/shared/api/client/kinds.js";
 import type { ConfigMap } from "../../../../src/shared/api/objects.js";
@@ -13,13 +13,13 @@ const never = new AbortController().signal;
 const refs = new Map([["a", { inVolume: true }]]);
 const map = (version: number): ConfigMap => ({ metadata: { name: "a", uid: "1", resourceVersion: String(version) } });
 
-test("what was read holds for the node's time, less some jitter; then the server's cache is asked", async () => {
+test("a read object is valid for the node's TTL, less some jitter; then the server's cache is read", async () => {
   const clock = new SteppedClock();
   let version = 5;
   const { client, calls } = getKit(() => map(version));
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000, random: () => 1 });
   const read = async (): Promise<string | undefined> => (await objects.get("ns", "a", never)).metadata.resourceVersion;
-  objects.wanted("u1", "ns", refs);
+  objects.setReferences("u1", "ns", refs);
   assert.equal(await read(), "5");
   version = 6;
   clock.step(899);
@@ -30,7 +30,7 @@ test("what was read holds for the node's time, less some jitter; then the server
   version = 4;
   clock.step(900);
   assert.equal(await read(), "6", "a server that is behind");
-  objects.wanted("u2", "ns", refs);
+  objects.setReferences("u2", "ns", refs);
   version = 7;
   assert.equal(await read(), "7", "a new pod sees what there is now");
   assert.equal(calls.at(-1), "ns/a");
@@ -41,7 +41,7 @@ test("absence is cached as well; an error is not, and the cached object serves m
   let answer: ConfigMap | Error | undefined;
   const { client, calls } = getKit(() => answer);
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000, random: () => 0 });
-  objects.wanted("u1", "ns", refs);
+  objects.setReferences("u1", "ns", refs);
   await assert.rejects(objects.get("ns", "a", never), /not found/);
   await assert.rejects(objects.get("ns", "a", never), /not found/);
   assert.equal(calls.length, 1);
@@ -63,10 +63,10 @@ test("an object without references is not cached", async () => {
   const objects = new CachedObjects({ client, kind: CONFIG_MAPS, clock, ttlMs: () => 1000 });
   await objects.get("ns", "a", never);
   await objects.get("ns", "a", never);
-  objects.wanted("u1", "ns", refs);
+  objects.setReferences("u1", "ns", refs);
   await objects.get("ns", "a", never);
   await objects.get("ns", "a", never);
-  objects.gone("u1");
+  objects.podRemoved("u1");
   await objects.get("ns", "a", never);
   assert.equal(calls.length, 4);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { referencesOf } from "../../../../src/main/cluster/objects/references.js";
 import { container, pod } from "../../../support/pods.js";
 
-test("all that a pod refers to, and what its volumes are made of", () => {
+test("all objects that a pod refers to, and those of its volumes", () => {
   const { configMaps, secrets, trustBundles } = referencesOf(
     pod({
       imagePullSecrets: [{ name: "pull" }, {}],

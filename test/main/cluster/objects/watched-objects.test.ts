@@ -37,34 +37,34 @@ function world(answer: (name: string) => ConfigMap | Error | undefined = () => u
 
 test("one watch per object however many pods refer to it; it lingers a minute after the last", () => {
   const { objects, live, clock, all } = world();
-  objects.wanted("u1", "ns", refs("a", "b"));
-  objects.wanted("u2", "ns", refs("a"));
-  objects.wanted("u2", "ns", refs("a"));
-  objects.wanted("u3", "other", refs("a"));
+  objects.setReferences("u1", "ns", refs("a", "b"));
+  objects.setReferences("u2", "ns", refs("a"));
+  objects.setReferences("u2", "ns", refs("a"));
+  objects.setReferences("u3", "other", refs("a"));
   assert.deepEqual(live(), [
     "configmaps ns metadata.name=a",
     "configmaps ns metadata.name=b",
     "configmaps other metadata.name=a",
   ]);
-  objects.gone("u1");
+  objects.podRemoved("u1");
   clock.step(59_999);
   assert.equal(live().length, 3, "b lingers");
   clock.step(15_001);
   assert.deepEqual(live(), ["configmaps ns metadata.name=a", "configmaps other metadata.name=a"]);
-  objects.gone("u2");
+  objects.podRemoved("u2");
   clock.step(30_000);
-  objects.wanted("u4", "ns", refs("a"));
+  objects.setReferences("u4", "ns", refs("a"));
   clock.step(120_000);
   assert.equal(all.length, 3, "a pod that came meanwhile found the watch of those before");
-  objects.gone("u3");
-  objects.gone("u4");
+  objects.podRemoved("u3");
+  objects.podRemoved("u4");
   clock.step(75_000);
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });
 
-test("what is read is what the watch last said, without a call", async () => {
+test("a read returns the watch's last object, without a call", async () => {
   const { objects, replace, event, calls } = world();
-  objects.wanted("u1", "ns", refs("a"));
+  objects.setReferences("u1", "ns", refs("a"));
   const early = objects.get("ns", "a", never);
   replace("=a", map(1));
   assert.equal((await early).data?.["version"], "1");
@@ -77,15 +77,15 @@ test("what is read is what the watch last said, without a call", async () => {
 
 test("a change is reported to the pods that refer to it; the first state only to pods that missed it", async () => {
   const { objects, replace, event, changed, clock } = world(() => new ApiConnectionError("away"));
-  objects.wanted("u1", "ns", refs("a"));
-  objects.wanted("u2", "ns", refs("a"));
+  objects.setReferences("u1", "ns", refs("a"));
+  objects.setReferences("u2", "ns", refs("a"));
   replace("=a", map(1));
   replace("=a", map(1));
   assert.deepEqual(changed, []);
   event("=a", "MODIFIED", map(2));
   replace("=a");
   assert.deepEqual(changed, ["u1+u2", "u1+u2"]);
-  objects.wanted("u3", "ns", refs("late"));
+  objects.setReferences("u3", "ns", refs("late"));
   const read = objects.get("ns", "late", never);
   clock.step(250);
   await assert.rejects(read, /away/);
@@ -96,7 +96,7 @@ test("a change is reported to the pods that refer to it; the first state only to
 test("a watch that has not spoken yet is not waited for long; a refusal is tried against for ten seconds", async () => {
   let answer: ConfigMap | Error = forbidden();
   const { objects, clock, calls, replace } = world(() => answer);
-  objects.wanted("u1", "ns", refs("a"));
+  objects.setReferences("u1", "ns", refs("a"));
   const read = objects.get("ns", "a", never);
   clock.step(250);
   await until("the first refusal", () => calls.length === 1 && clock.pending === 2);
@@ -123,7 +123,7 @@ test("an object read beside the watch is reported as old when the watch has a ne
     [4, ["u1"]],
   ] as const) {
     const { objects, clock, replace, changed } = world(() => map(3));
-    objects.wanted("u1", "ns", refs("a"));
+    objects.setReferences("u1", "ns", refs("a"));
     const read = objects.get("ns", "a", never);
     clock.step(250);
     assert.equal((await read).data?.["version"], "3");
@@ -134,21 +134,21 @@ test("an object read beside the watch is reported as old when the watch has a ne
 
 test("an immutable object is not watched, and not kept when its last pod goes", async () => {
   const { objects, live, replace, all } = world();
-  objects.wanted("u1", "ns", refs("a"));
+  objects.setReferences("u1", "ns", refs("a"));
   replace("=a", map(1, { immutable: true }));
   assert.deepEqual(live(), []);
-  objects.wanted("u2", "ns", refs("a"));
+  objects.setReferences("u2", "ns", refs("a"));
   assert.equal((await objects.get("ns", "a", never)).data?.["version"], "1");
   assert.equal(all.length, 1);
-  objects.gone("u1");
-  objects.gone("u2");
-  objects.wanted("u3", "ns", refs("a"));
+  objects.podRemoved("u1");
+  objects.podRemoved("u2");
+  objects.setReferences("u3", "ns", refs("a"));
   assert.equal(all.length, 2, "it may have been made anew");
 });
 
-test("what only containers read is not watched for ever; the next read asks anew", async () => {
+test("an object that only containers read is not watched for ever; the next read fetches it again", async () => {
   const { objects, live, replace, clock, all } = world();
-  objects.wanted("u1", "ns", onlyRead("a"));
+  objects.setReferences("u1", "ns", onlyRead("a"));
   replace("=a", map(1));
   clock.step(75_000);
   assert.deepEqual(live(), []);
@@ -162,7 +162,7 @@ test("objects no pod refers to are read directly, and waiting ends with the sign
   const { objects, calls, all } = world(() => map(5));
   assert.equal((await objects.get("ns", "driver", never)).data?.["version"], "5");
   assert.deepEqual([calls, all], [["ns/driver"], []]);
-  objects.wanted("u1", "ns", refs("a"));
+  objects.setReferences("u1", "ns", refs("a"));
   const abort = new AbortController();
   const read = objects.get("ns", "a", abort.signal);
   abort.abort(new Error("pod removed"));
@@ -171,8 +171,8 @@ test("objects no pod refers to are read directly, and waiting ends with the sign
 
 test("stopping ends every watch", () => {
   const { objects, live, clock } = world();
-  objects.wanted("u1", "ns", refs("a", "b"));
+  objects.setReferences("u1", "ns", refs("a", "b"));
   objects.stop();
-  objects.wanted("u2", "ns", refs("c"));
+  objects.setReferences("u2", "ns", refs("c"));
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });

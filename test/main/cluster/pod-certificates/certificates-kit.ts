@@ -36,7 +36,7 @@ export function certificatesKit(t: TestContext) {
   const events: string[] = [];
   const changed: string[] = [];
   const keys: string[] = [];
-  /** What the next calls are refused with. */
+  /** The error of the next calls. */
   const refusals: Error[] = [];
   /** Called before the answer to a creation. */
   let before: (name: string) => void = () => undefined;

@@ -8,7 +8,7 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { certificatesKit, log, MINUTE, never, pass, podWith, settled, WATCH } from "./certificates-kit.js";
 
-test("a request says who the pod is; its answer is given out, and followed until the last such pod is gone", async (t) => {
+test("a request carries the pod's identity; its certificate is used, and watched until the last such pod is removed", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({ maxExpirationSeconds: 7200, userAnnotations: { "example.com/a": "b" } });
   it.certificates.wanted(web);
@@ -44,7 +44,7 @@ test("a request says who the pod is; its answer is given out, and followed until
   assert.deepEqual([key, chain.includes(Buffer.from("cert1").toString("base64"))], ["KEY1\n", true]);
   assert.deepEqual([it.changed, it.events], [["uid-web"], []]);
   assert.deepEqual(await it.states(), ["example.com/s fresh 1"]);
-  it.certificates.gone("uid-web");
+  it.certificates.podRemoved("uid-web");
   await settled();
   assert.deepEqual([it.live(), it.clock.pending, await it.states()], [[], 0, []]);
   await assert.rejects(it.keyNow(web), /no credentials yet/);
@@ -185,7 +185,7 @@ test("a failure is retried with the same key and growing delays, and reported to
     await settled();
   }
   assert.deepEqual([it.created.length, it.keys.length], [1, 1]);
-  // Who has waited in vain does not wait again.
+  // After a wait without success the source does not wait again.
   await assert.rejects(it.keyNow(web), /credential bundle is not issued yet$/);
   it.say(it.issue(1, 0));
   assert.equal(await it.keyNow(web), "KEY1");
@@ -218,7 +218,7 @@ test("an API server without the resource and an unknown key type are reported pl
     }
     await waiting;
     assert.deepEqual(it.live(), [], "nothing is followed");
-    it.certificates.gone("uid-web");
+    it.certificates.podRemoved("uid-web");
     it.refusals.length = 0;
   }
 });
@@ -247,7 +247,7 @@ test("a pod that ends asks for nothing any more", async (t) => {
   const web = podWith({});
   it.certificates.wanted(web);
   await settled();
-  it.certificates.gone("uid-web");
+  it.certificates.podRemoved("uid-web");
   web.metadata.deletionTimestamp = "1970-01-01T00:00:00Z";
   it.certificates.wanted(web);
   await settled();
@@ -271,7 +271,7 @@ test("loaded with the first pod; one that has gone meanwhile is not taken up", a
   goes.metadata.uid = "uid-goes";
   lazy.wanted(goes);
   lazy.wanted(stays);
-  lazy.gone("uid-goes");
+  lazy.podRemoved("uid-goes");
   const waiting = lazy.get({ pod: stays, volume: "v", index: 0 }, never);
   while (it.live().length === 0) await new Promise(setImmediate);
   assert.deepEqual(

@@ -88,10 +88,10 @@ test("renewed at four fifths of its life, less up to ten seconds; after a day at
 test("while renewal fails the old token holds until its end", async () => {
   const { get, clock, server, kept } = world();
   await get();
-  server.fail = new ApiConnectionError("the server does not answer");
+  server.fail = new ApiConnectionError("the server does not respond");
   clock.step(0.9 * HOUR);
   assert.equal(await get(), "t1");
-  assert.match(kept.warnings().join(), /cannot renew the token of service account default\/robot.*does not answer/);
+  assert.match(kept.warnings().join(), /cannot renew the token of service account default\/robot.*does not respond/);
   clock.step(0.1 * HOUR);
   await assert.rejects(get(), /^TokenError: failed to fetch token: the server|expired and refresh failed/);
   server.fail = undefined;
@@ -104,7 +104,7 @@ test("the first token that cannot be had is an error with the server's words", a
   await assert.rejects(get(), /^TokenError: failed to fetch token: serviceaccounts "robot" not found$/);
 });
 
-test("many who wait make one call; who stops waiting ends nothing for the others", async () => {
+test("many waiters make one call; a waiter that stops waiting does not abort it for the others", async () => {
   const { get, calls, server, tokens } = world();
   let open = (): void => undefined;
   server.gate = new Promise((resolve) => (open = resolve));

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { configzBody, configzBodyWithOrigins } from "../../../../src/main/command/config/configz.js";
 import type { EffectiveConfig } from "../../../../src/main/command/config/effective.js";
-import { originText } from "../../../../src/main/command/config/origin.js";
+import { originText } from "../../../../src/main/command/config/tree.js";
 import { printJson, printYaml } from "../../../../src/main/command/config/print.js";
 import { FIELD_ROWS } from "../../../../src/main/command/config/shape.js";
 import { ioOf, resolveSources } from "../../../support/config-kit.js";
@@ -66,7 +66,7 @@ test("values are decoded by type", async () => {
   equal(config.get("tracing.endpoint"), undefined);
 });
 
-test("isSet tells what somebody gave from what follows", async () => {
+test("isSet distinguishes given values from derived ones", async () => {
   const config = await rich();
   deepEqual(
     (["maxPods", "clusterDNS", "enforceNodeAllocatable", "port", "cgroupRoot", "tracing.endpoint"] as const).map(

@@ -4,9 +4,8 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseDuration } from "../../../../src/main/command/duration.js";
 import { FIELDS, type Field, type FieldPath } from "../../../../src/main/command/config/fields.js";
-import { originText } from "../../../../src/main/command/config/origin.js";
+import { originText, NOTHING, plain, treeOf, withNode } from "../../../../src/main/command/config/tree.js";
 import { FIELD_ROWS, isFieldPath } from "../../../../src/main/command/config/shape.js";
-import { NOTHING, plain, treeOf, withNode } from "../../../../src/main/command/config/tree.js";
 import type { ValueType } from "../../../../src/main/command/value-types.js";
 import { CONFIG_FILE, resolveSources } from "../../../support/config-kit.js";
 import { facts, type Row } from "../../../support/facts.js";
@@ -45,7 +44,7 @@ describe("type, default and flag", () => {
       equal(field.flag, cell(row, "flag") || undefined);
       const { config } = await resolveSources({ file: "" });
       const expected = defaultOf(field.type, cell(row, "default"));
-      // What is derived from defaults is not the default itself.
+      // Values derived from defaults are not the default itself.
       deepEqual(path === "cgroupRoot" ? "" : config.get(path), expected);
       equal(config.isSet(path), false);
     });

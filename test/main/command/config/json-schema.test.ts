@@ -13,7 +13,7 @@ test("the checked-in schema is made of today's table", () => {
   equal(file, configSchemaText(), "npm run build && node dist/packaging/make-config-schema.js");
 });
 
-/** What the schema's keywords say against a value, by path. Knows the keywords that our schema uses, and no others. */
+/** Violations of the schema's keywords in a value, by path. Implements only the keywords of our schema. */
 function faults(schema: JsonSchema, value: unknown, path = "$"): string[] {
   const found: string[] = [];
   for (const [keyword, wanted] of Object.entries(schema)) {
@@ -97,14 +97,14 @@ tracing: {endpoint: localhost:4317}
 shutdownGracePeriodByPodPriority: [{priority: 1, shutdownGracePeriodSeconds: 10}]
 `;
 
-test("what the kubelet runs with is valid by its schema", async () => {
+test("the effective configuration is valid by its schema", async () => {
   for (const file of ["", RICH]) {
     const { config } = await resolveSources({ file });
     deepEqual(faults(configSchema(), config.toObject()), []);
   }
 });
 
-test("what is not a configuration is not", () => {
+test("an object of another kind is invalid", () => {
   const head = { apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration" };
   const table: [object, string[]][] = [
     [{}, ["$: required"]],

@@ -13,7 +13,7 @@ function read(body: string): unknown {
   return plain(tree);
 }
 
-describe("what is read", () => {
+describe("accepted texts", () => {
   const table: [string, unknown][] = [
     ["logging: {verbosity: 4}", { logging: { verbosity: 4 } }],
     ["failSwapOn: off\nenableServer: yes", { failSwapOn: false, enableServer: true }],

@@ -41,7 +41,7 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
   version: { upstream: "version", good: "false", bad: "maybe" },
 };
 
-const OWN = ["print-config", "check-config", "dynamic-config-dir"];
+const OWN = ["print-config", "check-config", "dynamic-config-dir", "admin-socket", "admin-socket-group"];
 const rows = facts("flags");
 const current = rows.filter(({ versions }) => versions?.startsWith("current"));
 const removed = rows.filter(({ versions, flag }) => !versions?.startsWith("current") && flag !== "dynamic-config-dir");
@@ -94,7 +94,7 @@ describe("fields", () => {
     deepEqual(mirrored.map(([name, flag]) => `${flag.field} --${name}`).sort(), byField.sort());
   });
   for (const [name, flag] of mirrored) {
-    test(`--${name} decodes to what its field holds`, () => {
+    test(`--${name} decodes to the value type of its field`, () => {
       const field = FIELDS[flag.field as FieldPath];
       const type = field.type === "durationOrNanos" ? "duration" : field.type;
       equal(typeOf(flag.kind), type);

@@ -1,4 +1,4 @@
-// What start-up and the eviction code get from the configuration's texts.
+// Values that start-up and the eviction code parse from the configuration's texts.
 import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseEviction, type EvictionMaps } from "../../../../src/main/command/rules/parse-eviction.js";
@@ -42,7 +42,7 @@ describe("eviction thresholds", () => {
       ],
     );
   });
-  test("what can't be read is left out and named, the rest stands", () => {
+  test("an unreadable item is left out and named, the rest stands", () => {
     const { thresholds: read, violations } = parseEviction({
       evictionHard: { "memory.available": "x", "nodefs.available": "1Gi" },
       evictionSoft: { "memory.available": "1Gi" },

@@ -89,7 +89,7 @@ test("a server that is away: twelve tries, then the next one", async (t) => {
   assert.deepEqual(counted, ["unreachable", "sent"]);
 });
 
-test("what the server refuses is dropped at once; of a namespace that goes it is no error", async (t) => {
+test("an event that the server refuses is dropped at once; in a terminating namespace that is no error", async (t) => {
   const { api, sink, counted, errors } = build(t);
   const refusals = new Map([
     ["a", new ApiError(403, "Forbidden", "not yours")],

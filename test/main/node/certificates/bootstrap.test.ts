@@ -15,8 +15,11 @@ import type { ApiClient } from "../../../../src/shared/api/client/port.js";
 import type { CertificateSigningRequest } from "../../../../src/shared/api/objects.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { describeCertificate } from "../../../../src/workers/tasks/certificates/describe.js";
-import { makeCertificateRequest, makeSelfSigned } from "../../../../src/workers/tasks/certificates/make.js";
+import {
+  describeCertificate,
+  makeCertificateRequest,
+  makeSelfSigned,
+} from "../../../../src/workers/tasks/certificates/certificate-jobs.js";
 
 const tasks: CertificateTasks = {
   request: makeCertificateRequest,

@@ -27,7 +27,7 @@ class Kit {
   failures = 0;
   rotations: (number | undefined)[] = [];
   refuse: boolean | Error = false;
-  /** How old new certificates are, milliseconds. */
+  /** Age of new certificates, milliseconds. */
   age = 0;
   readonly manager: CertificateManager;
 
@@ -133,7 +133,7 @@ describe("a certificate", () => {
     await kit.manager.stop();
   });
 
-  test("waits until it is known what it must say", async () => {
+  test("waits until its subject is known", async () => {
     const kit = new Kit();
     kit.subject = undefined;
     await kit.step(3600_000);
@@ -164,7 +164,7 @@ describe("a certificate", () => {
   });
 });
 
-test("a server is known to answer by what it said last to a request", async () => {
+test("a server counts as responding after any response to the last request", async () => {
   const kit = new Kit(certificate());
   await kit.step();
   assert.equal(kit.manager.serverAnswers, false);

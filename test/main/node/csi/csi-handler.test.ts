@@ -1,13 +1,12 @@
-// How a CSI driver becomes known: its entry in CSINode, labels and annotation of the Node, versions, and what a cluster that
-// is away makes of it.
+// Registration of a CSI driver: its entry in CSINode, labels and annotation of the Node, versions, and the effect of an
+// unreachable API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CsiHandler } from "../../../../src/main/node/csi/csi-handler.js";
+import { CsiHandler, bestVersion } from "../../../../src/main/node/csi/csi-handler.js";
 import { nodePatch, withDriver, withoutDriver } from "../../../../src/main/node/csi/csi-node-entries.js";
 import { CsiNodeObject } from "../../../../src/main/node/csi/csi-node-object.js";
-import { bestVersion } from "../../../../src/main/node/csi/versions.js";
-import { isPluginRefused } from "../../../../src/main/model/plugin-refused.js";
+import { PluginRefusedError } from "../../../../src/main/model/plugin-handler.js";
 import { CsiDrivers } from "../../../../src/main/volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node-port.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
@@ -105,7 +104,7 @@ test("while the API server is away a driver serves volumes, and is registered wh
   assert.equal(object()?.spec.drivers?.length, 1);
 });
 
-test("the entry of a driver whose leaving is known late is another's by then, and stays", async () => {
+test("a late deregistration does not remove the entry of a new driver with the same name", async () => {
   const { handler, plugin, drivers } = world();
   await handler.register(plugin("one.csi", "/old"), never);
   await handler.register(plugin("one.csi", "/new", ["1.1.0"]), never);
@@ -116,11 +115,11 @@ test("the entry of a driver whose leaving is known late is another's by then, an
 test("versions: the highest 1.x counts; a name that is taken by as high a version is refused", async () => {
   assert.equal(bestVersion("d", ["1.2.0", "v1.10.1", "1.9.9", "0.3.0", "2.0.0", "garbage"]), "1.10.1");
   for (const offered of [[], ["0.3.0"], ["2.0.0"], ["one"]]) {
-    assert.throws(() => bestVersion("d", offered), isPluginRefused);
+    assert.throws(() => bestVersion("d", offered), PluginRefusedError);
   }
   const { handler, plugin } = world();
   await handler.register(plugin("one.csi", "/a", ["1.5.0"]), never);
-  assert.throws(() => handler.validate(plugin("one.csi", "/b", ["1.5.0"])), isPluginRefused);
+  assert.throws(() => handler.validate(plugin("one.csi", "/b", ["1.5.0"])), PluginRefusedError);
   handler.validate(plugin("one.csi", "/a", ["1.5.0"]));
   handler.validate(plugin("one.csi", "/b", ["1.6.0"]));
 });
@@ -154,7 +153,7 @@ test("CSINode is made before the node is Ready, for as long as that takes", asyn
   await csiNode.stop();
 });
 
-test("a change that meets another's is made again on what is there by then, four times at most", async () => {
+test("a change that conflicts is repeated on the current object, four times at most", async () => {
   const { api, clock, handler, plugin, object, csiNode } = world();
   csiNode.start();
   await until("it is there", () => csiNode.problem() === undefined);

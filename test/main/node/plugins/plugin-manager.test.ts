@@ -1,19 +1,19 @@
 // Registration of plugins: sockets that come, go, come back, lie or say nothing.
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
 import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/model/plugin-handler.js";
-import { PluginManager } from "../../../../src/main/node/plugins/plugin-manager.js";
+import { PluginManager, labelPluginFolders } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
-import { until } from "../../../support/sources-kit.js";
+import { until, keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 const log = createLogger({ thread: "test", level: "silent" });
@@ -138,7 +138,7 @@ test("a refused plugin receives the reason and is asked again", async (t) => {
   assert.equal(done.length, 1);
 });
 
-test("what the kubelet leaves behind when it stops stays registered", async (t) => {
+test("plugins that are registered when the kubelet stops stay registered", async (t) => {
   const { manager, driver, done } = await world(t);
   const left = await driver("left.csi");
   await manager.start();
@@ -206,4 +206,34 @@ test("another socket of the same path is another plugin: deregistered first, wha
   assert.deepEqual(calls, ["deregister", "GetInfo", "register", "registered"]);
   socket.want(undefined);
   await until("it is gone", () => socket.idle);
+});
+
+for (const enabled of [true, false]) {
+  test(`SELinux ${enabled ? "enabled: both folders are labelled" : "not enabled: no program runs"}`, async (t) => {
+    const rootDir = await temporaryFolder(t);
+    const calls: string[] = [];
+    await labelPluginFolders({
+      rootDir,
+      log: keptLog().log,
+      isEnabled: () => Promise.resolve(enabled),
+      program: (program, args) => {
+        calls.push([program, ...args].join(" "));
+        return Promise.resolve();
+      },
+    });
+    const folders = `${rootDir}/plugins_registry ${rootDir}/plugins`;
+    assert.deepEqual(calls, enabled ? [`chcon -- system_u:object_r:container_file_t:s0 ${folders}`] : []);
+    assert.equal(existsSync(`${rootDir}/plugins`), enabled);
+  });
+}
+
+test("a label that cannot be set is a warning", async (t) => {
+  const { log, warnings } = keptLog();
+  await labelPluginFolders({
+    rootDir: await temporaryFolder(t),
+    log,
+    isEnabled: () => Promise.resolve(true),
+    program: () => Promise.reject(new Error("Operation not supported")),
+  });
+  assert.match(warnings().join(), /cannot set the SELinux label .*plugins_registry.*Operation not supported/);
 });

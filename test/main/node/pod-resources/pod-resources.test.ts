@@ -42,7 +42,7 @@ const ports: PodResourcesPorts = {
 const near = (...nodes: bigint[]) => ({ nodes: nodes.map((ID) => ({ ID })) });
 const gpu = (id: string, topology?: object) => ({ resourceName: "example.com/gpu", deviceIds: [id], topology });
 
-describe("what is listed", () => {
+describe("listed pods", () => {
   const lister = new PodResourcesLister(ports, true);
   const shown = {
     name: "web",
@@ -58,7 +58,7 @@ describe("what is listed", () => {
       },
     ],
   };
-  test("active pods: sidecars and app containers with what they have", () => {
+  test("active pods: sidecars and app containers with their resources", () => {
     assert.deepEqual(lister.list(), [shown]);
     assert.deepEqual(lister.get("default", "web"), shown);
   });
@@ -68,7 +68,7 @@ describe("what is listed", () => {
       ["web", "failed"],
     );
   });
-  test("what the node can give", () => {
+  test("allocatable resources of the node", () => {
     assert.deepEqual(lister.allocatable(), {
       devices: [gpu("c", near(1n))],
       cpuIds: [1n, 2n, 3n],

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
-import { isInhibitLockError } from "../../../../src/main/node/shutdown/errors.js";
+import { InhibitLockError } from "../../../../src/main/node/shutdown/errors.js";
 import { takeInhibitLock } from "../../../../src/main/node/shutdown/inhibit-lock.js";
 import { fakeInhibit, type FakeInhibit } from "../../../support/fake-inhibit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -39,7 +39,7 @@ test("the lock is there when the program runs its command, and goes when it is r
 test("a refusal is an error with the program's words", async () => {
   await writeFile(join(program.dir, "refuse"), "The operation is already in progress");
   await assert.rejects(takeInhibitLock(clock, never), (error) => {
-    assert.ok(isInhibitLockError(error));
+    assert.ok(error instanceof InhibitLockError);
     assert.match(error.message, /status 1: Failed to inhibit: The operation is already in progress/);
     return true;
   });
@@ -48,14 +48,14 @@ test("a refusal is an error with the program's words", async () => {
 
 test("no such program is an error", async () => {
   process.env["PATH"] = join(program.dir, "none");
-  await assert.rejects(takeInhibitLock(clock, never), isInhibitLockError);
+  await assert.rejects(takeInhibitLock(clock, never), InhibitLockError);
 });
 
 test("a program that says nothing is given up and ended", async () => {
   await writeFile(join(program.dir, "systemd-inhibit"), "#!/bin/sh\nexec sleep 60\n");
   const lock = takeInhibitLock(clock, never);
   clock.step(10_000);
-  await assert.rejects(lock, /no answer within 10 s/);
+  await assert.rejects(lock, /no response within 10 s/);
 });
 
 test("the kubelet's stop is not held up", async () => {

@@ -14,7 +14,7 @@ import { settle } from "../../../support/sync-kit.js";
 class World {
   readonly clock = new SteppedClock();
   readonly kept = keptLog();
-  /** What happened, in order. */
+  /** The actions in order. */
   readonly story: string[] = [];
   readonly times: ShutdownTimes[] = [];
   preparing = false;

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const warnings = (): number => kept.warnings().length;
 
-test("what is written is read again, and is what upstream writes", async () => {
+test("a written state reads back, and has upstream's format", async () => {
   assert.deepEqual(await state.read(), {});
   await state.write({ start: START });
   const text = await readFile(join(dir, FILE), "utf8");

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import {
   isBusAddressError,
-  isBusCallError,
-  isBusDeadlineError,
-  isBusLostError,
+  BusCallError,
+  BusDeadlineError,
+  BusLostError,
   isInhibitDelayTooShortError,
 } from "../../../../src/main/node/shutdown/errors.js";
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
@@ -78,24 +78,24 @@ test("another logind, or none: the connection is over", async () => {
   assert.equal(await logind.inhibitDelayMs(), 60_000, "the same one");
   fake.ownerChanged("");
   await logind.lost;
-  await assert.rejects(logind.preparing(), isBusLostError);
+  await assert.rejects(logind.preparing(), BusLostError);
 });
 
 test("a bus that goes away ends the calls under way, and those to come", async () => {
   const { logind } = await watched();
   fake.silent.add("Get");
-  const cut = assert.rejects(logind.preparing(), isBusLostError);
+  const cut = assert.rejects(logind.preparing(), BusLostError);
   await fake.die();
   await cut;
   await logind.lost;
-  await assert.rejects(logind.reload(), isBusLostError);
+  await assert.rejects(logind.reload(), BusLostError);
   assert.equal(clock.pending, 0);
 });
 
-test("a refusal says who refused what", async () => {
+test("a refusal names the sender and the call", async () => {
   fake.refused.set("Get", ["org.freedesktop.DBus.Error.ServiceUnknown", "The name is not activatable"]);
   await assert.rejects(watched(), (error) => {
-    assert.ok(isBusCallError(error));
+    assert.ok(error instanceof BusCallError);
     assert.match(error.message, /^Get of org\.freedesktop\.login1 was refused: The name is not activatable/);
     return true;
   });
@@ -104,7 +104,7 @@ test("a refusal says who refused what", async () => {
 test("no answer is an error after five seconds", async () => {
   const { logind } = await watched();
   fake.silent.add("Get");
-  const call = assert.rejects(logind.preparing(), isBusDeadlineError);
+  const call = assert.rejects(logind.preparing(), BusDeadlineError);
   clock.step(5000);
   await call;
 });
@@ -129,7 +129,7 @@ test("a short delay: a drop-in, a reload, and logind says more", async () => {
   assert.equal(fake.calls.filter((call) => call === "KillUnit").length, 1);
 });
 
-test("still too short, or not to be written: an error that says what to do", async () => {
+test("still too short, or not to be written: an error with a remedy", async () => {
   fake.delayMs = 5000;
   const stuck = ensureInhibitDelay(30_000, { logind: await connect(), ...rest(join(dir, "conf2")) });
   const rejected = assert.rejects(stuck, (error) => {

@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
-import { decodeCheckpoint, encodeCheckpoint } from "../../../../src/main/resources/allocation/checkpoint.js";
+import {
+  Allocations,
+  decodeCheckpoint,
+  encodeCheckpoint,
+} from "../../../../src/main/resources/allocation/allocations.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -106,7 +109,7 @@ async function gathering(t: Parameters<typeof temporaryFolder>[0]) {
   return { clock, allocations, written };
 }
 
-test("what repeats the definitions of pods is written together, and only what changed", async (t) => {
+test("allocations equal to the definitions are written together, and only changed ones", async (t) => {
   const { clock, allocations, written } = await gathering(t);
   for (const uid of ["uid-a", "uid-b"]) {
     allocations.allocate(uid, { containers: { app: CPU } });

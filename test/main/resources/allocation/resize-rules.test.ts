@@ -1,10 +1,9 @@
-// What can never be resized, and whose turn it is (section 11).
+// Resizes that are infeasible, and the order of pending ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   beyondNode,
   byTurn,
-  defaultResizeRules,
   infeasible,
   raisesRequests,
   type ResizeRules,
@@ -12,6 +11,7 @@ import {
 import { parseQuantity } from "../../../../src/shared/api/quantity.js";
 import type { Container, Pod, PodSpec } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
+import { defaultResizeRules } from "../../../support/resize-kit.js";
 
 const guaranteed = (cpu: string, memory = "64Mi"): Pod =>
   pod({ containers: [container("app", { resources: { requests: { cpu, memory }, limits: { cpu, memory } } })] });
@@ -84,7 +84,7 @@ test("more of one resource is a raise, whatever becomes of the other", () => {
   assert.ok(!raisesRequests(guaranteed("1", "32Mi"), guaranteed("1", "64Mi")));
 });
 
-test("turns: nothing more asked for, then priority, then Guaranteed, then who waits longest", () => {
+test("turns: resizes without an increase, then priority, then Guaranteed, then the longest wait", () => {
   const waiting = (desired: Pod, allocated: Pod, since: number, priority = 0) => ({
     desired: { ...desired, spec: { ...desired.spec, priority } },
     allocated,

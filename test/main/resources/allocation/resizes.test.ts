@@ -7,7 +7,8 @@ import { NodeAdmission } from "../../../../src/main/admission/node-admission.js"
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
 import { FIRST_RETRY_MS, Resizes, RETRY_MS } from "../../../../src/main/resources/allocation/resizes.js";
-import { defaultResizeRules, type ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
+import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
+import { defaultResizeRules } from "../../../support/resize-kit.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { milliValue } from "../../../../src/shared/api/quantity.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -173,7 +174,7 @@ test("a deferred resize is granted when another shrinks, when another pod is ove
   await world.define(asking("b", 800));
   assert.equal(world.milli(asking("b", 0)), 400);
   world.resizes.start();
-  // Room that nobody tells of.
+  // Resources that became free without an event.
   world.admission.forget("uid-a");
   world.clock.step(FIRST_RETRY_MS);
   await settle();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isKernelDefault, sameValue, v1Writes } from "../../../../src/main/resources/cgroups/v1-values.js";
-import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../../src/main/resources/cgroups/v2-values.js";
-import type { CgroupWrite } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
+import { isKernelDefault, sameValue, v1Writes } from "../../../../src/main/resources/cgroups/cgroup-v1.js";
+import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../../src/main/resources/cgroups/cgroup-v2.js";
+import type { CgroupWrite } from "../../../../src/main/resources/cgroups/cgroup-tree.js";
 
 const PAGE = 4096n;
 const limits = {
@@ -42,7 +42,7 @@ test("v2 files", () => {
   assert.deepEqual(shown(v2Writes({ cpuQuotaUs: -1n })), ["cpu cpu.max max 100000"]);
 });
 
-test("what need not be written", () => {
+test("values that need not be written", () => {
   const memory = { controller: "memory", file: "memory.limit_in_bytes", value: "10000000" };
   assert.ok(sameValue(memory, "9998336", PAGE), "kept in whole pages");
   assert.ok(!sameValue(memory, "9994240", PAGE));
@@ -56,7 +56,7 @@ test("what need not be written", () => {
   assert.ok(isKernelDefaultV2({ controller: "cpu", file: "cpu.weight", value: "100" }));
 });
 
-test("lifting a limit: what a fresh cgroup has, and what the kernel shows of it", () => {
+test("lifting a limit: the value of a fresh cgroup, and the kernel's text for it", () => {
   const lifted = v1Writes({ memoryBytes: -1n, hugePages: new Map([["2MB", -1n]]) });
   assert.deepEqual(shown(lifted), [
     "memory memory.limit_in_bytes -1",
@@ -77,7 +77,7 @@ test("lifting a limit: what a fresh cgroup has, and what the kernel shows of it"
   );
 });
 
-test("what is kept from reclaim is for v2 alone", () => {
+test("protection from reclaim is for v2 alone", () => {
   const kept = { memoryMinBytes: 10_000_000n, memoryLowBytes: 0n };
   assert.deepEqual(v1Writes(kept), []);
   const writes = v2Writes(kept);
@@ -87,7 +87,7 @@ test("what is kept from reclaim is for v2 alone", () => {
   assert.ok(min !== undefined && sameValueV2(min, "9998336", PAGE));
 });
 
-test("with pages of 64 KiB a value is what it is in whole pages of that size", () => {
+test("with pages of 64 KiB a value is rounded to whole pages of that size", () => {
   const v1 = { controller: "memory", file: "memory.limit_in_bytes", value: "10000000" };
   const v2 = { controller: "memory", file: "memory.max", value: "10000000" };
   const kept = "9961472";

@@ -1,4 +1,4 @@
-// Cgroups of pods that nobody knows: one at a time, never of somebody who came back.
+// Cgroups of unknown pods: removed one at a time, never for a pod that came back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OrphanCgroups } from "../../../../src/main/resources/cgroups/orphan-cgroups.js";
@@ -40,7 +40,7 @@ test("a thousand go one after the other, each once, and the event loop runs in b
   assert.ok(kept.lines.some((line) => JSON.stringify(line).includes("1000 orphaned pods")));
 });
 
-test("who is wanted by the time it is its turn stays", async () => {
+test("a cgroup whose pod is wanted at its turn stays", async () => {
   const { orphans, known, removed } = build(() => {
     known.add("b");
     return Promise.resolve();

@@ -14,7 +14,7 @@ const pods = [
   pod([container("a")]),
 ];
 
-test("burstable weighs what its pods ask for, best effort next to nothing; huge pages are free", () => {
+test("burstable has the weight of its pods' requests, best effort the minimum; huge pages are unlimited", () => {
   const tiers = tierLimits(pods, { hugePageSizes: [2n * MIB] });
   const hugePages = new Map([["2MB", -1n]]);
   assert.deepEqual(tiers, {
@@ -47,7 +47,7 @@ test("qosReserved never asks for less than nothing, and best effort has the leas
   );
 });
 
-test("what pods are promised, the tiers above them are, too", () => {
+test("the tiers protect as much memory as their pods together", () => {
   const tiers = tierLimits(pods, { hugePageSizes: [], reserveMemory: true });
   assert.deepEqual(tiers.Guaranteed, { memoryMinBytes: 100n * MIB, memoryLowBytes: 64n * MIB });
   assert.equal(tiers.Burstable.memoryLowBytes, 64n * MIB);

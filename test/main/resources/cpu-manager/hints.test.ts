@@ -1,4 +1,4 @@
-// Where a request for CPUs could be served.
+// Topology hints for a request for CPUs.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -33,7 +33,7 @@ export function burstable(uid: string): Pod {
   return pod([container("main", { cpu: "100m" })], {}, uid);
 }
 
-/** What `uid`'s container `main` runs as. */
+/** CPUs of `uid`'s container `main`. */
 export function observed(uid: string, id: string, name = "main"): ObservedPod {
   const status = ContainerStatus.fromPartial({ id, state: ContainerState.CONTAINER_RUNNING, metadata: { name } });
   return { uid, namespace: "default", name: uid, sandboxes: [], containers: [status], generation: 0, observedAt: 0 };

@@ -4,7 +4,7 @@ import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
-import { isCpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
+import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
 import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -18,7 +18,7 @@ const MACHINE = machine({ sockets: 1, numaNodes: 2, coresPerNode: 2, threads: 1 
 const stateFile = (rootDir: string): string => join(rootDir, "cpu_manager_state");
 const kept = async (rootDir: string) => decodeCpuState(JSON.parse(await readFile(stateFile(rootDir), "utf8")));
 
-describe("what containers are created with", () => {
+describe("configuration with which containers are created", () => {
   test("a container's own CPUs without a quota; the rest for all others", async (t) => {
     const { start } = await cpuManagerKit(t, MACHINE);
     const manager = await start();
@@ -50,7 +50,7 @@ describe("what containers are created with", () => {
 });
 
 describe("the state on disk", () => {
-  test("is written before the pod may run, and is what the next kubelet goes on with", async (t) => {
+  test("is written before the pod may run, and the next kubelet continues with it", async (t) => {
     const { rootDir, start } = await cpuManagerKit(t, MACHINE);
     const pods = [guaranteed("a", 1), guaranteed("gone", 1)];
     const manager = await start();
@@ -77,13 +77,13 @@ describe("the state on disk", () => {
       await assert.rejects(
         manager.start(() => []),
         (error) =>
-          isCpuStateMismatchError(error) &&
+          error instanceof CpuStateMismatchError &&
           problem.test(error.message) &&
           /delete the CPU manager checkpoint/.test(error.message),
       );
       assert.equal(await readFile(stateFile(rootDir), "utf8"), JSON.stringify(state));
     }
-    await assert.rejects(checkNoCpuPolicy(rootDir, clock, log.log), isCpuStateMismatchError);
+    await assert.rejects(checkNoCpuPolicy(rootDir, clock, log.log), CpuStateMismatchError);
     await writeFile(stateFile(rootDir), JSON.stringify({ policyName: "none", defaultCpuSet: "" }));
     await checkNoCpuPolicy(rootDir, clock, log.log);
   });

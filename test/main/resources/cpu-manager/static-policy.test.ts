@@ -1,11 +1,11 @@
-// Who gets CPUs of its own, and that nobody gets another's.
+// Exclusive CPUs of containers; no container gets another's.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { common, sameCpus, union, without, type CpuSet } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { staticOptions } from "../../../../src/main/resources/cpu-manager/options.js";
-import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserved.js";
+import { reservedCpus } from "../../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
@@ -170,7 +170,7 @@ describe("the topology manager's place", () => {
     const subject = guaranteed("a", 2);
     assert.deepEqual(policy.allocate(subject, fixed("main", 2), place([1])), new Set([4, 5]));
   });
-  test("what does not fit there is taken elsewhere", () => {
+  test("CPUs that do not fit there are taken elsewhere", () => {
     const policy = policyOn(TWO_NODES);
     assert.deepEqual(policy.allocate(guaranteed("a", 5), fixed("main", 5), place([1])), new Set([4, 5, 6, 7, 1]));
   });
@@ -186,7 +186,7 @@ describe("the topology manager's place", () => {
     assert.deepEqual(policy.podHints(guaranteed("a", 3)), []);
     assert.equal(policy.hints(subject, fixed("main", "500m")), undefined);
   });
-  test("of a pod as a whole: what its containers need at a time", () => {
+  test("for a pod as a whole: the CPUs that its containers need at one time", () => {
     const policy = policyOn(TWO_NODES);
     const narrow = pod([fixed("a", 2), fixed("b", 2)], { initContainers: [fixed("i", 4)] }, "n");
     const preferred = (subject: Pod): (readonly number[])[] =>

@@ -18,7 +18,7 @@ const UPSTREAM = {
   "no entries": '{"Data":{"PodDeviceEntries":[],"RegisteredDevices":{"r":["1"]}},"Checksum":41999559}',
 };
 
-describe("what upstream wrote", () => {
+describe("checkpoints that upstream wrote", () => {
   for (const [what, text] of Object.entries(UPSTREAM)) {
     test(`${what}: is read, and written with the same checksum`, () => {
       const data = decodeCheckpoint(JSON.parse(text));
@@ -27,7 +27,7 @@ describe("what upstream wrote", () => {
   }
 });
 
-test("what was written is read back, and not when a byte of it changed", () => {
+test("a written checkpoint reads back, and fails if one byte changed", () => {
   const lists = fc.dictionary(fc.string(), fc.oneof(fc.array(fc.string()), fc.constant(null)));
   const ids = fc.dictionary(fc.integer({ min: -1, max: 40 }).map(String), fc.array(fc.string()));
   const entry = fc.record({

@@ -41,7 +41,7 @@ describe("places for devices", () => {
   for (const [what, given, hints] of rows) test(what, () => assert.deepEqual(shown(given), hints));
 });
 
-test("every place holds enough free devices, and what holds enough is a place", () => {
+test("every place holds enough free devices, and every set with enough is a place", () => {
   fc.assert(
     fc.property(
       fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 2 }), {

@@ -89,7 +89,7 @@ describe("handing out", () => {
 });
 
 describe("health", () => {
-  test("what is unhealthy is not handed out; who has it hears of it", async (t) => {
+  test("an unhealthy device is not allocated; the pod that has it gets an update", async (t) => {
     const { manager, plug, healthOf } = await kit(t);
     const plugin = new FakePlugin(TWO);
     await plug(GPU, plugin);
@@ -141,7 +141,7 @@ describe("health", () => {
     assert.equal(clock.pending, 0);
   });
 
-  test("a plugin that comes back goes on where it was; what the former says is not heard", async (t) => {
+  test("a plugin that comes back continues with its devices; messages of the former one are ignored", async (t) => {
     const { manager, plug, clock } = await kit(t);
     const [before, after] = [new FakePlugin(TWO), new FakePlugin(devices({ a: {}, b: {}, c: {} }))];
     await plug(GPU, before);
@@ -177,7 +177,7 @@ describe("just before the start", () => {
 });
 
 describe("the next kubelet", () => {
-  test("gives what was given, and nothing to new pods before the plugin is back", async (t) => {
+  test("returns earlier allocations, and none to new pods before the plugin is back", async (t) => {
     const first = await kit(t);
     await first.plug(GPU, new FakePlugin(TWO));
     const holder = podOf("1", wanting("c", 1));
@@ -206,7 +206,7 @@ describe("the next kubelet", () => {
     assert.deepEqual(idsOf(manager, podOf("2"), "c"), ["b"]);
   });
 
-  test("frees what pods had that ended meanwhile, but not those that run unknown", async (t) => {
+  test("releases the devices of pods that terminated meanwhile, but not of running unknown ones", async (t) => {
     const first = await kit(t);
     await first.plug(GPU, new FakePlugin(devices({ a: {}, b: {}, c: {} })));
     for (const uid of ["ended", "runs", "known"]) await allocate(first.manager, podOf(uid, wanting("c", 1)));

@@ -13,7 +13,7 @@ import type {
 } from "../../../../src/main/resources/devices/plugin-port.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { noDeviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
+import { noDeviceMetrics } from "../../../support/silent.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container, pod } from "../pods.js";
 
@@ -167,7 +167,7 @@ export function wanting(name: string, count: number, resource = GPU, rest: Parti
 
 export const podOf = (uid: string, ...containers: Container[]): Pod => pod(containers, {}, uid);
 
-/** What a container has. */
+/** The devices of a container. */
 export function idsOf(manager: DeviceManager, { metadata }: Pod, name: string, resource = GPU): string[] | undefined {
   const ids = manager.granted.ids(metadata.uid, name, resource);
   return ids && [...ids];

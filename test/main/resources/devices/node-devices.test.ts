@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { NodeDevices } from "../../../../src/main/resources/devices/node-devices.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
-import { machineReading } from "../../../../src/main/resources/topology/machine-reading.js";
+import { machineReading } from "../../../../src/main/resources/topology/machine-topology.js";
 import { parseQuantity, value } from "../../../../src/shared/api/quantity.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
@@ -57,7 +57,7 @@ test("nothing is loaded for pods without devices", async (t) => {
   assert.deepEqual(node.health("1", "c"), []);
 });
 
-test("what a pod may use, and how its devices are", async (t) => {
+test("a pod's devices and their health", async (t) => {
   const { node, rootDir, running, counts } = await made(t);
   await mkdir(`${rootDir}/device-plugins`, { recursive: true });
   await writeFile(`${rootDir}/device-plugins/kubelet_internal_checkpoint`, GIVEN);

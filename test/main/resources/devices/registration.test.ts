@@ -1,4 +1,4 @@
-// Registration over real sockets: what a plugin is told, and that it is followed.
+// Registration over real sockets: the replies to a plugin, and the watch of its devices.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -7,12 +7,12 @@ import { describe, test, type TestContext } from "node:test";
 import { DeviceManager } from "../../../../src/main/resources/devices/device-manager.js";
 import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-client.js";
 import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
-import { preparePluginDirectory } from "../../../../src/main/resources/devices/plugin-directory.js";
+import { preparePluginDirectory } from "../../../../src/main/resources/devices/node-devices.js";
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
 import { isExtendedResourceName } from "../../../../src/shared/api/extended-resource.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
-import { noDeviceMetrics } from "../../../../src/main/resources/devices/metrics.js";
+import { noDeviceMetrics } from "../../../support/silent.js";
 import { TestDevicePlugin, type TestPluginOptions } from "../../../support/device-plugin/plugin.js";
 import { allocate, GPU, never, podOf, wanting } from "./kit.js";
 
@@ -76,7 +76,7 @@ async function agent(t: TestContext) {
   return { directory, manager, changes, registered, plugin, started };
 }
 
-test("a plugin registers, says what it has, is asked, changes its mind, and goes", async (t) => {
+test("a plugin registers, reports devices, is called, changes them, and disconnects", async (t) => {
   const { manager, changes, registered, plugin, started } = await agent(t);
   await started();
   const one = await plugin({ preStartRequired: true, prefer: (available) => available.toReversed().slice(0, 1) });

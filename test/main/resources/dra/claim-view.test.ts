@@ -1,9 +1,9 @@
-// What the status and the pod resources service show of a container's claims.
+// A container's claims in the pod status and in the pod resources service.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ClaimState, PreparedDevice } from "../../../../src/main/resources/dra/claim-state.js";
 import { claimHealth, listedClaim } from "../../../../src/main/resources/dra/claim-view.js";
-import { listedClaims } from "../../../../src/main/node/pod-resources/listed-claims.js";
+import { listedClaims } from "../../../../src/main/node/pod-resources/listed-devices.js";
 import { pod } from "../../../support/pods.js";
 
 const GPU = "gpu.example.com";

@@ -29,7 +29,7 @@ class World {
     devices: [{ pool: "p", device: name, requests: ["one"], cdiDevices: [`example.com/gpu=${name}`] }],
   });
   unprepareError = "";
-  /** What the driver waits for before it replies. */
+  /** Promise that the driver awaits before it replies. */
   hang: Promise<void> = Promise.resolve();
 
   constructor(readonly rootDir: string) {}

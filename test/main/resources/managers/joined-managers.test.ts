@@ -1,9 +1,13 @@
 // The joined managers on managers made up of a table: what a pod gets, keeps and gives back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { JoinedManagers, type ManagerSource } from "../../../../src/main/resources/managers/joined-managers.js";
+import {
+  JoinedManagers,
+  type ManagerSource,
+  joinGrants,
+} from "../../../../src/main/resources/managers/joined-managers.js";
 import { AllocationError, type ResourceManager } from "../../../../src/main/resources/managers/port.js";
-import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
+import type { TopologyPolicy } from "../../../../src/main/resources/topology/create-policy.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { container, pod } from "../../../support/pods.js";
@@ -100,7 +104,7 @@ const refusals: [string, Error, { reason: string; message: string }][] = [
   ],
 ];
 for (const [name, error, refusal] of refusals) {
-  test(`${name} refuses the pod, and what it got before is free`, async () => {
+  test(`${name} rejects the pod, and the resources granted before are released`, async () => {
     const calls: string[] = [];
     const { managers } = join([source(made("cpu", calls)), source(made("memory", calls, { side: error }))]);
     await managers.start(() => []);
@@ -109,7 +113,7 @@ for (const [name, error, refusal] of refusals) {
   });
 }
 
-test("a pod of an earlier life that is refused keeps what it had until it has ended", async () => {
+test("a rejected pod of an earlier kubelet keeps its resources until it has terminated", async () => {
   const calls: string[] = [];
   const { managers } = join([source(made("cpu", calls, { main: new Error("no") }))]);
   await managers.start(() => [web]);
@@ -123,7 +127,7 @@ test("a pod of an earlier life that is refused keeps what it had until it has en
   assert.equal(calls.filter((line) => line === "cpu release uid-web").length, 2);
 });
 
-test("an admission that is called off gives back what it took, and rejects", async () => {
+test("an aborted admission releases its resources, and rejects", async () => {
   const calls: string[] = [];
   const calling = new AbortController();
   const slow = made("cpu", calls);
@@ -207,3 +211,45 @@ for (const scope of ["container", "pod"] as const) {
     assert.equal(await counted("kubelet_container_aligned_compute_resources_failure_count"), 1);
   });
 }
+
+const mount = (containerPath: string) => ({
+  ...{ containerPath, hostPath: "/x", readonly: true, selinuxRelabel: false, propagation: 0, uidMappings: [] },
+  ...{ gidMappings: [], recursiveReadOnly: false, image: undefined, imageSubPath: "" },
+});
+const device = { containerPath: "/dev/a", hostPath: "/dev/a", permissions: "rw" };
+
+test("none and one", () => {
+  assert.deepEqual(joinGrants([]), {});
+  assert.deepEqual(joinGrants([{ cpus: "0" }]), { cpus: "0" });
+  assert.deepEqual(joinGrants([{}, {}]), {});
+});
+
+test("each brings its part; if two name the same key, the first wins", () => {
+  const devices = {
+    env: [{ name: "A", value: "1" }],
+    mounts: [mount("/lib")],
+    devices: [device],
+    annotations: { k: "devices" },
+    cdiDevices: ["v.com/c=a"],
+  };
+  const other = {
+    env: [
+      { name: "A", value: "2" },
+      { name: "B", value: "3" },
+    ],
+    annotations: { k: "x", l: "y" },
+  };
+  assert.deepEqual(joinGrants([devices, { cpus: "1-2", noCpuQuota: true }, { memoryNodes: "0", ...other }]), {
+    cpus: "1-2",
+    memoryNodes: "0",
+    noCpuQuota: true,
+    env: [
+      { name: "A", value: "1" },
+      { name: "B", value: "3" },
+    ],
+    mounts: [mount("/lib")],
+    devices: [device],
+    annotations: { k: "devices", l: "y" },
+    cdiDevices: ["v.com/c=a"],
+  });
+});

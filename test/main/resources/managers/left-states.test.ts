@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isCpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
+import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkLeftStates } from "../../../../src/main/resources/managers/left-states.js";
-import { isMemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
+import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -15,7 +15,7 @@ test("policy none beside a state of policy static", async (t) => {
     checkLeftStates({ rootDir, cpuManagerPolicy, memoryManagerPolicy }, new SteppedClock(), keptLog().log);
   await check("none");
   await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"static","defaultCpuSet":"0-1"}');
-  await assert.rejects(check("none"), isCpuStateMismatchError);
+  await assert.rejects(check("none"), CpuStateMismatchError);
   await check("static");
   await writeFile(join(rootDir, "cpu_manager_state"), '{"policyName":"none","defaultCpuSet":""}');
   await check("none");
@@ -24,6 +24,6 @@ test("policy none beside a state of policy static", async (t) => {
     join(rootDir, "memory_manager_state"),
     `{"policyName":"Static","machineState":{},"entries":${entries}}`,
   );
-  await assert.rejects(check("none"), isMemoryStateError);
+  await assert.rejects(check("none"), MemoryStateError);
   await check("none", "Static");
 });

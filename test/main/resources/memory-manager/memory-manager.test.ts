@@ -6,7 +6,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
 import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
-import { isMemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
+import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
 import { value } from "../../../../src/shared/api/quantity.js";
 import { pod } from "../../../support/pods.js";
@@ -32,7 +32,8 @@ test("more than a node has lies on a group of nodes, which then serves nothing b
   assert.deepEqual(await admit(guaranteed("wide", "4Gi")), ["app 0-1"]);
   assert.deepEqual(await admit(guaranteed("narrow", "1Gi")), ["app 4"]);
   assert.deepEqual(await admit(guaranteed("wide2", "2Gi")), ["app 4"]);
-  // Two GiB are free on the group, none on node 4: what is small gets the group too, though nobody would prefer it.
+  // Two GiB are free on the group, none on node 4: a small request gets the group too, though no policy would prefer
+  // it.
   assert.deepEqual(await admit(guaranteed("late", "1Gi")), ["app 0-1"]);
   for (const name of ["wide", "late"]) made.release(`uid-${name}`);
   assert.deepEqual(await admit(guaranteed("last", "1Gi")), ["app 0"]);
@@ -49,7 +50,7 @@ test("huge pages lie with the memory", async (t) => {
   );
 });
 
-test("what ordinary init containers had is used again, a sidecar keeps its own", async (t) => {
+test("memory of ordinary init containers is reused, a sidecar keeps its own", async (t) => {
   const { admit, made } = await manager(t, [{ id: 0 }]);
   const shaped = pod({
     initContainers: [
@@ -69,7 +70,7 @@ test("what ordinary init containers had is used again, a sidecar keeps its own",
   );
 });
 
-test("a pod holds what its containers need at the same time, at most", async (t) => {
+test("a pod holds at most the memory that its containers need at the same time", async (t) => {
   const { admit, made } = await manager(t, [{ id: 0, memoryBytes: 64n << 30n }]);
   const init = fc.record({ mib: fc.integer({ min: 1, max: 9 }), sidecar: fc.boolean() });
   await fc.assert(
@@ -109,7 +110,7 @@ test("an affinity that is too small is widened, one that others preferred is not
   assert.deepEqual(made.grant(big, app), { memoryNodes: "1" });
 });
 
-test("one node of a group is widened to the group; what lies across others is refused", async (t) => {
+test("one node of a group is widened to the group; a place across others is refused", async (t) => {
   const { made, admit } = await manager(t, [...two, { id: 2 }]);
   await admit(guaranteed("wide", "4Gi"));
   const small = guaranteed("small", "1Gi");
@@ -124,7 +125,7 @@ test("one node of a group is widened to the group; what lies across others is re
   );
 });
 
-test("hints: what fits now, preferred as narrow as on an empty machine; what a container has it keeps", async (t) => {
+test("hints: places that fit now, preferred as narrow as on an empty machine; a container keeps its memory", async (t) => {
   const { made, admit } = await manager(t, two);
   const [a, b] = [guaranteed("a", "2Gi"), guaranteed("b", "3Gi")];
   const [app] = b.spec.containers;
@@ -137,7 +138,7 @@ test("hints: what fits now, preferred as narrow as on an empty machine; what a c
   assert.equal(made.podHints(guaranteed("c", "9Gi")).size, 0, "the allocation will say so");
 });
 
-test("a kubelet that starts anew finds what pods that are still known have", async (t) => {
+test("a restarted kubelet finds the memory of pods that are still known", async (t) => {
   const { admit, root, made } = await manager(t, two);
   const [a, b] = [guaranteed("a", "2Gi"), guaranteed("b", "3Gi")];
   await admit(a);
@@ -160,7 +161,7 @@ test("another policy's promises keep the kubelet from starting, an empty state i
   await none();
   await admit(guaranteed("a", "2Gi"));
   await assert.rejects(none(), (error: unknown) => {
-    assert.ok(isMemoryStateError(error));
+    assert.ok(error instanceof MemoryStateError);
     assert.match(
       error.message,
       /configured policy "None" differs from state checkpoint policy "Static", please drain this/,
@@ -172,12 +173,12 @@ test("another policy's promises keep the kubelet from starting, an empty state i
   await none();
 });
 
-test("garbage is set aside; a machine that lost what pods hold keeps the kubelet from starting, one that grew does not", async (t) => {
+test("garbage is set aside; a machine that lost allocated memory keeps the kubelet from starting, one that grew does not", async (t) => {
   const { admit, root } = await manager(t, two);
   const wide = guaranteed("wide", "5Gi");
   await admit(wide);
   await assert.rejects(manager(t, [{ id: 0 }], root, [wide]), (error: unknown) => {
-    assert.ok(isMemoryStateError(error));
+    assert.ok(error instanceof MemoryStateError);
     assert.match(
       error.message,
       /expected machine state is different.*NUMA node 1.*delete the memory manager checkpoint/,

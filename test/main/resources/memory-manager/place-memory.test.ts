@@ -19,7 +19,7 @@ const orders = fc.array(
   { maxLength: 12 },
 );
 
-test("no byte is promised twice; single places and groups never share a node; what is given back is free", () => {
+test("no byte is allocated twice; single places and groups never share a node; released memory is free", () => {
   fc.assert(
     fc.property(machines, orders, (on, given) => {
       const empty = emptyMemory(on, new Map());

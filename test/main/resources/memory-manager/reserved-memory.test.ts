@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  isMemoryReservationError,
+  MemoryReservationError,
   reservedMemory,
   type ReservationSettings,
 } from "../../../../src/main/resources/memory-manager/reserved-memory.js";
@@ -22,7 +22,7 @@ const settings = (fields: Partial<ReservationSettings>): ReservationSettings => 
 });
 const two = machine([{ id: 0 }, { id: 1 }]);
 
-test("per node and kind, where the sum is what is kept back", () => {
+test("per node and kind, if the sum is the reserved amount", () => {
   const reserved = reservedMemory(settings({}), two);
   assert.deepEqual([...(reserved.get(0) ?? [])], [["memory", 1n << 30n]]);
   assert.deepEqual([...(reserved.get(1) ?? [])], [["memory", 100n << 20n]]);
@@ -64,7 +64,7 @@ for (const [what, fields, message] of refused) {
   test(`${what} is refused`, () => {
     assert.throws(
       () => reservedMemory(settings(fields), two),
-      (error: unknown) => isMemoryReservationError(error) && message.test(error.message),
+      (error: unknown) => error instanceof MemoryReservationError && message.test(error.message),
     );
   });
 }

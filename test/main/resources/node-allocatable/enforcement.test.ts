@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { evictionReserve, nodeCapacity } from "../../../../src/main/resources/node-capacity.js";
-import { enforcementOf } from "../../../../src/main/resources/node-allocatable/enforcement.js";
-import { pidCapacity } from "../../../../src/main/resources/node-allocatable/pid-capacity.js";
+import { enforcementOf, pidCapacity } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import {
   checkReserved,
-  isNodeReservationError,
+  NodeReservationError,
   reservedOf,
   type ReservedSettings,
 } from "../../../../src/main/resources/node-allocatable/reserved.js";
@@ -38,7 +37,7 @@ const of = (change: Partial<typeof settings> = {}, reserved: Partial<typeof rese
   enforcementOf(capacity, 30_000n, reservedOf({ ...reservedSettings, ...reserved }), { ...settings, ...change });
 const hugePages = new Map([["2MB", 64n * MIB]]);
 
-test("kubepods gets what is not set aside; thresholds and huge pages are not taken off", () => {
+test("kubepods gets the capacity without reserved amounts; thresholds and huge pages are not subtracted", () => {
   assert.deepEqual(of(), {
     pods: { cpuShares: 3328n, memoryBytes: 850n * MIB, pids: 29_000n, hugePages },
     reserved: [],
@@ -95,7 +94,7 @@ test("more set aside than there is, thresholds included, is refused with every r
   assert.throws(
     () => check("901Mi", "4", 100n * MIB),
     (error) =>
-      isNodeReservationError(error) &&
+      error instanceof NodeReservationError &&
       error.message.includes(
         'resource "memory" has a reservation of 1001Mi but capacity of 1000Mi. Expected capacity >= reservation.',
       ) &&

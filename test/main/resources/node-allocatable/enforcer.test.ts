@@ -1,13 +1,10 @@
-// How node allocatable is enforced and told: under virtual time.
+// Enforcement of node allocatable, and its events: under virtual time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
+import type { CgroupLimits } from "../../../../src/main/resources/cgroups/cgroup-tree.js";
 import { CgroupMissingError } from "../../../../src/main/resources/cgroups/cgroup-errors.js";
 import type { Enforcement } from "../../../../src/main/resources/node-allocatable/enforcement.js";
-import {
-  AllocatableEnforcer,
-  isReservedCgroupError,
-} from "../../../../src/main/resources/node-allocatable/enforcer.js";
+import { AllocatableEnforcer, ReservedCgroupError } from "../../../../src/main/resources/node-allocatable/enforcer.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { settle } from "../../../support/sync-kit.js";
@@ -93,11 +90,11 @@ test("a stop ends the wait for the next try", async () => {
   assert.equal(clock.pending, 0);
 });
 
-test("a reserved cgroup that is not there is an event, and an error that names what is missing", async () => {
+test("a missing reserved cgroup is an event, and an error that names it", async () => {
   const { events, failures, enforcer } = build();
   failures.existing = new CgroupMissingError("/kube", ["/sys/fs/cgroup/memory/kube"]);
   await assert.rejects(enforcer.enforceReserved(), (error) => {
-    assert.ok(isReservedCgroupError(error));
+    assert.ok(error instanceof ReservedCgroupError);
     assert.match(
       error.message,
       /Failed to enforce Kube Reserved Compressible Cgroup Limits on "\/kube": .*memory\/kube/,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { ResourceHints, TopologyHint } from "../../../../src/main/resources/managers/port.js";
 import {
   createTopologyPolicy,
-  isTooManyNumaNodesError,
+  TooManyNumaNodesError,
   type TopologySettings,
 } from "../../../../src/main/resources/topology/create-policy.js";
 import type { MachineTopology } from "../../../../src/main/resources/topology/machine-topology.js";
@@ -93,7 +93,7 @@ test("nearer nodes where they are preferred, else lower ones", () => {
 
 test("more nodes than allowed are refused at the start", () => {
   const nine = machine(Array.from({ length: 9 }, (_, id) => ({ id })));
-  assert.throws(() => policy("restricted", nine), isTooManyNumaNodesError);
+  assert.throws(() => policy("restricted", nine), TooManyNumaNodesError);
   assert.ok(policy("restricted", nine, { "max-allowable-numa-nodes": "9" }));
 });
 
@@ -166,7 +166,7 @@ describe("on made-up machines", () => {
     );
   });
 
-  test("best-effort never refuses; restricted takes only what all prefer; single never two nodes", () => {
+  test("best-effort never rejects; restricted accepts only sets that all prefer; single never two nodes", () => {
     fc.assert(
       fc.property(world, ({ on, given }) => {
         const ids = on.numaNodes.map(({ id }) => id);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { isUnknownTopologyError, readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
+import { UnknownTopologyError, readMachineTopology } from "../../../../src/main/resources/topology/read-machine.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 
 async function rootWith(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
@@ -117,7 +117,7 @@ test("no sysfs: from /proc/cpuinfo, with or without its cores", async (t) => {
 });
 
 test("a machine that says nothing is no machine", async (t) => {
-  await assert.rejects(readMachineTopology(await temporaryFolder(t)), isUnknownTopologyError);
+  await assert.rejects(readMachineTopology(await temporaryFolder(t)), UnknownTopologyError);
 });
 
 test("this machine", async () => {

@@ -8,12 +8,10 @@ import {
   SecurityProfile_ProfileType as Profile,
   Signal,
 } from "../../../../src/shared/cri/gen/runtime.v1.js";
-import type { ContainerInput } from "../../../../src/main/runtime/config/container-config.js";
-import { containerConfig } from "../../../../src/main/runtime/config/container-config.js";
-import { CreateContainerConfigError, isCreateContainerConfigError } from "../../../../src/main/model/config-error.js";
+import { type ContainerInput, containerConfig } from "../../../../src/main/runtime/config/container-config.js";
+import { CreateContainerConfigError, isCreateContainerConfigError } from "../../../../src/main/model/step-errors.js";
 import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
-import { containerMounts, volumeSubPath } from "../../../../src/main/runtime/config/mounts.js";
-import type { MountsInput } from "../../../../src/main/runtime/config/mounts.js";
+import { containerMounts, volumeSubPath, type MountsInput } from "../../../../src/main/runtime/config/mounts.js";
 import { dottedSysctl, sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";
 import { c, makePod } from "../../status/fixtures.js";
 
@@ -337,7 +335,7 @@ test("environment: earlier variables, service variables, overrides, downward API
   });
 });
 
-test("environment: what a node without an API server cannot give", async () => {
+test("environment: sources that need an API server fail on a stand-alone node", async () => {
   const rows: [Partial<Container>, RegExp][] = [
     [
       { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "cm", key: "k" } } }] },

@@ -1,4 +1,4 @@
-// Files of environment variables: what is read, and what is refused. Every accepted file means the same to a shell.
+// Files of environment variables: accepted and rejected texts. Every accepted file means the same to a shell.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
@@ -57,7 +57,7 @@ test("everything else is refused, with its line", () => {
   }
 });
 
-test("what stands behind the variable is not looked at", () => {
+test("text after the variable is ignored", () => {
   assert.equal(envFileValue("A='1'\nnonsense", "A"), "1");
 });
 

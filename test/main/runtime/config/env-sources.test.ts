@@ -13,7 +13,7 @@ const OBJECTS: Record<string, Record<string, string>> = {
 };
 
 const read = (kind: "configMap" | "secret") => (name: string) => {
-  if (name === "away") return Promise.reject(new ApiConnectionError("the server does not answer"));
+  if (name === "away") return Promise.reject(new ApiConnectionError("the server does not respond"));
   const found = OBJECTS[`${kind} ${name}`];
   if (found !== undefined) return Promise.resolve(new Map(Object.entries(found)));
   return Promise.reject(new ApiError(404, "NotFound", `${kind.toLowerCase()} "${name}" not found`));
@@ -40,7 +40,7 @@ const fromFile = (key: string, optional?: boolean) => ({
   valueFrom: { fileKeyRef: { volumeName: "v", path: "x/env", key, ...(optional !== undefined && { optional }) } },
 });
 
-test("what variables become", async () => {
+test("values of variables", async () => {
   const rows: [what: string, Partial<Container>, Record<string, string>][] = [
     [
       "all keys, later sources win, with prefix",
@@ -125,14 +125,14 @@ test("what variables become", async () => {
   for (const [what, container, expected] of rows) assert.deepEqual(await env(container), expected, what);
 });
 
-test("what keeps a container from its configuration", async () => {
+test("errors that keep a container from its configuration", async () => {
   const rows: [Partial<Container>, RegExp][] = [
     [{ env: [{ name: "X", ...fromMap("cm", "k") }] }, /couldn't find key k in ConfigMap ns\/cm$/],
     [{ env: [{ name: "X", ...fromSecret("s", "k") }] }, /couldn't find key k in Secret ns\/s$/],
     [{ env: [{ name: "X", ...fromMap("no", "k") }] }, /configmap "no" not found$/],
-    [{ env: [{ name: "X", ...fromMap("away", "k", true) }] }, /does not answer/],
+    [{ env: [{ name: "X", ...fromMap("away", "k", true) }] }, /does not respond/],
     [{ envFrom: [{ secretRef: { name: "no" } }] }, /secret "no" not found$/],
-    [{ envFrom: [{ secretRef: { name: "away", optional: true } }] }, /does not answer/],
+    [{ envFrom: [{ secretRef: { name: "away", optional: true } }] }, /does not respond/],
     [{ env: [{ name: "X", ...fromFile("none") }] }, /environment variable key "none" not found in file "x\/env"$/],
   ];
   for (const [container, message] of rows) await assert.rejects(env(container), message);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as dirs from "../../../../src/main/model/data-dirs.js";
+import { seccompProfileRoot } from "../../../../src/main/model/data-dirs.js";
 import {
   containerLogPath,
   logSymlinkName,
@@ -8,6 +8,7 @@ import {
   podLogDirectory,
 } from "../../../../src/main/model/log-paths.js";
 import { criSignal, signalName } from "../../../../src/main/model/stop-signal.js";
+import * as dirs from "../../../../src/shared/fs/pod-paths.js";
 import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../status/fixtures.js";
 
@@ -32,17 +33,26 @@ test("restart count of the next container", () => {
 test("data directories", () => {
   const root = "/r";
   assert.equal(
-    dirs.podVolumeDir(root, "u", "kubernetes.io/empty-dir", "v"),
+    dirs.volumeDirectory(root, "u", "kubernetes.io/empty-dir", "v"),
     "/r/pods/u/volumes/kubernetes.io~empty-dir/v",
   );
-  assert.equal(dirs.podVolumeSubpathDir(root, "u", "v", "a", 1), "/r/pods/u/volume-subpaths/v/a/1");
+  assert.equal(dirs.subPathsDirectory(root, "u"), "/r/pods/u/volume-subpaths");
   assert.equal(dirs.terminationLogPath(root, "u", "a", 0xbeef), "/r/pods/u/containers/a/0000beef");
   assert.equal(dirs.etcHostsPath(root, "u"), "/r/pods/u/etc-hosts");
-  assert.equal(dirs.podVolumeDevicesDir(root, "u", "a/b"), "/r/pods/u/volumeDevices/a~b");
-  assert.equal(dirs.podPluginDir(root, "u", "a/b"), "/r/pods/u/plugins/a~b");
+  assert.equal(dirs.devicesDirectory(root, "u"), "/r/pods/u/volumeDevices");
+  assert.equal(dirs.metaDirectory(root, "u", "a/b", "v"), "/r/pods/u/plugins/a~b/v");
   assert.equal(dirs.usernsPath(root, "u"), "/r/pods/u/userns");
-  assert.equal(dirs.seccompProfileRoot(root), "/r/seccomp");
-  assert.deepEqual(dirs.podDataDirs(root, "u"), ["/r/pods/u", "/r/pods/u/volumes", "/r/pods/u/plugins"]);
+  assert.equal(seccompProfileRoot(root), "/r/seccomp");
+  assert.deepEqual(dirs.firstDirectories(root, "u"), ["/r/pods/u", "/r/pods/u/volumes", "/r/pods/u/plugins"]);
+});
+
+test("no path is made of a UID that is unsafe as a path element", () => {
+  for (const uid of ["..", "", "a/b", "../../etc"]) {
+    assert.throws(() => dirs.etcHostsPath("/r", uid), { name: "UnsafePodUidError" });
+    assert.throws(() => dirs.firstDirectories("/r", uid), { name: "UnsafePodUidError" });
+    assert.throws(() => dirs.usernsPath("/r", uid), { name: "UnsafePodUidError" });
+    assert.equal(dirs.volumePath("/r", uid, { name: "v", emptyDir: {} }), undefined);
+  }
 });
 
 test("signals by name, there and back", () => {

@@ -4,7 +4,7 @@ import { test, type TestContext } from "node:test";
 import { Doer } from "../../../../src/main/runtime/doer.js";
 import { noMemory, type PreStopMemory } from "../../../../src/main/runtime/hooks/pre-stops.js";
 import { killMessage } from "../../../../src/main/runtime/kill-container.js";
-import { StartContainerError } from "../../../../src/main/model/start-container-error.js";
+import { StartContainerError } from "../../../../src/main/model/step-errors.js";
 import type { KillContainerStep } from "../../../../src/main/model/step.js";
 import type { Lifecycle, LifecycleHandler, Pod } from "../../../../src/shared/api/pod.js";
 import type { InspectHint } from "../../../../src/shared/contracts/pleg.js";
@@ -19,7 +19,11 @@ const command = (...words: string[]): LifecycleHandler => ({ exec: { command: wo
 async function build(t: TestContext, lifecycle: Lifecycle, fakeOptions: Partial<FakeCriOptions> = {}) {
   const world = await runtimeOn(t, fakeOptions);
   const done = new Set<string>();
-  const memory = { has: (id: string) => done.has(id), add: (id: string) => void done.add(id), saw: () => undefined };
+  const memory = {
+    has: (id: string) => done.has(id),
+    add: (id: string) => void done.add(id),
+    onObserved: () => undefined,
+  };
   const doerOf = (kept: PreStopMemory = memory): Doer => new Doer(world.runtime, "uid-web", () => undefined, kept);
   const doer = doerOf();
   const container = app({ lifecycle });
@@ -112,7 +116,7 @@ test("a postStart that fails takes its container down, preStop included", async 
   assert.ok(world.counted.includes("container PostStartHookError"));
 });
 
-test("preStop comes before the stop, which gets what is left of the grace", async (t) => {
+test("preStop runs before the stop, which gets the rest of the grace period", async (t) => {
   const world = await build(t, { preStop: { sleep: { seconds: 4 } } });
   const id = await world.start();
   const killing = world.kill(world.pod, world.killStep(id, 10));
@@ -292,7 +296,7 @@ test("annotations that somebody has spoilt do not keep a container from stopping
   assert.deepEqual(world.order(), ["StartContainer", "StopContainer"]);
 });
 
-test("no hook for a container that does not run, nor without grace; what is gone is left alone", async (t) => {
+test("no hook for a container that does not run, nor without grace period; a removed one is left alone", async (t) => {
   const world = await build(t, { preStop: command("bye") });
   const id = await world.start();
   await world.kill(world.pod, world.killStep(id, 0));

@@ -8,9 +8,8 @@ import { createServer as createRawServer, type AddressInfo, type Socket } from "
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { HookError } from "../../../../src/main/runtime/hooks/hook-error.js";
+import { HookError, runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
 import { hookHeaders, hookUrl, portOf, userAgent } from "../../../../src/main/runtime/hooks/http-hook.js";
-import { runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
 import type { HTTPGetAction, LifecycleHandler } from "../../../../src/shared/api/pod.js";
 import { runPod } from "../../../shared/cri/support.js";
 import { temporaryFolder, until } from "../../../support/sources-kit.js";
@@ -91,7 +90,7 @@ test("an abort ends the wait for a command or a sleep at once, and is no failure
   assert.equal(world.clock.pending, 0);
 });
 
-test("a sleep lasts as long as it says; zero is over at once", async (t) => {
+test("a sleep lasts its set time; zero returns at once", async (t) => {
   const world = await build(t);
   let over = false;
   const sleeping = world.run({ sleep: { seconds: 5 } }).then(() => (over = true));

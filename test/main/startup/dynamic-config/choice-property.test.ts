@@ -1,5 +1,5 @@
-// Whatever an operator edits and however agents end: what is marked bad never runs, only what was proven is trusted, and
-// a crashing configuration is left after a bounded number of starts once there is a good one.
+// For all edits of an operator and all exits of a kubelet: a configuration marked bad never runs, only a proven one is
+// trusted, and a crashing configuration is left after a bounded number of starts once there is a good one.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";

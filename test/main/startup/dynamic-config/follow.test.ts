@@ -160,7 +160,7 @@ test("a source unreadable once is ignored; unreadable twice, it is reported", as
   assert.equal(node.events.length, 1);
 });
 
-test("what is marked bad is not assigned again", async (t) => {
+test("a configuration marked bad is not assigned again", async (t) => {
   const { node, dynamic, restarts } = await running(t, "a=1");
   await dynamic.meta.markBad(await digest("a=2"), "failed: x");
   node.clock.step(MIN_RESTART_MS);

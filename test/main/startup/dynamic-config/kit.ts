@@ -23,7 +23,7 @@ export function configOf(text: string): ConfigFiles {
 
 export const digest = (text: string): Promise<string> => digestOf(configOf(text));
 
-/** Gives `text`; undefined makes reading fail. `edit` tells whoever watches. */
+/** Returns `text`; undefined makes reading fail. `edit` notifies the watchers. */
 export class EditedSource implements ConfigurationSource {
   readonly name = "test";
   reads = 0;
@@ -61,7 +61,7 @@ export function validate(files: ConfigFiles): Promise<Validation> {
   );
 }
 
-/** On memory where there is one: what is synced there costs no disk time. */
+/** On tmpfs if there is one: syncing there costs no disk time. */
 export async function storeFolder(t?: TestContext): Promise<string> {
   const folder = await mkdtemp("/dev/shm/nodelet-dyn-").catch(() => mkdtemp(join("/tmp", "nodelet-dyn-")));
   t?.after(() => rm(folder, { recursive: true, force: true }));

@@ -1,4 +1,5 @@
-// The config file and drop-ins on a real folder: what is read, and that every way of changing them is seen at once.
+// The config file and drop-ins on a real folder: the files that are read, and every way of changing them is seen at
+// once.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -32,7 +33,7 @@ test("reads the file and *.conf below the folder in lexical order, links too; no
   assert.deepEqual(await readLocal({}), { dropIns: [] });
 });
 
-test("what cannot be read is refused with path and reason", async (t) => {
+test("an unreadable file is refused with path and reason", async (t) => {
   const root = await temporaryFolder(t);
   const path = (name: string): string => join(root, name);
   await mkdir(path("folder"));
@@ -100,7 +101,7 @@ async function watching(t: TestContext, prepare: (root: string) => Promise<void>
   const source = new LocalSource({ config, dropIns }, clock, log);
   const watch = source.watch(() => calls++);
   t.after(() => watch.stop());
-  /** No call for a moment: the watches are in place and what came before is told. */
+  /** No call for a moment: the watches are in place and earlier changes are reported. */
   const settled = async (): Promise<void> => {
     for (let before = -1; before !== calls;) {
       before = calls;

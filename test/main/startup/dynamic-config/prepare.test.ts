@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { isDynamicConfigDirError } from "../../../../src/main/startup/dynamic-config/errors.js";
+import { DynamicConfigDirError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { configOf, digest, Node, textOfActive } from "./kit.js";
 
 test("first start: the files are assigned, checkpointed and on trial", async (t) => {
@@ -92,7 +92,7 @@ test("an invalid or unreadable configuration while the kubelet was down: the old
   assert.deepEqual((await node.start()).meta.bad, []);
 });
 
-test("assigned but never run, then an invalid one: what ran last goes on", async (t) => {
+test("assigned but never run, then an invalid one: the last running configuration continues", async (t) => {
   const node = await Node.make(t, "good");
   await node.startAndProve();
   node.source.text = "on trial";
@@ -111,7 +111,7 @@ test("an invalid configuration at the very first start: the files are left to th
   assert.equal(dynamic.status().active, undefined);
 });
 
-test("validation is asked last for exactly what runs, and once when nothing is wrong", async (t) => {
+test("the last validation is for exactly the configuration that runs, and there is one if nothing is wrong", async (t) => {
   const node = await Node.make(t, "good");
   await node.startAndProve();
   assert.equal(node.validations, 1);
@@ -151,6 +151,6 @@ test("a folder that cannot be used is refused by name", async (t) => {
   await writeFile(node.path(), "a file");
   await assert.rejects(
     node.start(),
-    (error: unknown) => isDynamicConfigDirError(error) && error.message.includes(node.directory),
+    (error: unknown) => error instanceof DynamicConfigDirError && error.message.includes(node.directory),
   );
 });

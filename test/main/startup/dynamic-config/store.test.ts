@@ -128,7 +128,7 @@ for (const [what, damage] of Object.entries(GARBAGE)) {
   });
 }
 
-test("what a crash left half made goes when the store is opened; a save that fails leaves nothing", async (t) => {
+test("leftovers of a crash are removed when the store is opened; a save that fails leaves nothing", async (t) => {
   const { folder, checkpoints, digest } = await saved(t);
   await mkdir(join(folder, ".tmp-half"));
   await writeFile(join(folder, ".tmp-half", "0-x.copy"), "x");
@@ -142,7 +142,7 @@ test("what a crash left half made goes when the store is opened; a save that fai
   assert.deepEqual(await readdir(folder), [digest]);
 });
 
-test("pruning keeps what is in use and the newest; nothing else in the folder is touched", async (t) => {
+test("pruning keeps used configurations and the newest; nothing else in the folder is touched", async (t) => {
   const { folder, checkpoints, digest } = await saved(t);
   const digests: string[] = [];
   for (let i = 0; i < KEPT_CHECKPOINTS + 4; i++) {

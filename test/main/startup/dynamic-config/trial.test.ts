@@ -65,7 +65,7 @@ test("time in which the process was stopped proves nothing", () => {
   assert.deepEqual(said, []);
 });
 
-test("stopped, it says nothing more", () => {
+test("stopped, it reports nothing more", () => {
   const { clock, said, watch } = trial(true);
   clock.step(10_000);
   assert.equal(watch.everHealthy, true);

@@ -57,7 +57,7 @@ describe("a standard error without a reader", () => {
   }
 
   test("socket, as the journal's", async (t) => {
-    // What Node calls a pipe is a pair of sockets, and the child's is a blocking one.
+    // Node's "pipe" is a pair of sockets, and the child's is a blocking one.
     const ended = await run(t, "exit", "pipe");
     assert.equal(ended.code, 3);
     assertUnmoved(ended.seen);

@@ -64,7 +64,7 @@ class Agent {
 }
 
 describe("two kubelets, one lock file", { timeout: 30_000 }, () => {
-  test("the second waits, says once for what and for whom, and goes on when the first is killed", async () => {
+  test("the second waits, logs the file and its holder once, and continues when the first is killed", async () => {
     const path = freshPath();
     const first = await new Agent(path, "stay").untilHeld();
     equal((await stat(path)).mode & 0o777, 0o600);

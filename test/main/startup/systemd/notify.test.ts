@@ -21,7 +21,7 @@ function warnings(): { texts: string[]; log: Pick<Logger, "warn"> } {
 
 describe("systemd's notify socket", { timeout: 20_000 }, () => {
   for (const address of [join(scratch, "notify"), `@nodelet-notify/${process.pid}`]) {
-    test(`${address.startsWith("@") ? "abstract" : "path"}: what systemd reads`, async () => {
+    test(`${address.startsWith("@") ? "abstract" : "path"}: messages that systemd reads`, async () => {
       using receiver = new DatagramReceiver(address).listen();
       const env = { NOTIFY_SOCKET: address };
       const { texts, log } = warnings();
@@ -97,7 +97,7 @@ describe("systemd's notify socket", { timeout: 20_000 }, () => {
     equal(clock.pending, 0);
   });
 
-  test("what is said while something waits does not overtake it", async () => {
+  test("a message does not overtake one that waits", async () => {
     const clock = new SteppedClock();
     const sent: string[] = [];
     let full = true;

@@ -215,7 +215,7 @@ describe("feeding under virtual time", () => {
   });
 });
 
-test("a thread that hangs starves the watchdog and is named with what it does", { timeout: 30_000 }, async () => {
+test("a thread that hangs starves the watchdog and is named with its operation", { timeout: 30_000 }, async () => {
   const board = createBoard(["main", "pleg"]);
   const latch = new Int32Array(new SharedArrayBuffer(4));
   const main = new BoardWriter(board, "main", systemClock);

@@ -35,10 +35,10 @@ function build(context?: TestContext) {
       if (deaf) return;
       if (type === "DELETED") {
         view.drop(object.metadata.uid);
-        manager.dropped(object);
+        manager.onObjectDeleted(object);
       } else {
         view.put(object);
-        manager.seen(view.get(object.metadata.uid) ?? object);
+        manager.onObject(view.get(object.metadata.uid) ?? object);
       }
     };
   };
@@ -178,7 +178,7 @@ test("a pod that is gone is forgotten", async (context) => {
   assert.equal(manager.pending, 0);
 });
 
-test("what others write over it is put right at the next look, and their own conditions stay", async (context) => {
+test("the next check corrects fields that others changed, and their own conditions stay", async (context) => {
   const { api, manager, pass } = build(context);
   const web = apiPod("web");
   api.put(bare(web));
@@ -438,7 +438,7 @@ async function running(context: TestContext) {
   return { ...world, web };
 }
 
-test("what is seen of a pod that is being deleted is one patch, when its sandbox is down", async (context) => {
+test("the changes of a pod under deletion are one patch, when its sandbox has stopped", async (context) => {
   const { api, manager, pass, web } = await running(context);
   api.edit("web", deleted);
   manager.set(web, { phase: "Running", observedGeneration: 2, conditions: conditions("True", "True") });

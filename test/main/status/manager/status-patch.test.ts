@@ -24,7 +24,7 @@ function container(name: string, ready: boolean): ApiContainerStatus {
   return { name, ready, state: {}, lastState: {}, restartCount: 0, image: "", imageID: "" };
 }
 
-test("what is the same is not sent", () => {
+test("equal fields are not sent", () => {
   const status: PodStatus = {
     phase: "Running",
     podIPs: [{ ip: "10.0.0.1" }],
@@ -79,7 +79,7 @@ test("the server's own form of a value is no difference to send again", () => {
   assert.deepEqual(Object.keys(statusPatch(others, sent, { sent, got }) ?? {}), ["containerStatuses"]);
 });
 
-test("what is shown: others' conditions, the time of a change, the start, and a verdict stay", () => {
+test("the shown status keeps others' conditions, the time of a change, the start, and a verdict", () => {
   const api: PodStatus = {
     phase: "Failed",
     reason: "Evicted",

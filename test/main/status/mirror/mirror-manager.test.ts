@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ApiView } from "../../../../src/main/status/manager/api-view.js";
-import { MirrorManager } from "../../../../src/main/status/mirror/mirror-manager.js";
-import type { MirrorNode } from "../../../../src/main/status/mirror/mirror-pod.js";
+import { MirrorManager, type MirrorNode } from "../../../../src/main/status/mirror/mirror-manager.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";
@@ -75,7 +74,7 @@ test("a static pod is shown as its node's own", async (t) => {
   assert.equal(api.calls.length, 1, "its own echo is no reason to do anything");
 });
 
-test("what is not right is made anew", async (t) => {
+test("a wrong mirror pod is created again", async (t) => {
   const rows: [string, (mirror: Pod) => void][] = [
     ["another hash", (mirror) => (mirror.metadata.annotations = { "kubernetes.io/config.mirror": "old" })],
     ["another node's", (mirror) => (mirror.metadata.ownerReferences = [])],

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
-import { isCsiSpec } from "../../../../src/main/volumes/csi/errors.js";
+import { CsiSpecError } from "../../../../src/main/volumes/csi/errors.js";
 import { migratedInline, migratedVolume } from "../../../../src/main/volumes/csi/migration/translate.js";
 import type { PersistentVolume } from "../../../../src/shared/api/objects.js";
 import { podOf } from "../../../support/csi/kit.js";
@@ -177,14 +177,14 @@ test("a pod's own volume has the name on disk that upstream gives it, and none t
     ["ReadWriteMany"],
   ]);
   assert.equal(named({ vsphereVolume: { volumePath: "[ds] a/b" } })[0], "csi.vsphere.vmware.com-[ds] a~b");
-  assert.throws(() => named({ azureDisk: { diskURI: "../../etc", kind: "Managed" } }), isCsiSpec);
+  assert.throws(() => named({ azureDisk: { diskURI: "../../etc", kind: "Managed" } }), CsiSpecError);
 });
 
-test("what no driver can serve is said", () => {
-  assert.throws(() => translated({ azureDisk: { diskURI: "http://x/vhds/y", kind: "Shared" } }), isCsiSpec);
-  assert.throws(() => translated({ awsElasticBlockStore: { volumeID: "aws://zone/disk-1" } }), isCsiSpec);
-  assert.throws(() => translated({ azureFile: { secretName: "s", shareName: "x" } }), isCsiSpec);
-  assert.throws(() => translated({ cinder: {} }), isCsiSpec);
+test("a volume that no driver can serve is reported", () => {
+  assert.throws(() => translated({ azureDisk: { diskURI: "http://x/vhds/y", kind: "Shared" } }), CsiSpecError);
+  assert.throws(() => translated({ awsElasticBlockStore: { volumeID: "aws://zone/disk-1" } }), CsiSpecError);
+  assert.throws(() => translated({ azureFile: { secretName: "s", shareName: "x" } }), CsiSpecError);
+  assert.throws(() => translated({ cinder: {} }), CsiSpecError);
   const labels = { [ZONE]: "us-central1-a__us-east1-b" };
-  assert.throws(() => translated({ gcePersistentDisk: { pdName: "d" } }, { labels }), isCsiSpec);
+  assert.throws(() => translated({ gcePersistentDisk: { pdName: "d" } }, { labels }), CsiSpecError);
 });

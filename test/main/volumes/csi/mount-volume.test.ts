@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { status } from "@grpc/grpc-js";
 import { CSI_DRIVERS, SECRETS } from "../../../../src/shared/api/client/kinds.js";
-import { isCsiStep } from "../../../../src/main/volumes/csi/step-error.js";
+import { isCsiStep } from "../../../../src/main/volumes/csi/errors.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -82,7 +82,7 @@ test("stage, publish, unpublish, unstage: paths, notes and calls are upstream's"
   assert.equal(driver.did().length, 4);
 });
 
-test("two pods share what is staged; the last one's leaving unstages it", { skip }, async (t) => {
+test("two pods share the staged volume; the last teardown unstages it", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t);
   const volume = csiVolume();
   await Promise.all(["u1", "u2"].map((uid) => volumes.setUpMount({ pod: podOf(uid), volume, signal: never })));
@@ -132,7 +132,7 @@ test(
   },
 );
 
-test("a call whose outcome is not known is undone with the pod", { skip }, async (t) => {
+test("a call whose outcome is unknown is undone with the pod", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t);
   driver.faults.set("NodePublishVolume", { late: true, code: status.DEADLINE_EXCEEDED });
   const setUp = volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });
@@ -211,7 +211,7 @@ test("a driver that has not registered is named", async (t) => {
   assert.ok(!existsSync(`${root}/pods`), "a driver that never was has nothing to undo");
 });
 
-test("fsGroup: files by policy, by the driver where it can, never on what is read-only", { skip }, async (t) => {
+test("fsGroup: files by policy, by the driver if it can, never on read-only volumes", { skip }, async (t) => {
   const { root, volumes } = await csiKit(t);
   const fsGroup = 4321;
   const group = (path: string): number => statSync(path).gid;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { nextDelay } from "../../../../src/main/volumes/csi/attach.js";
 import { accessMode } from "../../../../src/main/volumes/csi/capability.js";
 import { inlineVolume, persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";
-import { isCsiSpec } from "../../../../src/main/volumes/csi/errors.js";
+import { CsiSpecError } from "../../../../src/main/volumes/csi/errors.js";
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
 import { keepsLabels, mountContext } from "../../../../src/main/volumes/csi/se-linux.js";
@@ -43,7 +43,7 @@ test("access modes", () => {
   }
 });
 
-test("whose files are given to the group", () => {
+test("volumes whose files get the group", () => {
   const volume = csiVolume({ fsType: "ext4" });
   assert.ok(takesFsGroup(undefined, volume));
   assert.ok(takesFsGroup({}, { ...volume, accessModes: ["ReadWriteMany", "ReadWriteOncePod"] }));
@@ -105,7 +105,7 @@ test("a container's own label counts, of those that have the volume; two labels 
   const apart = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "other"));
   assert.equal(mountContext({ ...asked, pod: apart }), "system_u:object_r:container_file_t:s0:c2");
   const both = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "data"));
-  assert.throws(() => mountContext({ ...asked, pod: both }), isCsiSpec);
+  assert.throws(() => mountContext({ ...asked, pod: both }), CsiSpecError);
   const shared = { ...asked, accessModes: ["ReadWriteMany"], everyMode: true, pod: both };
   assert.equal(mountContext(shared), undefined, "other pods may have it: the runtime relabels");
 });
@@ -128,9 +128,9 @@ test("names that are paths are refused", () => {
     ["", "d"],
     ["pv", ""],
   ] as const) {
-    assert.throws(() => persistentVolume({ metadata: { name }, spec: {} }, { ...csi, driver }, false), isCsiSpec);
+    assert.throws(() => persistentVolume({ metadata: { name }, spec: {} }, { ...csi, driver }, false), CsiSpecError);
   }
-  assert.throws(() => inlineVolume(podOf("u"), { name: "v" }, { driver: "x/../y" }), isCsiSpec);
+  assert.throws(() => inlineVolume(podOf("u"), { name: "v" }, { driver: "x/../y" }), CsiSpecError);
 });
 
 test("one at a time per key, in order; a failure ends nothing, and nothing is kept", async () => {

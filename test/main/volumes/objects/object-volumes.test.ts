@@ -121,7 +121,7 @@ test(
   },
 );
 
-test("what a pod waits for is tried at once when something changes", { skip }, async (t) => {
+test("a volume that a pod waits for is tried at once after a change", { skip }, async (t) => {
   const { configMaps, volumes, events, clock } = await world(t);
   const setUp = volumes.setUpPod(podWith([{ name: "v", configMap: { name: "late" } }]), never);
   for (const [tries, delayMs] of [500, 1000, 2000].entries()) {
@@ -315,7 +315,7 @@ test("projected: a pod's certificate where it is wanted, and its successor in pl
   assert.equal(readFileSync(`${directory}/tls/chain`, "utf8"), "C2\n");
 });
 
-test("who may read a token: everybody, or the pod's own user or group", { skip }, async (t) => {
+test("access to a token: all users, or the pod's own user or group", { skip }, async (t) => {
   const { setUp } = await world(t);
   const container = (runAsUser?: number) => ({
     name: `c${runAsUser}`,
@@ -379,7 +379,7 @@ test("directories for volumes that are mounted inside", { skip }, async (t) => {
   assert.deepEqual(readdirSync(`${directory}/run`), []);
 });
 
-test("without an API server what it would give is refused, before anything is made", { skip }, async (t) => {
+test("without an API server a volume that needs it is refused, before anything is made", { skip }, async (t) => {
   const volumes = manager(await temporaryRoot(t));
   const rows: [Volume, string][] = [
     [{ name: "v", projected: { sources: [{ serviceAccountToken: { path: "x" } }] } }, "projected.serviceAccountToken"],

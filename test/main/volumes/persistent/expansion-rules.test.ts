@@ -1,4 +1,4 @@
-// When a claim's volume grows on the node.
+// Decision to expand a claim's volume on the node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failed, grown, growthOf, type ClaimStatus } from "../../../../src/main/volumes/persistent/expansion-rules.js";
@@ -43,7 +43,7 @@ test("a volume of several nodes grows on each node, in any order", () => {
   assert.equal(growthOf(claimOf(LARGE, annotated), many, "1Gi"), undefined);
 });
 
-test("once grown, or failed, the claim says that and keeps what is not of it", () => {
+test("after an expansion or its failure, the claim shows that and keeps all other fields", () => {
   const other = { type: "Modifying", status: "True" };
   const conditions = [other, { type: "Resizing", status: "True" }, { type: "NodeResizeError", status: "True" }];
   assert.deepEqual(grown({ ...SMALL, conditions }, "2Gi"), {

@@ -1,4 +1,4 @@
-// What tests of the client share: a log that is kept, a configuration for a test server, pods.
+// Helpers for tests of the client: a log that is kept, a configuration for a test server, pods.
 import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
 import { createApiClient, type ClientLimits, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
 import type { ClientConfig } from "../../../../src/shared/api/client/config.js";

@@ -183,7 +183,7 @@ for (const protocol of PROTOCOLS) {
         ok(isApiConnectionError(error));
         match(
           error.message,
-          /^GET \/api\/v1\/nodes\/n1: the API server http.* \(test.kubeconfig\): no answer within 30 ms/,
+          /^GET \/api\/v1\/nodes\/n1: the API server http.* \(test.kubeconfig\): no response within 30 ms/,
         );
         return true;
       });

@@ -182,7 +182,7 @@ it("says that the other side does not speak TLS", async () => {
   await rejects(rig.client.get(NODES, NODE), isOfServer(/http/));
 });
 
-it("carries a password, and whom it stands for", async () => {
+it("carries a password, and the impersonated user", async () => {
   await using rig = await startRig({
     answer: echo,
     config: {

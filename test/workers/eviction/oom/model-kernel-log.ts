@@ -1,4 +1,4 @@
-// A kernel's log for tests: what is pushed is read once, as from /dev/kmsg.
+// A kernel's log for tests: pushed records are read once, as from /dev/kmsg.
 import type { LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
 
 export class ModelKernelLog implements LogDevice {

@@ -1,4 +1,4 @@
-// The way from the kernel's log, or from counts where there is none, to what main is told.
+// From the kernel's log, or from counts without it, to the report to main.
 import { deepEqual, equal, match, ok, throws } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,7 @@ import type { EvictionRecord } from "../../../../src/shared/contracts/eviction.j
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
 import { OomCounters } from "../../../../src/workers/eviction/oom/counters.js";
 import { openKernelLog, type LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
-import { ownerOf } from "../../../../src/workers/eviction/oom/owner.js";
-import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
+import { ownerOf, OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { EvictionWorld } from "../eviction-kit.js";
@@ -35,7 +34,7 @@ function start(device: LogDevice | Error) {
       if (device instanceof Error) throw device;
       return device;
     },
-    counters: { look: () => tasks.shift() ?? [] },
+    counters: { sample: () => tasks.shift() ?? [] },
     known: (uid) => uid === UID,
     publish: (record) => void records.push(record),
     clock: new SteppedClock(),
@@ -74,7 +73,7 @@ describe("the owner of a process", () => {
 });
 
 describe("the watcher", () => {
-  test("tells what is new, not what it found", () => {
+  test("reports new kills, not old records", () => {
     const log = new ModelKernelLog();
     log.say([KILLED]);
     const { watcher, records } = start(log);
@@ -176,7 +175,7 @@ test("a file that is not the kernel's log is not taken for it", async (t) => {
   throws(() => openKernelLog(path), { name: "NoKernelLogError" });
 });
 
-test("counts of cgroups: what grew since the last look, where anything was killed at all", () => {
+test("counts of cgroups: increases since the last sample, if any process was killed at all", () => {
   let kills: number | undefined = 3;
   const counts: Record<string, number> = { "/p/a": 1, "/p/b": 0 };
   let looks = 0;
@@ -191,14 +190,14 @@ test("counts of cgroups: what grew since the last look, where anything was kille
     },
     pods: () => ["/p"],
   });
-  deepEqual(counters.look(), []);
+  deepEqual(counters.sample(), []);
   counts["/p/b"] = 1;
   looks = 0;
-  deepEqual(counters.look(), []);
+  deepEqual(counters.sample(), []);
   equal(looks, 0);
   counts["/p/c"] = 1;
   kills = 5;
-  deepEqual(counters.look(), ["/p/b", "/p/c"]);
+  deepEqual(counters.sample(), ["/p/b", "/p/c"]);
   kills = undefined;
-  deepEqual(counters.look(), []);
+  deepEqual(counters.sample(), []);
 });

@@ -1,5 +1,5 @@
-// The rules of authentication and authorisation, without a connection: what a request is taken for, what is asked of the API
-// server, and for how long its answers count.
+// The rules of authentication and authorization, without a connection: the user and attributes of a request, the
+// reviews sent to the API server, and the validity of their results.
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
@@ -8,9 +8,8 @@ import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attr
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";
 import { bearerToken, withoutToken } from "../../../../src/workers/server/auth/bearer.js";
-import { certificateClaim, type TlsPeer } from "../../../../src/workers/server/auth/client-certificate.js";
+import { certificateClaim, type TlsPeer, Peers } from "../../../../src/workers/server/auth/peers.js";
 import { ExpiringCache } from "../../../../src/workers/server/auth/expiring-cache.js";
-import { Peers } from "../../../../src/workers/server/auth/peers.js";
 import { Refusals } from "../../../../src/workers/server/auth/refusals.js";
 import { REFUSAL_TTL_MS, Tokens, type TokenVerdict } from "../../../../src/workers/server/auth/tokens.js";
 import { facts } from "../../../support/facts.js";
@@ -238,7 +237,7 @@ describe("tokens", () => {
       ],
     );
   });
-  test("many who show the same at once are one question", async () => {
+  test("concurrent requests with the same token are one review", async () => {
     const { tokens, asked } = open(() => alice);
     await Promise.all(Array.from({ length: 50 }, () => tokens.verify("t", "10.0.0.1")));
     equal(asked.length, 1);

@@ -1,4 +1,4 @@
-// How many reviews the server thread sends, how many wait, and whose turn it is.
+// Number of reviews that the server thread sends, number that wait, and their order.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiClient } from "../../../../src/shared/api/client/port.js";

@@ -1,4 +1,4 @@
-// How many TLS handshakes a network may start.
+// Number of TLS handshakes that a network may start.
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -13,7 +13,7 @@ const LIMITS = { handshakesPerSecond: 5, handshakeBurst: 10 };
 class World {
   readonly clock = new ManualClock();
   readonly rate = new HandshakeRate(LIMITS, this.clock);
-  /** How many of 1,000 connections at once are admitted. */
+  /** Number of admitted connections of 1,000 at once. */
   admitted(...addresses: string[]): number {
     let count = 0;
     for (let i = 0; i < 1000; i++) if (this.rate.admit(addresses[i % addresses.length])) count++;

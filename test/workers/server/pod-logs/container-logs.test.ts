@@ -1,4 +1,4 @@
-// /containerLogs: which run is shown, what is refused and how.
+// /containerLogs: the selected run, and errors with their text.
 import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { once } from "node:events";
 import { execFileSync } from "node:child_process";
@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { after, afterEach, before, describe, test } from "node:test";
 import type { ApiContainerStatus, ContainerState } from "../../../../src/shared/api/pod-status.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
-import { logQuery } from "../../../../src/workers/server/pod-logs/query.js";
-import { runOf } from "../../../../src/workers/server/pod-logs/run-of.js";
+import { logQuery } from "../../../../src/workers/server/pod-logs/options.js";
+import { runOf } from "../../../../src/workers/server/pod-logs/container-logs.js";
 import { recordText, writeLog } from "../../../support/log-kit.js";
 import { pod } from "../../../support/pods.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
@@ -187,7 +187,7 @@ describe("GET /containerLogs", () => {
     deepEqual(await ask("?stream=Stderr"), [200, "oops\n"]);
   });
 
-  test("a follower sees what comes, and ends when the container does", async () => {
+  test("a follower gets new lines, and ends when the container does", async () => {
     await open();
     const sent = request({
       host: "127.0.0.1",

@@ -1,5 +1,5 @@
-// A log of gigabytes and a line of many megabytes cost no memory. A process of its own reads, since this one's heap says
-// nothing. LOG_TEST_MIB sets the size of the log; what is measured does not depend on it.
+// A log of gigabytes and a line of many megabytes cost no memory. A separate process reads, since this one's heap is
+// not comparable. LOG_TEST_MIB sets the size of the log; the result does not depend on it.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

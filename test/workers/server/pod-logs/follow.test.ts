@@ -110,7 +110,7 @@ test("a partial line goes on; a limit ends the following", async (t) => {
   assert.equal(follower.text(), "old\nbegun\nan");
 });
 
-test("a tail of no lines begins with what is new", async (t) => {
+test("a tail of no lines begins with new lines", async (t) => {
   const podLogs = await writeLog(await temporaryFolder(t), [{ text: line("old") }]);
   let running = true;
   const follower = follow(podLogs, { tailLines: 0, isRunning: () => running });

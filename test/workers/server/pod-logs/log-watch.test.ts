@@ -1,4 +1,4 @@
-// What wakes a follower, with a real inotify and a clock that stands still.
+// Wake-ups of a follower, with a real inotify and a clock that stands still.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { open, writeFile } from "node:fs/promises";

@@ -233,7 +233,7 @@ test("a broken compressed file is read as far as it goes and reported, and the o
   assert.equal(await readAll(podLogs, { tailLines: 2 }), "old\nnew\n");
 });
 
-test("rotation in the middle of reading changes nothing of what is read", async (t) => {
+test("rotation in the middle of reading does not change the output", async (t) => {
   const podLogs = await temporaryFolder(t);
   const many = (from: number): string => Array.from({ length: 50_000 }, (_, i) => line(String(from + i))).join("");
   await writeLog(podLogs, [{ stem: "20260101-000000", text: many(0) }, { text: many(50_000) }]);

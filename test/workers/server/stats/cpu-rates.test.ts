@@ -30,7 +30,7 @@ test("a clock that was set back begins anew, and no rate is below 0", () => {
   equal(rates.rate("a", 12 * SECOND, 3e9), 5e8);
 });
 
-test("what is sampled no more is forgotten", () => {
+test("a cgroup that is sampled no more is forgotten", () => {
   const rates = new CpuRates();
   rates.rate("gone", 0, 1);
   rates.rate("there", 5 * SECOND, 1);

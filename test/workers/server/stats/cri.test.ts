@@ -99,7 +99,7 @@ function podStats(uid: string, containers: ContainerStats[], usage = 9e9): PodSa
   };
 }
 
-describe("what the runtime tells", () => {
+describe("figures of the runtime", () => {
   const core = {
     nodeName: "node",
     bootedAt: AT,
@@ -212,7 +212,7 @@ describe("asking the runtime", () => {
     Promise.reject(criError({ code, verb: "ListPodSandboxStats", details: "", endpoint: "unix:///x" }));
   const tell = () => Promise.resolve({ stats: [podStats("u", [containerStats("one", 1)])] });
 
-  test("an answer serves two seconds; one who is silent is left alone for ten", async () => {
+  test("a response serves two seconds; a runtime that does not respond is not called for ten", async () => {
     const { clock, stats, calls } = setUp([tell, fail("DEADLINE_EXCEEDED"), tell]);
     equal((await stats.now())?.length, 1);
     equal((await stats.containers())?.[0]?.attributes?.id, "one");

@@ -6,12 +6,12 @@ import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
-import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
-import { PodDisks } from "../../../../src/workers/server/stats/disk/pod-disks.js";
+import { claimFigures, PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod-disks.js";
 import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
-import { claimOf, volumePath } from "../../../../src/shared/stats/volume-paths.js";
+import { volumePath } from "../../../../src/shared/fs/pod-paths.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
+import { volumeCalls } from "../../../support/volume-calls.js";
 
 async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "nodelet-stats-"));
@@ -32,8 +32,6 @@ test("where volumes are, and which are claims", () => {
   equal(claimOf("p", { name: "v", ephemeral: {} }), "p-v");
   equal(claimOf("p", { name: "v", emptyDir: {} }), undefined);
 });
-
-import { volumeCalls } from "../../../support/volume-calls.js";
 
 const sample = (value: number) => ({ value, labels: { namespace: "n", persistentvolumeclaim: "c" } });
 const SNAPSHOTS = [
@@ -108,7 +106,7 @@ async function settled(main: Main, times: number, done: () => boolean): Promise<
   while (main.asked.length < times || !done()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("what main has measured, by volume and container; gone with the pod", () =>
+test("main's figures, by volume and container; removed with the pod", () =>
   withFolder(async (rootDir) => {
     await mkdir(`${rootDir}/pods/u/volumes/kubernetes.io~empty-dir/cache`, { recursive: true });
     const main = new Main();
@@ -142,7 +140,7 @@ test("what main has measured, by volume and container; gone with the pod", () =>
     await disks.close();
   }));
 
-test("main that is away leaves what it said last; a new pod is asked for a second later", () =>
+test("while main is unreachable its last figures stay; a new pod is requested a second later", () =>
   withFolder(async (rootDir) => {
     const main = new Main();
     main.pods = [POD];
@@ -215,7 +213,8 @@ test("an answer is shared within its life, a failed one is made again", async ()
   now = 100;
   await rejects(shared.get(), /no/);
   equal(await shared.get(), 3);
-  // At the end of its life it goes, though nobody asks; a later one is not touched by an earlier one's end.
+  // At the end of its validity it is dropped, though no request comes; a later one is not affected by an earlier one's
+  // end.
   timers[0]?.();
   equal(await shared.get(), 3);
   timers[2]?.();
@@ -243,7 +242,7 @@ test("no request waits for a runtime that is known to be silent", async () => {
   equal(calls, 2);
   give?.([]);
   await new Promise((resolve) => setImmediate(resolve));
-  // It is back: whoever comes after a long time waits for it again.
+  // It responds again: a request after a long time waits for it again.
   now = 60_000;
   const late = disks.now();
   equal(calls, 3);

@@ -57,7 +57,7 @@ describe("files that stay open", () => {
     }
   });
 
-  test("what the kernel takes away is gone, and its file closed", async () => {
+  test("a file that the kernel removes is dropped, and closed", async () => {
     const child = spawn("sleep", ["60"], { stdio: "ignore" });
     await once(child, "spawn");
     const path = `/proc/${child.pid ?? 0}/stat`;
@@ -71,7 +71,7 @@ describe("files that stay open", () => {
   });
 });
 
-test("what somebody has set is read every five minutes, and when its pod has changed", () => {
+test("values that another process may set are read every five minutes, and when their pod has changed", () => {
   const clock = new SteppedClock();
   const asked: string[] = [];
   const settled = new SettledFiles((path) => {

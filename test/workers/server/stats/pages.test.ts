@@ -311,7 +311,7 @@ const WHOLE: WholeInputs = {
 const members = (object: object | undefined): string[] => Object.keys(object ?? {});
 
 describe("/stats/summary", () => {
-  // status-rules.md, section 26. Accelerators and user-defined metrics are of cAdvisor's plugins: never there.
+  // Accelerators and user-defined metrics come from cAdvisor's plugins: never there.
   const CPU = ["time", "usageNanoCores", "usageCoreNanoSeconds", "psi"];
   const MEM = [
     "time",
@@ -383,7 +383,7 @@ describe("/stats/summary", () => {
     const [pod] = pods;
     deepEqual(pod?.podRef, { name: "web", namespace: "n", uid: "u" });
     deepEqual(pod.process_stats, { process_count: 2 });
-    // What the container wrote, its logs, and what is local of the volumes.
+    // The container's written bytes, its logs, and the local volumes.
     equal(pod["ephemeral-storage"]?.usedBytes, 4 + 4 + 100);
     equal(pod["ephemeral-storage"].inodesUsed, 3 + 3 + 2);
     equal(pod.memory?.availableBytes, 79998976 - 393216);
@@ -397,7 +397,7 @@ describe("/stats/summary", () => {
     deepEqual(members(pods[0]?.containers[0]), ["name", "startTime", "cpu", "memory", "swap"]);
   });
 
-  test("what is not known is not there", () => {
+  test("unknown values are absent", () => {
     const { limit, swapLimit, ...unlimited } = MEMORY;
     ok(limit !== undefined && swapLimit !== undefined);
     const bare = reading("/", { memory: unlimited, cpu: { usage: 1 } });

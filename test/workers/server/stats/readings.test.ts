@@ -148,7 +148,7 @@ for (const version of ["v1", "v2"] as const) {
     );
   });
 
-  test(`${version}: a rate is what the cgroup used, whatever the wall clock does`, async () => {
+  test(`${version}: a rate is the cgroup's usage, whatever the wall clock does`, async () => {
     const here = world(version);
     const rateOf = async (): Promise<number | undefined> =>
       (await look(here)).pods[0]?.containers[0]?.reading.cpu?.rate;

@@ -5,7 +5,7 @@ import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
 import { readMachineFacts } from "../../../../src/shared/stats/machine.js";
-import { StatsService, type StatsServiceParts } from "../../../../src/workers/server/stats/stats-service.js";
+import { StatsService, type StatsServiceDeps } from "../../../../src/workers/server/stats/stats-service.js";
 import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
 import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
 import type { Summary } from "../../../../src/workers/server/stats/summary/types.js";
@@ -90,7 +90,7 @@ function service(reply: PodStatsReply, gate = true) {
     },
     status: () => Promise.resolve({ info: {} }),
   };
-  const parts: StatsServiceParts = {
+  const parts: StatsServiceDeps = {
     init: { ...STATS_INIT, cgroupRoot: "/", podAndContainerStatsFromCRI: gate },
     nodeName: "node",
     pods: () => [POD],

@@ -29,7 +29,7 @@ let streaming: Server;
 let requests: IncomingMessage[];
 let switched: Socket | undefined;
 let peer: SpdyPeer;
-/** What the streaming server answers an upgrade with. */
+/** The streaming server's response to an upgrade. */
 let upgradeTo: Record<string, string>;
 
 before(async () => {
@@ -194,7 +194,7 @@ describe("a command over WebSocket v5", () => {
     equal(client.text(ERROR), exit);
   });
 
-  test("holds a client back whose input is not taken, and gives it signs of life until it is", async () => {
+  test("slows a client down whose input is not read, and sends it pongs until it is", async () => {
     const clock = new SteppedClock();
     await openServer({ clock, init: { streamingConnectionIdleTimeoutMs: 1e9 } });
     const client = await command();

@@ -77,7 +77,7 @@ test("streams are opened with their headers, in one zlib stream", () => {
   );
 });
 
-test("what is written arrives, on its stream, until it is ended", () => {
+test("written bytes arrive, on their stream, until it is ended", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(2), fc.string({ maxLength: 40 }))), (writes) => {
       const both = pair();

@@ -26,7 +26,7 @@ class SlowClient extends Duplex {
   }
 }
 
-test("what the runtime said before its end reaches a client that is slow to take it; then the client has a time to go", async (t) => {
+test("the runtime's last bytes reach a slow client; then the client has a time limit to disconnect", async (t) => {
   let closed = false;
   const gone = (): boolean => closed;
   const runtime = createServer().on("upgrade", (_request: IncomingMessage, socket: Socket) => {

@@ -29,7 +29,7 @@ class SlowClient extends Duplex {
   }
 }
 
-/** What ws has of the connection, its timer too, ends with it. */
+/** All resources of ws for the connection, including its timer, end with it. */
 async function gone(client: SlowClient): Promise<void> {
   client.destroy();
   if (!client.closed) await once(client, "close");
@@ -75,7 +75,7 @@ function open(head: Buffer = Buffer.alloc(0)): Opened {
   return { client, end, events };
 }
 
-test("what came with the request comes first; messages go out whole, unmasked, in order", async () => {
+test("bytes that came with the request come first; messages are sent whole, unmasked, in order", async () => {
   const { client, end, events } = open(clientFrame(2, Buffer.from("one")));
   client.push(clientFrame(2, Buffer.from("two"), { mask: 7 }));
   await turn();
@@ -106,7 +106,7 @@ test("a client that is slow holds the sender back, and is left its time after th
   await gone(client);
 });
 
-test("the client's close frame is its end, though it stays and takes nothing; what follows it is dropped", async () => {
+test("the client's close frame is its end, though it stays and reads nothing; later frames are dropped", async () => {
   const { client, end, events } = open();
   client.slow = true;
   end.send(Buffer.alloc(100_000));

@@ -1,6 +1,6 @@
 // One connection to systemd's manager: calls, and the ends of the jobs they start. It speaks D-Bus straight to process 1 at
 // its private socket: no bus daemon in between that may not run yet, and no stranger who could send us messages.
-// Invariant: every call and every wait ends: with an answer, an abort, or SystemdConnectionLostError.
+// Invariant: every call and every wait settles: with a reply, an abort, or SystemdConnectionLostError.
 import { createConnection, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemdCallError, SystemdConnectionLostError, type SystemdSubject } from "./systemd-errors.js";
@@ -21,7 +21,10 @@ export interface SystemdConnection {
   readonly open: boolean;
   /** @throws SystemdCallError, SystemdConnectionLostError, or the signal's reason */
   call(subject: SystemdSubject, signature: string, body: readonly DbusValue[], signal: AbortSignal): Promise<unknown[]>;
-  /** A call that starts a job; resolves to the job's result ("done", "failed", …) when it is over. Throws as `call`. */
+  /**
+   * A call that starts a job; resolves to the job's result ("done", "failed", …) when the job has ended. Throws as
+   * `call`.
+   */
   runJob(subject: SystemdSubject, signature: string, body: readonly DbusValue[], signal: AbortSignal): Promise<string>;
   /** While idle the connection does not keep the process alive. */
   setIdle(idle: boolean): void;
@@ -84,10 +87,10 @@ export async function connectSystemd(path: string, signal: AbortSignal): Promise
 class Connection implements SystemdConnection {
   open = true;
   private failure: unknown;
-  /** Ends of what is under way, called when the connection closes. */
+  /** Reject the pending calls; called when the connection closes. */
   private readonly cuts = new Set<() => void>();
   private readonly waiting = new Map<string, (result: string) => void>();
-  /** Jobs that were over before their call's answer was seen; kept while such a call is under way. */
+  /** Jobs whose result came before the reply to their call; kept while such a call is pending. */
   private readonly over = new Map<string, string>();
   private starting = 0;
 

@@ -3,13 +3,13 @@ import { messageOf } from "../../../../shared/errors/thrown.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 
-/** What a call was for: the manager's method and the unit it is about. */
+/** The subject of a call: the manager's method and the unit. */
 export interface SystemdSubject {
   method: string;
   unit: string;
 }
 
-/** Nothing answers at systemd's socket. */
+/** No process responds at systemd's socket. */
 export class SystemdUnreachableError extends Error {
   override readonly name = "SystemdUnreachableError";
   constructor(socket: string, tries: number, cause: unknown) {
@@ -20,11 +20,8 @@ export class SystemdUnreachableError extends Error {
     );
   }
 }
-export function isSystemdUnreachableError(error: unknown): error is SystemdUnreachableError {
-  return error instanceof SystemdUnreachableError;
-}
 
-/** The connection ended before the answer came: whether the call took effect is unknown. */
+/** The connection ended before the reply came: whether the call took effect is unknown. */
 export class SystemdConnectionLostError extends Error {
   override readonly name = "SystemdConnectionLostError";
   constructor({ method, unit }: SystemdSubject, cause?: unknown) {
@@ -36,7 +33,7 @@ export function isSystemdConnectionLostError(error: unknown): error is SystemdCo
   return error instanceof SystemdConnectionLostError;
 }
 
-/** No answer, or no end of the job, in time. */
+/** No reply, or no end of the job, in time. */
 export class SystemdDeadlineError extends Error {
   override readonly name = "SystemdDeadlineError";
   constructor({ method, unit }: SystemdSubject, deadlineMs: number) {
@@ -45,9 +42,6 @@ export class SystemdDeadlineError extends Error {
         `"systemctl list-jobs" shows the jobs that it waits for`,
     );
   }
-}
-export function isSystemdDeadlineError(error: unknown): error is SystemdDeadlineError {
-  return error instanceof SystemdDeadlineError;
 }
 
 /** systemd refused the call. */
@@ -76,7 +70,4 @@ export class SystemdJobError extends Error {
     );
     this.result = result;
   }
-}
-export function isSystemdJobError(error: unknown): error is SystemdJobError {
-  return error instanceof SystemdJobError;
 }

@@ -98,7 +98,7 @@ export class SystemdLink {
 
   private async attempt(): Promise<SystemdConnection> {
     const { socketPath, clock } = this.options;
-    const late = (): Error => new Error(`no answer within ${CONNECT_DEADLINE_MS / 1000} s`);
+    const late = (): Error => new Error(`no response within ${CONNECT_DEADLINE_MS / 1000} s`);
     using attempt = new Scope(this.closed.signal).limit(clock, CONNECT_DEADLINE_MS, late);
     return await connectSystemd(socketPath, attempt.signal);
   }

@@ -1,6 +1,6 @@
 // CgroupLimits as properties of a slice. Where systemd rounds (quotas go up to whole percents of a CPU) or has no property
 // (huge pages), the exact value is written to the cgroup's file afterwards.
-import type { CgroupLimits } from "../cgroup-limits.js";
+import type { CgroupLimits } from "../cgroup-tree.js";
 import { QUOTA_PERIOD_US, sharesToWeight } from "../../cpu.js";
 
 /** Name, D-Bus type of the value, value. 64-bit numbers travel as bigints. */
@@ -31,7 +31,7 @@ export function accountingProperties(version: 1 | 2): UnitProperty[] {
   return ["CPUAccounting", "MemoryAccounting", "TasksAccounting", io].map((name) => [name, "b", true]);
 }
 
-/** An absent limit gives no property: what the unit has is left alone. */
+/** An absent limit yields no property: the unit's value stays. */
 export function limitProperties(limits: CgroupLimits, version: 1 | 2): UnitProperty[] {
   const properties: UnitProperty[] = [];
   const { memoryBytes, memoryMinBytes, memoryLowBytes, cpuShares, cpuQuotaUs, pids } = limits;

@@ -1,15 +1,14 @@
-// The cgroup tree as systemd keeps it: each cgroup is a transient slice, made, changed and removed by asking systemd. Beneath
-// is the plain tree under the slices' directory names, for what systemd does not do: reading, hierarchies it leaves alone
-// (v1), controllers and exact values it has no property for, and killing what is left.
-import type { CgroupLimits } from "../cgroup-limits.js";
+// The cgroup tree of the systemd driver: each cgroup is a transient slice that systemd creates, changes and removes.
+// The plain tree under the slices' directory names does the rest: reading, hierarchies that systemd does not manage
+// (v1), controllers and exact values without a unit property, and killing the remaining processes.
+import type { CgroupLimits, CgroupTree } from "../cgroup-tree.js";
 import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
-import type { CgroupTree } from "../cgroup-tree.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
 import type { SystemdUnits } from "./systemd-units.js";
 
 export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree {
   const { version } = plain;
-  /** Units this process made or has seen in systemd: a directory alone may be of no unit, and systemd would reset it. */
+  /** Units that this process created or found in systemd: a directory without a unit would be reset by systemd. */
   const known = new Set<string>();
 
   const ensureUnit = async (name: CgroupName, limits: CgroupLimits): Promise<void> => {

@@ -16,7 +16,7 @@ export interface SystemdUnits {
   /** Changes properties of a unit until the next boot. */
   set(unit: string, properties: readonly UnitProperty[]): Promise<void>;
   isLoaded(unit: string): Promise<boolean>;
-  /** Stops the unit and what is in it; no error when there is none. @throws SystemdJobError */
+  /** Stops the unit and its processes; no error if the unit does not exist. @throws SystemdJobError */
   stop(unit: string): Promise<void>;
   close(): void;
 }

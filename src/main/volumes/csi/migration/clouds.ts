@@ -1,5 +1,5 @@
-// What each cloud's own way to name a volume is for its CSI driver. Pure. What drivers get is a contract: handles,
-// attributes and secrets are upstream's.
+// Translates each cloud's in-tree volume source for its CSI driver. Pure. Handles, attributes and secrets are a contract with the
+// drivers: they equal upstream's.
 import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../../../../shared/api/objects.js";
 import { CsiSpecError } from "../errors.js";
 import type { MigratedField } from "../migrated-plugins.js";
@@ -9,7 +9,7 @@ export type Source = Readonly<Record<string, unknown>>;
 
 export interface Cloud {
   driver: string;
-  /** Labels by which the driver's nodes say where they are; absent: anywhere. */
+  /** Labels with the location of the driver's nodes; absent: anywhere. */
   zoneKey?: string;
   regionKey?: string;
   /** A zone label names several ("a__b"). */
@@ -163,7 +163,7 @@ function ebsHandle(id: string): string {
   throw new CsiSpecError(`${JSON.stringify(id)} is no EBS volume: it must end in vol-<id>`);
 }
 
-/** Project and zone are the driver's to find out, where the labels of the volume do not tell. */
+/** The driver finds project and zone itself, if the labels of the volume do not contain them. */
 function gceHandle(disk: string, pv: PersistentVolume | undefined): string {
   const labels = pv?.metadata.labels ?? {};
   const zones = (labels[BETA_ZONE] || labels[ZONE] || "").split(ZONES_DELIMITER);
@@ -185,7 +185,7 @@ function gceRegion(zones: readonly string[]): string {
   throw new CsiSpecError(`zones ${zones.join()} are not of one region`);
 }
 
-/** A disk is written to from one node, whatever the volume says. */
+/** A disk is writable on one node only, whatever the volume's access modes are. */
 function gceModes(modes: readonly string[] = []): string[] {
   const onlyRead = modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany");
   return [onlyRead ? "ReadOnlyMany" : "ReadWriteOnce"];

@@ -5,12 +5,12 @@ import { ApiError } from "../errors.js";
 import type { WireResponse } from "../connection/wire.js";
 import { parseJson } from "../../../text/parse-json.js";
 
-/** An answer that can't be what was asked for. */
+/** The response is not of the requested kind. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }
 
-/** The connection ended before the answer did; named as Node names it. */
+/** The connection ended before the response did; named as Node names it. */
 class CutBodyError extends Error {
   override readonly name = "CutBodyError";
   readonly code = "ERR_STREAM_PREMATURE_CLOSE";
@@ -42,13 +42,15 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
   return all;
 }
 
-/** By events: an iterator makes a dozen objects and as many listeners for each answer, most of which are one block. */
+/**
+ * By events: an iterator creates a dozen objects and as many listeners for each response, most of which are one block.
+ */
 function blocksOf(body: Readable): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];
     let size = 0;
     const cut = (): void => reject(body.errored ?? new CutBodyError());
-    // What is over already says nothing any more.
+    // A body that has ended already emits no further event.
     if (body.destroyed) {
       cut();
       return;
@@ -87,7 +89,7 @@ interface StatusLike {
   details?: unknown;
 }
 
-/** What the server says when it refuses, with its own words where it has any. */
+/** The error of a refused call, with the server's own message if it has one. */
 export async function refusalOf(response: WireResponse): Promise<ApiError> {
   const text = (await readAll(response)).toString("utf8");
   try {

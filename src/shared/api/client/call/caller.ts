@@ -1,21 +1,19 @@
-// One call from start to end: its turn, its deadline, its retries, and its failure in words.
-// What is tried again is what client-go tries again: any answer of 429 or 5xx that says when (Retry-After), and reads whose
-// connection broke.
+// One call from start to end: its turn, its deadline, its retries, and the text of its failure.
+// Retries are those of client-go: any response of 429 or 5xx with Retry-After, and reads whose connection broke.
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
-import type { ApiConnectionError } from "../errors.js";
-import { isApiError, isTooLargeVersion } from "../errors.js";
+import { type ApiConnectionError, isApiError, isTooLargeVersion } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 import { isCredentialError } from "../credentials/errors.js";
 import { Scope } from "../../../abort/scope.js";
 import { connectionError } from "../connection/trouble.js";
-import { type Wire, type WireRequest, type WireResponse } from "../connection/wire.js";
+import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
 import { withoutTrailing } from "../../../text/trim.js";
-import { errorCode } from "../../../errors/error-code.js";
-import { abortReason } from "../../../errors/thrown.js";
+import { errorCode, abortReason } from "../../../errors/thrown.js";
+import { traced } from "../../../tracing/tracing.js";
 
 const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
@@ -36,7 +34,7 @@ export interface Call {
   timeoutMs: number;
 }
 
-/** Takes an answer of 2xx. */
+/** Handles a response of 2xx. */
 export type Read<T> = (response: WireResponse) => T | Promise<T>;
 
 export interface CallerOptions {
@@ -79,16 +77,16 @@ export class Caller {
     }
   }
 
-  /** As `run`, in the caller's scope: the answer may outlive the call. Rejects with anything. */
+  /** As `run`, in the caller's scope: the response may outlive the call. Rejects with anything. */
   async within<T>(call: Call, scope: Scope, read: Read<T>): Promise<T> {
-    const late = (): Error => this.failure(call, `no answer within ${call.timeoutMs} ms`);
+    const late = (): Error => this.failure(call, `no response within ${call.timeoutMs} ms`);
     scope.limit(this.options.clock, call.timeoutMs, late);
     const deadline = this.options.clock.monotonic() + call.timeoutMs;
     await this.turn(call, scope.signal);
     return await this.attempts(call, scope, read, deadline);
   }
 
-  /** Any failure of the call, in this client's words. */
+  /** Any failure of the call, as one of this client's errors. */
   explained(call: Call, scope: Scope, error: unknown): Error {
     if (scope.signal.aborted) return abortReason(scope.signal);
     if (isApiError(error) || isCredentialError(error) || error instanceof TypeError) return error;
@@ -101,7 +99,7 @@ export class Caller {
   }
 
   private async turn(call: Call, signal: AbortSignal): Promise<void> {
-    const waitedMs = await this.options.limit.take(signal);
+    const waitedMs = await this.options.limit.acquire(signal);
     this.options.metrics?.throttled(this.labels(call), waitedMs);
     if (waitedMs < LONG_WAIT_MS) return;
     const fields = { duration: `${Math.round(waitedMs)}ms`, verb: call.method, URL: this.url(call) };
@@ -111,7 +109,7 @@ export class Caller {
   private async attempts<T>(call: Call, scope: Scope, read: Read<T>, deadline: number): Promise<T> {
     const { clock } = this.options;
     for (let left = RETRIES; ; left--) {
-      // A wait that ends too late would only hide the answer.
+      // A wait that ends too late would only hide the response.
       const mayWait = (ms: number): boolean => left > 0 && clock.monotonic() + ms < deadline;
       const outcome = await this.attempt(call, scope, read, mayWait);
       if ("value" in outcome) return outcome.value;
@@ -148,7 +146,9 @@ export class Caller {
   private async send(call: Call, signal: AbortSignal): Promise<WireResponse> {
     let code = NO_ANSWER;
     try {
-      const response = await this.options.wire.send(this.request(call), signal);
+      const response = await tracedRequest(call.method, this.url(call), (headers) =>
+        this.options.wire.send(this.request(call, headers), signal),
+      );
       code = String(response.status);
       return response;
     } finally {
@@ -160,10 +160,10 @@ export class Caller {
     return { verb: method, host: this.host };
   }
 
-  private request(call: Call): WireRequest {
+  private request(call: Call, traceHeaders: Record<string, string>): WireRequest {
     const { method, path, headers, body } = call;
     const own = { accept: "application/json", "user-agent": this.options.userAgent };
-    return { method, path: this.basePath + path, headers: { ...own, ...headers }, body };
+    return { method, path: this.basePath + path, headers: { ...own, ...headers, ...traceHeaders }, body };
   }
 
   private url({ path }: Call): string {
@@ -171,9 +171,40 @@ export class Caller {
   }
 }
 
-/** Milliseconds; undefined when the answer does not ask for another try. */
+/** Milliseconds; undefined if the response does not request a retry. */
 function retryAfter({ status, headers }: WireResponse): number | undefined {
   if (status !== 429 && (status < 500 || status > 599)) return undefined;
   const seconds = headers["retry-after"];
   return typeof seconds === "string" && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
+}
+
+// Spans of requests to the API server: from sending a request to the header of its answer, with upstream's name and attributes.
+// The API server gets the span's context in the header traceparent.
+
+/** @param send gets the headers to add; none while tracing is off */
+export function tracedRequest(
+  method: string,
+  url: string,
+  send: (headers: Record<string, string>) => Promise<WireResponse>,
+): Promise<WireResponse> {
+  return traced(
+    `HTTP ${method}`,
+    () => ({ kind: "client", attributes: attributesOf(method, url) }),
+    async (span) => {
+      const response = await send(span?.headers() ?? {});
+      span?.set({ "http.response.status_code": response.status });
+      if (response.status >= 400) span?.fail(new Error(`the server answered ${response.status}`));
+      return response;
+    },
+  );
+}
+
+function attributesOf(method: string, url: string): Record<string, string | number> {
+  const { hostname, port, protocol } = new URL(url);
+  return {
+    "http.request.method": method,
+    "url.full": url,
+    "server.address": hostname,
+    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+  };
 }

@@ -1,4 +1,4 @@
-// A list's answer, parsed item by item as it comes.
+// Parses a list response item by item as it arrives.
 import { ListCutter } from "../decode/list-cutter.js";
 import type { OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
@@ -6,7 +6,7 @@ import type { ApiList } from "../port.js";
 import type { WireResponse } from "../connection/wire.js";
 import { BodyError, bodyOf, jsonOf } from "./body.js";
 
-/** Of one answer; longer lists come in pages. */
+/** Limit for one response; longer lists come in pages. */
 const LIST_LIMIT = 256 * 1024 * 1024;
 
 /** Rejects with BodyError when the body is no list: it may have been cut. */

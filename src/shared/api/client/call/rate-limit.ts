@@ -1,8 +1,8 @@
-// client-go's client-side throttling: a bucket of tokens, refilled at `qps`, holding `burst`. Who comes first goes first.
+// client-go's client-side throttling: a bucket of tokens, refilled at `qps`, holding `burst`. First come, first served.
 import type { Clock, Timer } from "../../../clock/clock.js";
 import { abortReason } from "../../../errors/thrown.js";
 
-/** client-go's own defaults, which 0 stands for. */
+/** client-go's own defaults, for 0. */
 const DEFAULT_QPS = 5;
 const DEFAULT_BURST = 10;
 
@@ -31,7 +31,7 @@ export class RateLimit {
   }
 
   /** @returns milliseconds waited. Rejects with the signal's reason. */
-  async take(signal: AbortSignal): Promise<number> {
+  async acquire(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     if (this.tryTake()) return 0;
     const since = this.clock.monotonic();

@@ -16,7 +16,9 @@ interface Line {
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
-/** Ends with the body. Throws ApiError for the server's ERROR events, BodyError for what is no watch event. */
+/**
+ * Ends with the body. Throws ApiError for the server's ERROR events, and BodyError for other texts than watch events.
+ */
 export async function* watchEvents<T extends ApiObject>(
   body: Readable,
   turn: Turn,
@@ -35,7 +37,10 @@ export async function* watchEvents<T extends ApiObject>(
   // A partial line at the end is dropped; the next watch sends the event again.
 }
 
-/** Where a server that is written in Go has what tells a change; names have 253 bytes at most. */
+/**
+ * The head of a MODIFIED event as servers written in Go encode it, up to UID and resource version; names have 253 bytes
+ * at most.
+ */
 const CHANGED =
   /^\{"type":"MODIFIED","object":\{"kind":"\w+","apiVersion":"[\w./-]+","metadata":\{"name":"[^"\\]+",(?:"generateName":"[^"\\]+",)?(?:"namespace":"[^"\\]+",)?"uid":"([^"\\]+)","resourceVersion":"(\d+)"/;
 const HEAD_BYTES = 1024;

@@ -10,7 +10,7 @@ import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { isNotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 
-/** A server that leaves every connection at once does not get asked for ever. */
+/** Limit for a server that closes every connection at once. */
 const TRIES = 4;
 /** Connections made while a call waits: others may have taken all streams of one. */
 const OPENINGS = 10;
@@ -55,7 +55,7 @@ export class Channel implements Wire {
     });
   }
 
-  /** Ends all connections, and what is under way on them. */
+  /** Closes all connections and rejects the calls on them. */
   destroy(error: Error): void {
     this.lastCall?.cancel();
     this.end.abort(error);
@@ -99,7 +99,7 @@ export class Channel implements Wire {
     const { Http1Sockets } = dialed === undefined ? await loading : await whileHeld(dialed.socket, loading);
     const again = async () => (await dial(this.target, ["http/1.1"], this.clock, this.end.signal)).socket;
     const sockets = new Http1Sockets(this.target.server, again, () => {
-      // The next connection asks anew whether there is HTTP/2.
+      // The next connection negotiates HTTP/2 again.
       if (this.http1 === sockets) this.http1 = undefined;
     });
     if (dialed !== undefined) sockets.adopt(dialed.socket);

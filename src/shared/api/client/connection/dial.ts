@@ -21,6 +21,8 @@ export interface Target {
   context: SecureContext | undefined;
   tlsServerName: string | undefined;
   insecure: boolean;
+  /** The name of the server, or of the proxy, was resolved after `ms`. */
+  onResolved: ((host: string, ms: number) => void) | undefined;
 }
 
 export interface Dialed {
@@ -47,7 +49,7 @@ export async function dial(
   const scope = new Scope(signal);
   scope.limit(clock, DIAL_MS, () => new DialTimeoutError(`no connection within ${DIAL_MS / 1000} s`));
   try {
-    const tcp = await openTcp(target, scope.signal);
+    const tcp = await openTcp(target, clock, scope.signal);
     if (target.context === undefined) return { socket: tcp, protocol: "http/1.1" };
     return await openTls(tcp, target, target.context, offer, scope.signal);
   } finally {
@@ -55,11 +57,16 @@ export async function dial(
   }
 }
 
-async function openTcp({ server, proxy }: Target, signal: AbortSignal): Promise<Socket> {
+async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, signal: AbortSignal): Promise<Socket> {
   // Loaded before there is a socket: a socket without listeners must not fail meanwhile.
   const tunnel = proxy === undefined ? undefined : await import("./connect-through.js");
   const first = proxy ?? server;
   const socket = connectTcp({ host: bareHost(first), port: portOf(first), noDelay: true });
+  const since = clock.monotonic();
+  // Node emits one event for each address that the name has.
+  socket.once("lookup", () => {
+    if (isIP(bareHost(first)) === 0) onResolved?.(bareHost(first), clock.monotonic() - since);
+  });
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
   await opened(socket, "connect", signal);
   if (proxy === undefined || tunnel === undefined) return socket;
@@ -81,7 +88,7 @@ async function openTls(
   const name = target.tlsServerName ?? host;
   const socket = connectTls({
     socket: tcp,
-    // What the certificate must be for; an address is checked without SNI.
+    // The name that the certificate must have; an address is checked without SNI.
     host: name,
     ...(isIP(name) === 0 ? { servername: name } : {}),
     secureContext: context,

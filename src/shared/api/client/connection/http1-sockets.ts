@@ -1,4 +1,4 @@
-// Keep-alive HTTP/1.1, for servers (or what stands before them) without HTTP/2, and for plain http://.
+// Keep-alive HTTP/1.1, for servers or proxies without HTTP/2, and for plain http://.
 import { Agent, request as httpRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
@@ -23,7 +23,7 @@ class DialingAgent extends Agent {
   }
 }
 
-/** How a server ends a connection that it had kept. */
+/** Errors of a kept connection that the server closed. */
 const STALE = new Set(["ECONNRESET", "EPIPE"]);
 
 export class Http1Sockets implements Wire {
@@ -78,7 +78,7 @@ export class Http1Sockets implements Wire {
   /** Ends idle connections now; those in use end with what they are used for. */
   retire(): void {
     this.agent.destroyIdle();
-    // A socket that is given back is not kept.
+    // A released socket is not kept.
     this.agent.maxFreeSockets = 0;
   }
 

@@ -1,13 +1,16 @@
-// One HTTP/2 connection: all calls and watches side by side.
-// Invariant: a connection whose server went silent is given up (PING, client-go's times), and one that the server is
-// leaving (GOAWAY) takes no more requests.
-import { connect, constants } from "node:http2";
-import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
+// One HTTP/2 connection: carries all calls and watches in parallel. Invariant: a connection to a silent server is
+// closed (PING, client-go's times), and one that the server closes (GOAWAY) takes no more requests.
+import {
+  connect,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from "node:http2";
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../clock/clock.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
-import { errorCode } from "../../../errors/error-code.js";
-import { abortReason } from "../../../errors/thrown.js";
+import { errorCode, abortReason } from "../../../errors/thrown.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;
@@ -16,12 +19,12 @@ const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 1024 * 1024 * 1024;
 /** MiB; Node refuses new streams beyond it, 10 by default. */
 const SESSION_MEMORY = 256;
-/** For a server that does not say how many it allows. */
+/** For a server that does not report its limit. */
 const STREAMS = 100;
 
 const GONE = new Set(["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION", "ERR_HTTP2_OUT_OF_STREAMS"]);
 
-/** The server no longer answers on this connection. */
+/** The server no longer responds on this connection. */
 export class SilentServerError extends Error {
   override readonly name = "SilentServerError";
 }
@@ -92,7 +95,7 @@ export class Http2Session implements Wire {
         const { ":status": status = 0, ...rest } = given;
         resolve({ status, headers: rest, body: stream });
       });
-      // Stays for good: reading the body also reports errors that come after the answer has begun.
+      // Stays for good: reading the body also reports errors that come after the start of the response.
       stream.on("error", (error: Error) => (failure ??= error));
       stream.on("close", () => {
         this.streams -= 1;
@@ -106,7 +109,7 @@ export class Http2Session implements Wire {
     });
   }
 
-  /** Takes no more requests and ends with the last stream. */
+  /** Accepts no more requests and ends with the last stream. */
   retire(): void {
     this.going = true;
     if (!this.session.destroyed) this.session.close();
@@ -139,7 +142,7 @@ export class Http2Session implements Wire {
   private ping(): void {
     if (this.waiting !== undefined || this.session.destroyed) return;
     this.waiting = this.clock.after(PING_ANSWER_MS, () => {
-      this.destroy(new SilentServerError(`no answer to a PING within ${PING_ANSWER_MS / 1000} s`));
+      this.destroy(new SilentServerError(`no response to a PING within ${PING_ANSWER_MS / 1000} s`));
     });
     this.session.ping(() => {
       this.waiting?.cancel();

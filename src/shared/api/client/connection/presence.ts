@@ -6,12 +6,12 @@ import { isCredentialError } from "../credentials/errors.js";
 import { type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 
-/** Away for less it is back before the first waits are over. */
+/** After a shorter absence the server returns before the first waits end. */
 const LEAST_AWAY_MS = 2000;
 
-/** Where one can hear of it. */
+/** Notifications that the server is reachable again. */
 export interface Returns {
-  /** @returns ends it */
+  /** @returns ends the subscription */
   onReturn(listener: () => void): () => void;
 }
 

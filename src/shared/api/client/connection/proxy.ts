@@ -1,4 +1,4 @@
-// Which proxy stands between: the kubeconfig's, or what the environment says as Go reads it
+// The proxy of a connection: the kubeconfig's, or that of the environment by Go's rules
 // (https://pkg.go.dev/golang.org/x/net/http/httpproxy).
 import { isIP } from "node:net";
 

@@ -26,6 +26,7 @@ export class Transport implements Wire {
     private readonly credentials: Credentials,
     private readonly clock: Clock,
     private readonly log: ClientLog,
+    private readonly onResolved?: (host: string, ms: number) => void,
   ) {}
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
@@ -90,6 +91,7 @@ export class Transport implements Wire {
         context: tls?.context,
         tlsServerName: this.config.tlsServerName,
         insecure: this.config.insecureSkipTlsVerify === true,
+        onResolved: this.onResolved,
       };
       this.channel = { wire: new Channel(target, this.clock), tls };
     }

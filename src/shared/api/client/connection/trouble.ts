@@ -1,6 +1,6 @@
 // Describes failures of the connection to the API server: what happened, and what the operator can do.
 import { ApiConnectionError } from "../errors.js";
-import { errorCode } from "../../../errors/error-code.js";
+import { errorCode } from "../../../errors/thrown.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "nothing listens there: is the API server running?"],
@@ -8,9 +8,9 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["EPIPE", "the server, or what stands before it, ended the connection: look at its log"],
   ["EHOSTUNREACH", "there is no way to that host: look at routes and firewalls"],
   ["ENETUNREACH", "there is no way to that network: look at routes and firewalls"],
-  ["ETIMEDOUT", "the host does not answer: look at routes and firewalls"],
+  ["ETIMEDOUT", "the host does not respond: look at routes and firewalls"],
   ["ENOTFOUND", "the host's name is not known: look at DNS, or use an address in the kubeconfig"],
-  ["EAI_AGAIN", "the name server does not answer: look at DNS, or use an address in the kubeconfig"],
+  ["EAI_AGAIN", "the name server does not respond: look at DNS, or use an address in the kubeconfig"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for other names: use one of them, or set tls-server-name"],
   ["CERT_HAS_EXPIRED", "its certificate has expired: renew it, or set this node's clock"],
   ["CERT_NOT_YET_VALID", "its certificate is not valid yet: set this node's clock"],

@@ -14,18 +14,18 @@ export interface WireResponse {
   status: number;
   /** Lower case names. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** To be read to its end, or destroyed. Errors are as Node gives them. */
+  /** Must be read to its end, or destroyed. Errors are Node's. */
   body: Readable;
   /** Bytes of the body so far, unpacked; counted by who reads it. */
   received?: number;
 }
 
-/** Where requests can be sent. Rejects as Node does, or with the signal's reason. */
+/** Sends requests. Rejects as Node does, or with the signal's reason. */
 export interface Wire {
   send(request: WireRequest, signal: AbortSignal): Promise<WireResponse>;
 }
 
-/** The connection ended before the request was looked at: it may be sent again, whatever it asks. */
+/** The connection ended before the server read the request: it may be repeated, whatever its method. */
 export class NotProcessedError extends Error {
   override readonly name = "NotProcessedError";
 }

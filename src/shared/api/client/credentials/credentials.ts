@@ -1,9 +1,9 @@
-// All that a client proves itself with. Files are looked at when asked (the transport does once a minute) and after a 401; a
-// plugin runs when its credentials end or are refused. Between looks nothing is read.
+// All credentials of a client. Files are checked on request (the transport does so once a minute) and after a 401; a
+// plugin runs when its credentials expire or are refused. Between two checks nothing is read.
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import type { ExecCredential } from "./exec/exec-credential.js";
-import type { ExecPlugin, OnExec } from "./exec/exec-plugin.js";
+import type { ExecPlugin, ExecHooks } from "./exec/exec-plugin.js";
 import type { ClientLog, TlsIdentity } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { TlsIdentities } from "./tls-identity.js";
@@ -27,7 +27,7 @@ export class Credentials {
     private readonly config: ClientConfig,
     private readonly clock: Clock,
     private readonly log: ClientLog,
-    private readonly onExec?: OnExec,
+    private readonly hooks: ExecHooks = {},
   ) {
     if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, clock, log);
     if (config.tokenFile !== undefined) this.tokenFile = new SourceText({ file: config.tokenFile }, "token file");
@@ -36,13 +36,13 @@ export class Credentials {
 
   /** Rejects with CredentialError. */
   async current(): Promise<Proof> {
-    if (this.proof === undefined || this.plugin?.isDue === true) return await this.look();
+    if (this.proof === undefined || this.plugin?.isDue === true) return await this.readProof();
     return await this.proof;
   }
 
   /** Reads all files again, now. Rejects with CredentialError. */
   async reload(): Promise<void> {
-    await this.look();
+    await this.readProof();
   }
 
   /** The server refused this proof. @returns whether there is another one to try */
@@ -50,14 +50,14 @@ export class Credentials {
     const current = await this.proof;
     if (current !== undefined && current !== proof) return true;
     this.plugin?.refused();
-    const next = await this.look().catch((error: unknown) => {
+    const next = await this.readProof().catch((error: unknown) => {
       this.log.warn({ err: error }, "The API server rejects the credentials, and no others are configured");
       return proof;
     });
     return next.tls !== proof.tls || next.headers["authorization"] !== proof.headers["authorization"];
   }
 
-  private look(): Promise<Proof> {
+  private readProof(): Promise<Proof> {
     const looking = this.read();
     this.proof = looking;
     // A failure reaches the caller and is not cached.
@@ -81,7 +81,7 @@ export class Credentials {
     const { config } = this;
     if (config.exec === undefined) return undefined;
     const { ExecPlugin } = await import("./exec/exec-plugin.js");
-    this.plugin ??= new ExecPlugin(config.exec, config, this.clock, this.onExec);
+    this.plugin ??= new ExecPlugin(config.exec, config, this.clock, this.hooks);
     return await this.plugin.current();
   }
 

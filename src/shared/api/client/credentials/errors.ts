@@ -1,6 +1,6 @@
 // Errors of client credentials and of the CA bundle.
 
-/** A file, or a plugin, gives no usable credential. */
+/** A file or a plugin provides no usable credential. */
 export class CredentialError extends Error {
   override readonly name = "CredentialError";
   readonly code = "API_CREDENTIAL";

@@ -1,4 +1,4 @@
-// What connections are made with, and what calls carry. A new identity is a new object: who holds an old one sees that.
+// The credentials of connections and calls. A new identity is a new object, so that the holder of an old one notices.
 import type { SecureContext } from "node:tls";
 import type { Logger } from "../../../log/logger.js";
 

@@ -19,7 +19,7 @@ export class SourceText {
     if ("data" in this.source) return this.source.data;
     const { file } = this.source;
     try {
-      // The stamp is taken first: a change between the two is seen next time.
+      // The stamp is read first: a change between the two is detected next time.
       const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
       const stamp = `${dev} ${ino} ${size} ${mtimeNs}`;
       if (this.text === undefined || stamp !== this.seen) {

@@ -4,7 +4,7 @@ import { ObjectBlocks, type OnOversized } from "./oversized.js";
 
 const NEWLINE = 0x0a;
 
-/** A line that is skipped ends before that: a stream without newlines is none of ours. */
+/** A longer line is an error: a stream without newlines is not a watch. */
 const LINE_LIMIT = 64 * 1024 * 1024;
 
 /** Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped. */

@@ -1,6 +1,6 @@
-// Cuts the JSON of a list into its items while it comes, so that a large list is parsed item by item, never as a whole.
-// Invariant: cut anywhere, the items and the rest say what JSON.parse of the whole says, or fail where it fails: the
-// cutter finds boundaries only, and whether what lies between is JSON is JSON.parse's to say.
+// Cuts the JSON of a list into its items while it arrives, so that a large list is parsed item by item, never as a
+// whole. Invariant: wherever it is cut, items and rest yield the result of JSON.parse for the whole, or fail if that
+// fails: the cutter finds boundaries only, and JSON.parse checks the text between them.
 
 import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";
 
@@ -14,7 +14,7 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const KEY = Buffer.from('"items"');
-/** A key as long as that is not ours. */
+/** A key of this length is not one of the API's. */
 const KEY_LIMIT = 16;
 
 /** Takes a list's bytes block by block. Items that are too large are skipped. */
@@ -26,7 +26,7 @@ export class ListCutter {
   private readonly parts = new ObjectBlocks();
   private depth = 0;
   private inItems = false;
-  /** Commas seen in the list of items. */
+  /** Commas in the list of items so far. */
   private commas = 0;
   private inString = false;
   private escaped = false;
@@ -94,7 +94,7 @@ export class ListCutter {
     return true;
   }
 
-  /** @returns the last index that was looked at */
+  /** @returns the last index that was read */
   private passString(block: Buffer, from: number): number {
     for (let at = from; at < block.length; at++) {
       const byte = block[at] ?? 0;

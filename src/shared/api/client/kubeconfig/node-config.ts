@@ -1,11 +1,11 @@
-// How each thread of a node gets at its API server: the kubeconfig, with the client certificate that was renewed since.
+// The client configuration of each thread: the kubeconfig, with the latest rotated client certificate.
 import type { ClientConfig } from "../config.js";
 
 export interface NodeConfigFiles {
   kubeconfig: string;
   /** Certificate and key that take the place of the kubeconfig's (RenewedPair); "": none ever will. */
   renewedCertificate: string;
-  /** What the kubeconfig says, where another thread has read it: a YAML library costs each thread 3 MiB. */
+  /** The content of the kubeconfig, if another thread has read it: a YAML library costs each thread 3 MiB. */
   config?: ClientConfig;
 }
 

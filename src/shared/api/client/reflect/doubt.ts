@@ -1,16 +1,18 @@
-// Whether the server still has the history that a watch goes on in.
-// Invariant: storage that was lost or set back is noticed though the server says nothing about it: it opens a watch at a
-// version of the future (seen at 1.36), and then tells neither changes nor bookmarks until that version is passed.
+// Checks whether the server still has the history that a watch continues from. Invariant: lost or restored storage is
+// detected although the server does not report it: it opens a watch at a future version (observed with 1.36), and then
+// sends neither changes nor bookmarks until that version is passed.
 import type { Clock } from "../../../clock/clock.js";
 import type { Scope } from "../../../abort/scope.js";
 import { isUnknownVersion } from "./versions.js";
 
 /** Bookmarks come once a minute. */
 const SILENT_MS = 120_000;
-/** After a failure the server is asked 1 to 5 s into the next watch, so that not all of a node's watches ask at once. */
+/**
+ * After a failure the server is queried 1 to 5 s into the next watch, so that a node's watches do not query together.
+ */
 const FAILED_MS = 1000;
 const SPREAD_MS = 4000;
-/** Between questions that are not answered. */
+/** Interval between queries without a response. */
 const AGAIN_MS = 30_000;
 
 export class Doubt {
@@ -38,7 +40,7 @@ export class Doubt {
     this.hasFailed = true;
   }
 
-  /** As long as the scope of a watch lasts; ends it with the server's answer where that says that history is another one. */
+  /** Runs as long as the scope of a watch; aborts it with the server's error if the history has changed. */
   async during(scope: Scope): Promise<void> {
     const { clock } = this;
     const { signal } = scope;
@@ -57,7 +59,7 @@ export class Doubt {
       await this.ask(scope.signal);
       this.settled();
     } catch (error) {
-      // A change that came meanwhile says more; other failures are for the watch to find.
+      // A change that came meanwhile proves more; other failures are for the watch to find.
       if (received === this.received && error instanceof Error && isUnknownVersion(error)) scope.abort(error);
     }
   }

@@ -1,11 +1,11 @@
-// When a reflector asks again: at once after a watch that was worth its while, else ever later, as client-go's reflector does.
+// Delay of a reflector's next request: none after a watch of useful length, else growing, as in client-go's reflector.
 // Invariant: however a server behaves, requests do not come faster than about one a second for long.
 import type { Clock } from "../../../clock/clock.js";
 import { backoffMs } from "../../../turns/backoff.js";
 
 /** The first wait is 0.8 to 1.6 s, the longest 15 to 30 s. */
 const RETRY = { initialMs: 1600, maxMs: 30_000, spread: [1, 0.5] } as const;
-/** Without failures for so long, waits begin anew. */
+/** After this time without failures, waits start again at the shortest. */
 const HEALTHY_MS = 120_000;
 /** A watch that ends sooner did not do its work. */
 const SHORT_MS = 1000;
@@ -14,14 +14,14 @@ const FORGIVEN = 2;
 /** Longer than any call takes to fail. */
 const LONG_MS = 35_000;
 
-/** How a round of listing and watching went. */
+/** The result of one round of listing and watching. */
 export interface Round {
   livedMs: number;
   /** Events and bookmarks. */
   received: number;
   /**
-   * "end": the server ended the watch; "broken": the connection did; "anew": what is asked next is
-   * something else; "failed": it refused.
+   * "end": the server ended the watch; "broken": the connection failed; "anew": the next request differs
+   * from the last; "failed": the server refused.
    */
   how: "end" | "broken" | "anew" | "failed";
 }
@@ -54,7 +54,7 @@ export class Pace {
     return waitMs;
   }
 
-  /** The server is there: how long it was waited for before says nothing of how soon it can be asked for the set. */
+  /** The server is reachable: the earlier waits for it do not delay the next list. */
   private anew(livedMs: number, now: number): number {
     this.wasShort = livedMs < SHORT_MS;
     const isRare = now - this.lastAnewAt > LONG_MS;

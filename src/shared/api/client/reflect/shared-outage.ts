@@ -1,5 +1,5 @@
-// One line for all watches that stand still because the server is away, instead of one for each: pods refer to hundreds of
-// objects, and each has a watch of its own.
+// One log line for all watches that are interrupted because the server is unreachable, instead of one for each: pods
+// refer to hundreds of objects, and each has its own watch.
 import { isApiConnectionError, isApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 
@@ -21,7 +21,7 @@ export class SharedOutage {
     return true;
   }
 
-  /** The watch gets through, or is given up. */
+  /** The watch works again, or is given up. */
   over(watch: object): void {
     if (this.failing.delete(watch) && this.failing.size === 0) {
       this.log.info("Watching all objects that pods refer to again");

@@ -27,7 +27,7 @@ interface Usage {
   io: IoUsage | undefined;
 }
 
-/** @param now milliseconds since the epoch @param rates of containers whose rate the runtime does not tell */
+/** @param now milliseconds since the epoch @param rates of containers whose rate the runtime does not report */
 export function criPodReadings(
   stats: readonly PodSandboxStats[],
   pods: Iterable<Pod>,

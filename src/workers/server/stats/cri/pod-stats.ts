@@ -1,5 +1,5 @@
-// What the runtime says of pods (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. A runtime that does not know the
-// call, or is silent, is left alone for a while: the cgroups are read then, and no request waits a second time.
+// Pod stats of the runtime (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. After an error or a timeout the runtime is not
+// asked for a while: the kubelet reads the cgroups instead, and no request waits a second time.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import { isUnimplemented } from "../../../../shared/cri/errors.js";
@@ -13,7 +13,7 @@ const DEADLINE_MS = 2000;
 const SILENT_MS = 10_000;
 const UNKNOWN_MS = 5 * 60_000;
 
-export interface CriPodStatsParts {
+export interface CriPodStatsDeps {
   runtime: () => Promise<Pick<CriClient, "listPodSandboxStats">>;
   clock: Clock;
   log: Pick<Logger, "debug" | "warn">;
@@ -24,13 +24,13 @@ export class CriPodStats {
   private notBefore = -Infinity;
   private logged = false;
 
-  constructor(private readonly parts: CriPodStatsParts) {
-    this.answers = new Shared(LIFE_MS, parts.clock, () => this.ask());
+  constructor(private readonly deps: CriPodStatsDeps) {
+    this.answers = new Shared(LIFE_MS, deps.clock, () => this.ask());
   }
 
-  /** undefined: the runtime does not say. Never rejects. */
+  /** undefined: the runtime does not report them. Never rejects. */
   async now(): Promise<readonly PodSandboxStats[] | undefined> {
-    const { clock, log } = this.parts;
+    const { clock, log } = this.deps;
     if (clock.monotonic() < this.notBefore) return undefined;
     try {
       return await this.answers.get();
@@ -47,13 +47,13 @@ export class CriPodStats {
     }
   }
 
-  /** Of all containers; undefined: the runtime does not say. */
+  /** Of all containers; undefined: the runtime does not report them. */
   async containers(): Promise<ContainerStats[] | undefined> {
     return (await this.now())?.flatMap(({ linux }) => linux?.containers ?? []);
   }
 
   private async ask(): Promise<readonly PodSandboxStats[]> {
-    const runtime = await this.parts.runtime();
+    const runtime = await this.deps.runtime();
     return (await runtime.listPodSandboxStats({}, { deadlineMs: DEADLINE_MS })).stats;
   }
 }

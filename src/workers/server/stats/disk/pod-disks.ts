@@ -1,5 +1,5 @@
-// Disk usage of pods. Main walks directories, because it has a pool for it (docs/adr/0029); while requests arrive, this thread
-// reads main's newest figures. This thread reads volumes with a filesystem of their own; main knows the claims.
+// Disk usage of pods. Main walks directories, because it has a pool for it (docs/adr/0029); while requests arrive, this
+// thread reads main's newest figures. This thread reads volumes that are separate file systems; main reads the claims.
 // Invariant: a removed pod has no figures.
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";
@@ -8,23 +8,27 @@ import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
 import type { VolumeCalls } from "../../../../shared/volume-calls/volume-calls.js";
-import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
-import { figuresOf } from "../../../../shared/stats/fs-usage.js";
-import { claimOf, volumePath } from "../../../../shared/stats/volume-paths.js";
-import { claimFigures, type ClaimFigures } from "./claim-figures.js";
+import {
+  partOf,
+  type FsFigures,
+  type PodDisk,
+  type VolumeFigures,
+  figuresOf,
+} from "../../../../shared/stats/fs-figures.js";
+import { volumePath } from "../../../../shared/fs/pod-paths.js";
 
-/** Main is asked no more often; once a second while there are pods without figures. */
+/** Minimum interval of upcalls to main; once a second while there are pods without figures. */
 const ASK_MS = 5000;
 const ASK_FOR_NEW_MS = 1000;
 /** Log files are not older than this, even where volumes are measured seldom or never. */
 const OLDEST_MS = 60_000;
 
-export interface PodDisksParts {
+export interface PodDisksDeps {
   rootDir: string;
   /** volumeStatsAggPeriod; 0 and less: volumes are not shown. */
   periodMs: number;
   pods: () => Iterable<Pod>;
-  /** Main's newest figures; older ones are measured anew behind. */
+  /** Main's newest figures; older ones are measured again in the background. */
   usage: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
   /** Main's metrics, for the figures of claims. */
   collectMetrics: () => Promise<MetricSnapshot[]>;
@@ -44,7 +48,7 @@ export class PodDisks {
   private askedAt: number | undefined;
   private closed = false;
 
-  constructor(private readonly parts: PodDisksParts) {}
+  constructor(private readonly deps: PodDisksDeps) {}
 
   /** undefined: not measured yet. */
   of(uid: string): PodDisk | undefined {
@@ -54,7 +58,7 @@ export class PodDisks {
   /** A request needs figures: read newer ones if these are due. */
   ask(): void {
     if (this.closed || this.running !== undefined) return;
-    const { clock, pods, log } = this.parts;
+    const { clock, pods, log } = this.deps;
     const now = clock.monotonic();
     const all = [...pods()];
     const known = all.every(({ metadata: { uid } }) => this.entries.has(uid));
@@ -73,7 +77,7 @@ export class PodDisks {
   }
 
   private async look(pods: readonly Pod[]): Promise<void> {
-    const { usage, periodMs } = this.parts;
+    const { usage, periodMs } = this.deps;
     const maxAgeMs = periodMs > 0 ? Math.min(periodMs, OLDEST_MS) : OLDEST_MS;
     const uids = pods.map(({ metadata }) => metadata.uid);
     const found = new Map((await usage(uids, maxAgeMs)).map((one) => [one.uid, one]));
@@ -91,7 +95,7 @@ export class PodDisks {
   }
 
   private async claims(pods: readonly Pod[]): Promise<Map<string, ClaimFigures>> {
-    const { periodMs, collectMetrics, clock, log } = this.parts;
+    const { periodMs, collectMetrics, clock, log } = this.deps;
     const wanted = pods.some(({ metadata: { name }, spec: { volumes = [] } }) =>
       volumes.some((volume) => claimOf(name, volume) !== undefined),
     );
@@ -105,7 +109,7 @@ export class PodDisks {
   }
 
   private async diskOf(pod: Pod, usage: PodDiskUsage, claims: ReadonlyMap<string, ClaimFigures>): Promise<Entry> {
-    const { periodMs } = this.parts;
+    const { periodMs } = this.deps;
     const volumes: VolumeFigures[] = [];
     const local = { ...usage.other };
     for (const volume of periodMs > 0 ? (pod.spec.volumes ?? []) : []) {
@@ -129,7 +133,7 @@ export class PodDisks {
     volume: Volume,
     usage: PodDiskUsage,
   ): Promise<{ figures: FsFigures; local: boolean } | undefined> {
-    const { clock, rootDir, calls } = this.parts;
+    const { clock, rootDir, calls } = this.deps;
     const path = volumePath(rootDir, uid, volume);
     if (path === undefined) return undefined;
     try {
@@ -160,4 +164,41 @@ function claimedVolume(
   const { abnormal, ...fs } = figures;
   const health = abnormal === undefined ? {} : { abnormal: abnormal !== 0 };
   return { ...fs, name: volume.name, pvcRef: { name: claim, namespace }, ...health };
+}
+
+/** The claim behind a volume. */
+export function claimOf(podName: string, volume: Volume): string | undefined {
+  if (volume.ephemeral !== undefined) return `${podName}-${volume.name}`;
+  return volume.persistentVolumeClaim?.claimName;
+}
+
+// Figures of claims from main's own metrics: main measures them for kubelet_volume_stats_*, and only main has their
+// paths.
+
+type Member = "capacityBytes" | "availableBytes" | "usedBytes" | "inodes" | "inodesFree" | "inodesUsed" | "abnormal";
+
+const FAMILIES: ReadonlyMap<string, Member> = new Map([
+  ["kubelet_volume_stats_capacity_bytes", "capacityBytes"],
+  ["kubelet_volume_stats_available_bytes", "availableBytes"],
+  ["kubelet_volume_stats_used_bytes", "usedBytes"],
+  ["kubelet_volume_stats_inodes", "inodes"],
+  ["kubelet_volume_stats_inodes_free", "inodesFree"],
+  ["kubelet_volume_stats_inodes_used", "inodesUsed"],
+  ["kubelet_volume_stats_health_status_abnormal", "abnormal"],
+]);
+
+type ClaimFigures = FsFigures & { abnormal?: number };
+
+/** By "namespace/claim". */
+export function claimFigures(snapshots: readonly MetricSnapshot[], at: number): Map<string, ClaimFigures> {
+  const claims = new Map<string, ClaimFigures>();
+  for (const { name, samples } of snapshots.flatMap(({ families }) => families)) {
+    const member = FAMILIES.get(name);
+    if (member === undefined) continue;
+    for (const { labels, value } of samples) {
+      const key = `${labels["namespace"] ?? ""}/${labels["persistentvolumeclaim"] ?? ""}`;
+      claims.set(key, { ...claims.get(key), at, [member]: value });
+    }
+  }
+  return claims;
 }

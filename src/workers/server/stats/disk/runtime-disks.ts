@@ -1,12 +1,11 @@
-// What the runtime says of disks: where images and containers are, and what each container has written. Asked for at most every
-// ten seconds: the runtime asks each container's shim for it. No request waits for a newer answer than one of half a minute; while the
-// runtime is silent, what it said last is shown.
+// Disk figures of the runtime: the file systems of images and containers, and the bytes that each container wrote. The
+// kubelet requests them at most every ten seconds, because the runtime calls each container's shim. A request waits
+// only if the last reply is older than half a minute; while the runtime does not respond, the last figures are shown.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import type { ContainerStats, FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/log/logger.js";
-import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../../../shared/stats/fs-usage.js";
+import { partOf, type FsFigures, type WritableLayer, fsFigures } from "../../../../shared/stats/fs-figures.js";
 
 const LIFE_MS = 10_000;
 const FRESH_MS = 30_000;
@@ -20,7 +19,7 @@ export interface RuntimeDisk {
   layers: ReadonlyMap<string, WritableLayer>;
 }
 
-export interface RuntimeDisksParts {
+export interface RuntimeDisksDeps {
   containers: () => Promise<readonly ContainerStats[]>;
   images: () => Promise<Pick<CriClient, "imageFsInfo">>;
   clock: Clock;
@@ -31,14 +30,14 @@ export class RuntimeDisks {
   private last: RuntimeDisk = { layers: new Map() };
   private answeredAt: number | undefined;
   private asked: { at: number; answer: Promise<void> } | undefined;
-  /** It did not answer the last time. */
+  /** The runtime did not respond last time. */
   private silent = false;
 
-  constructor(private readonly parts: RuntimeDisksParts) {}
+  constructor(private readonly deps: RuntimeDisksDeps) {}
 
   /** Never rejects. */
   async now(): Promise<RuntimeDisk> {
-    const at = this.parts.clock.monotonic();
+    const at = this.deps.clock.monotonic();
     if (this.asked === undefined || at - this.asked.at >= LIFE_MS) this.asked = { at, answer: this.ask() };
     const fresh = this.answeredAt !== undefined && at - this.answeredAt < FRESH_MS;
     if (!fresh && !this.silent) await this.asked.answer;
@@ -46,7 +45,7 @@ export class RuntimeDisks {
   }
 
   private async ask(): Promise<void> {
-    const { clock, log } = this.parts;
+    const { clock, log } = this.deps;
     try {
       const [systems, layers] = await Promise.all([this.fileSystems(), this.layers()]);
       this.last = { ...systems, layers };
@@ -62,7 +61,7 @@ export class RuntimeDisks {
   }
 
   private async fileSystems(): Promise<Omit<RuntimeDisk, "layers">> {
-    const images = await this.parts.images();
+    const images = await this.deps.images();
     const { imageFilesystems, containerFilesystems } = await images.imageFsInfo({}, { deadlineMs: DEADLINE_MS });
     const imageFs = await this.figures(imageFilesystems[0]);
     const containerFs = await this.figures(containerFilesystems[0] ?? imageFilesystems[0]);
@@ -70,7 +69,7 @@ export class RuntimeDisks {
   }
 
   private async layers(): Promise<Map<string, WritableLayer>> {
-    const stats = await this.parts.containers();
+    const stats = await this.deps.containers();
     const systems = new Map<string, Promise<FsFigures | undefined>>();
     const layers = new Map<string, WritableLayer>();
     for (const { attributes, writableLayer } of stats) {
@@ -88,9 +87,9 @@ export class RuntimeDisks {
     return usageOf(usage, await this.statFs(usage.fsId?.mountpoint ?? ""));
   }
 
-  /** undefined: the place cannot be looked at from here. */
+  /** undefined: the path cannot be read from here. */
   private statFs(path: string): Promise<FsFigures | undefined> {
-    return fsFigures(path, this.parts.clock.now()).catch(() => undefined);
+    return fsFigures(path, this.deps.clock.now()).catch(() => undefined);
   }
 }
 

@@ -42,7 +42,7 @@ export function blockRows(one: BlockFigures, device: string, row: DiskRow): void
   row("container_fs_io_cost_indelay_seconds_total", cost.indelay / MICROS, at);
 }
 
-/** What the machine counts for a disk that a file system is on; what the root cgroup has rows for already is left out. */
+/** The machine's counters of the disk below a file system, without those for which the root cgroup has rows already. */
 export function diskRows(device: string, disk: DiskCounters, counted: BlockFigures | undefined, row: DiskRow): void {
   const at = { device };
   if (counted?.served === undefined) {

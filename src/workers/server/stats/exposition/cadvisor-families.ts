@@ -1,4 +1,4 @@
-// The families of /metrics/cadvisor: names, types and words are a contract that dashboards are written against.
+// The families of /metrics/cadvisor: names, types and help texts are a contract that dashboards depend on.
 export type CadvisorType = "counter" | "gauge";
 
 const COUNTER = "counter";

@@ -10,7 +10,7 @@ export interface OwnLabels {
   pod: string;
 }
 
-/** The further labels that there are, by where they stand among a cgroup's own. */
+/** Further labels, by their place among a cgroup's own. */
 const AFTER_CONTAINER = ["cpu", "device", "failure_type"] as const;
 const AFTER_IMAGE = ["interface", "major", "minor"] as const;
 const AFTER_NAMESPACE = ["operation"] as const;

@@ -15,7 +15,7 @@ const NANOS = 1e9;
 const MICROS = 1e6;
 const TASK_STATES = ["iowaiting", "running", "sleeping", "stopped", "uninterruptible"];
 
-/** One cgroup's rows. What is undefined has no row. */
+/** One cgroup's rows. An undefined value has no row. */
 export interface CadvisorCgroup {
   labels: OwnLabels;
   reading: Reading;

@@ -9,7 +9,7 @@ const NANOS_PER_MILLI = 1_000_000n;
 
 export type MetricsRuntime = Pick<CriClient, "listMetricDescriptors" | "listPodSandboxMetrics">;
 
-/** Rejects with a CriError when the runtime does not say. */
+/** Rejects with a CriError if the runtime does not report them. */
 export async function criMetrics(runtime: MetricsRuntime): Promise<(page: Page) => void> {
   const options = { deadlineMs: DEADLINE_MS };
   const [{ descriptors }, { podMetrics }] = await Promise.all([

@@ -1,4 +1,4 @@
-// Prometheus text, format 0.0.4, of samples that carry times of their own.
+// Prometheus text, format 0.0.4, of samples that carry their own times.
 /** Rows of one family, as the bytes that go over the wire: twenty thousand strings that stay would keep the collector busy. */
 class Family {
   private bytes: Buffer;
@@ -55,7 +55,7 @@ export class Page {
   }
 }
 
-/** `name="value",…` in the order given, without braces. */
+/** `name="value",…` in the given order, without braces. */
 export function labelText(labels: readonly (readonly [string, string])[]): string {
   return labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(",");
 }

@@ -1,8 +1,7 @@
 // The file systems that the root's rows of the cadvisor page name: those on disks, each once, by their device, and the node's own
-// in memory, by where they are. File systems of pods are the pods'; those of the network might not answer.
+// in memory, by where they are. File systems of pods are the pods'; those of the network might not respond.
 import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
-import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
-import { fsFigures } from "../../../../shared/stats/fs-usage.js";
+import { type FsFigures, fsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
 export interface NodeFileSystem {
@@ -31,7 +30,7 @@ export function nodeFileSystems(mountinfo: string, rootDir: string): NodeFileSys
   return [...found].map(([device, mountPoint]) => ({ device, mountPoint }));
 }
 
-/** Those that cannot be looked at are left out. */
+/** Unreadable ones are left out. */
 export async function readFileSystems(
   read: ReadText,
   rootDir: string,

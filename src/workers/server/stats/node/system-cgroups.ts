@@ -17,7 +17,7 @@ export interface SystemCgroup {
   path: string;
 }
 
-export interface SystemCgroupParts {
+export interface SystemCgroupDeps {
   settings: SystemCgroupSettings;
   reader: Pick<CgroupReader, "exists" | "version">;
   read: ReadText;
@@ -25,8 +25,8 @@ export interface SystemCgroupParts {
   runtimePid: number | undefined;
 }
 
-export function systemCgroups(parts: SystemCgroupParts, pods: string | undefined): SystemCgroup[] {
-  const { settings, reader, read, runtimePid } = parts;
+export function systemCgroups(deps: SystemCgroupDeps, pods: string | undefined): SystemCgroup[] {
+  const { settings, reader, read, runtimePid } = deps;
   const found: SystemCgroup[] = [];
   const add = (name: SystemCgroup["name"], path: string | undefined): void => {
     if (path !== undefined && reader.exists(path)) found.push({ name, path });

@@ -1,4 +1,4 @@
-// The Summary out of one look at the cgroups and what is known of disks and networks.
+// Builds the Summary from one reading of the cgroups and from the known figures of disks and networks.
 import type { CgroupPressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { NetworkFigures } from "../networks.js";
 import type { ProcessLimit } from "../../../../shared/stats/machine.js";
@@ -16,7 +16,7 @@ import {
 import type { ContainerStats, FsStats, NetworkStats, NodeStats, PodStats, Summary, VolumeStats } from "./types.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 
-/** What a summary of CPU and memory alone needs. */
+/** The input of a summary of CPU and memory alone. */
 export interface CoreInputs {
   nodeName: string;
   /** Milliseconds since the epoch. */

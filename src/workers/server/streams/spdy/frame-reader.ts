@@ -1,5 +1,5 @@
-// SPDY/3.1 frames as their bytes come: control frames whole, which are small, data in parts as it is there.
-// Invariant: a frame of any length costs no more memory than a control frame may have.
+// SPDY/3.1 frames as their bytes arrive: control frames whole, because they are small, data in parts. Invariant: a
+// frame of any length costs no more memory than a control frame may have.
 import { FLAG_FIN, FRAME_HEAD, VERSION } from "./frames.js";
 
 /** The peer does not speak SPDY/3.1. */

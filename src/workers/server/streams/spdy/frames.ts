@@ -12,7 +12,7 @@ export const KIND = {
   WINDOW_UPDATE: 9,
 } as const;
 export const VERSION = 3;
-/** The sender says no more on the stream. */
+/** The sender sends no more on the stream. */
 export const FLAG_FIN = 1;
 export const RST = { PROTOCOL_ERROR: 1, REFUSED_STREAM: 3, CANCEL: 5 } as const;
 export const FRAME_HEAD = 8;

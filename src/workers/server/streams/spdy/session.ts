@@ -4,7 +4,6 @@
 // Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
 import { FLAG_FIN, KIND, MAX_LENGTH, RST, dataHead, ping, rstStream, synStream } from "./frames.js";
 import { SpdyError, SpdyFrameReader } from "./frame-reader.js";
-import { headerBlock } from "./header-block.js";
 
 export interface SpdyEvents {
   onData(stream: number, part: Buffer): void;
@@ -14,7 +13,7 @@ export interface SpdyEvents {
   onGoAway(): void;
 }
 
-/** Where frames go; as a socket has it. */
+/** Output of frames; a part of a socket's interface. */
 export interface SpdyOut {
   readonly writable: boolean;
   readonly writableNeedDrain: boolean;
@@ -45,7 +44,7 @@ export class SpdySession {
     });
   }
 
-  /** What the peer has sent. @throws SpdyError: the connection is of no more use */
+  /** Handles bytes of the peer. @throws SpdyError: the connection must end */
   push(chunk: Buffer): void {
     this.reader.push(chunk);
   }
@@ -70,7 +69,7 @@ export class SpdySession {
     return !this.out.writableNeedDrain;
   }
 
-  /** Says no more on the stream. */
+  /** Ends this side of the stream. */
   end(stream: number): void {
     const sides = this.streams.get(stream);
     if (sides?.ours !== true) return;
@@ -104,7 +103,7 @@ export class SpdySession {
         return;
       }
       case KIND.PING:
-        // Servers' are even; ours, of which there are none, would be answers.
+        // The server's stream numbers are even; odd ones would be replies to streams of ours, and there are none.
         if (word(payload, 0) % 2 === 0) this.send(ping(word(payload, 0)));
         return;
       case KIND.GOAWAY:
@@ -127,7 +126,7 @@ export class SpdySession {
     return sides;
   }
 
-  /** An answer; a peer that reads nothing gets none. */
+  /** A reply; a peer that reads nothing gets none. */
   private send(frame: Buffer): void {
     if (this.out.writable && !this.out.writableNeedDrain) this.out.write(frame);
   }
@@ -140,4 +139,42 @@ function word(payload: Buffer, at: number): number {
 
 function streamOf(payload: Buffer): number {
   return word(payload, 0) & 0x7fff_ffff;
+}
+
+// The headers of a SPDY stream: names and values with their lengths, in the connection's one zlib stream. Nothing is
+// compressed: they are a few dozen bytes once per stream, and deflate's stored blocks need neither the dictionary nor a
+// compressor for the whole connection. Headers of the peer are never read: the kubelet needs none.
+
+/** zlib's head for a stream with a preset dictionary, and the Adler-32 of that of SPDY/3. */
+const ZLIB_HEAD = Buffer.of(0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2);
+/** An empty stored block: zlib's sync flush, where the reader of a block stops. */
+const SYNC = Buffer.of(0, 0, 0, 0xff, 0xff);
+const MAX_STORED = 0xffff;
+
+/**
+ * @param headers names in lower case
+ * @param first whether the connection has carried none before
+ */
+function headerBlock(headers: Readonly<Record<string, string>>, first: boolean): Buffer {
+  const pairs = Object.entries(headers);
+  const plain = Buffer.concat([
+    length(pairs.length),
+    ...pairs.flatMap(([name, value]) => [text(name.toLowerCase()), text(value)]),
+  ]);
+  if (plain.length > MAX_STORED) throw new RangeError(`${plain.length} bytes of headers are more than one block holds`);
+  const stored = Buffer.alloc(5);
+  stored.writeUInt16LE(plain.length, 1);
+  stored.writeUInt16LE(plain.length ^ 0xffff, 3);
+  return Buffer.concat([...(first ? [ZLIB_HEAD] : []), stored, plain, SYNC]);
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value, "utf8");
+  return Buffer.concat([length(bytes.length), bytes]);
+}
+
+function length(value: number): Buffer {
+  const buffer = Buffer.alloc(4);
+  buffer.writeUInt32BE(value);
+  return buffer;
 }

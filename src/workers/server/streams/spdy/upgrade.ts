@@ -1,8 +1,8 @@
-// The request for SPDY that is made to the runtime in place of a client's WebSocket, and the runtime's answer to it.
+// The SPDY request to the runtime in place of a client's WebSocket, and the runtime's response.
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { headersFor } from "../passage.js";
 
-/** The runtime's streaming server answered with something else than what it was asked for. */
+/** The runtime's streaming server switched to another protocol than the requested one. */
 export class NotSpdyError extends Error {
   override readonly name = "NotSpdyError";
 }

@@ -1,4 +1,4 @@
-// What a WebSocket client offers to speak. Looked at for every stream, so nothing of a translation is loaded for it.
+// The subprotocols that a WebSocket client offers. Read for each stream, so this file loads no code of the translation.
 import type { IncomingMessage } from "node:http";
 import { protocolsOf } from "../../auth/bearer.js";
 
@@ -7,7 +7,7 @@ export const CHANNELS_V5 = "v5.channel.k8s.io";
 /** Prefix of a subprotocol that tunnels SPDY inside WebSocket messages. */
 export const TUNNEL_PREFIX = "SPDY/3.1+";
 
-/** The request asks for a WebSocket in a way that none can be made of: 400 with this text. */
+/** The request is not a valid WebSocket handshake: 400 with this text. */
 export class HandshakeError extends Error {
   override readonly name = "HandshakeError";
 }
@@ -22,7 +22,7 @@ export function offersV5(request: Asked): boolean {
   return isWebSocket(request) && protocolsOf(request.headers).includes(CHANNELS_V5);
 }
 
-/** The protocols that a client would speak over tunnelled SPDY, without the prefix; empty: it asks for no tunnel. */
+/** The protocols of a client for tunnelled SPDY, without the prefix; empty: it requests no tunnel. */
 export function tunnelledProtocols(request: Asked): string[] {
   if (!isWebSocket(request)) return [];
   return protocolsOf(request.headers)

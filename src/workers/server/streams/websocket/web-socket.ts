@@ -1,14 +1,13 @@
-// The server's end of a WebSocket, by `ws`: its messages, how either side is held back, how it ends.
-// Invariant: after our close frame nothing is sent, and what still comes is read and dropped, so that the client's end is
-// seen; that the client says no more is known from its close frame on, not only when it has gone. An error in a handler ends
-// the client's connection.
+// The server's end of a WebSocket, by `ws`: its messages, flow control in both directions, and its end. Invariant:
+// after the kubelet's close frame nothing is sent, and received bytes are read and dropped, so that the client's end is
+// noticed; the client's close frame counts as its end, not only its disconnect. An error in a handler ends the client's
+// connection.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import { faultPoint } from "../../../../shared/thread/fault-points.js";
 import { ownedBy } from "../../owned.js";
-import { CLOSE_CODE, WebSocketError } from "./close-code.js";
 import { openWebSocket } from "./handshake.js";
 
 /** If a client's pings wait behind input that is not read, we send a pong this often; kubectl gives up after 61 s. */
@@ -54,10 +53,10 @@ export class WebSocketEnd {
     socket?.on("message", ownedBy(client, onMessage));
     socket?.on("ping", () => this.endSigns());
     const onEnd = ownedBy(client, () => this.end(CLOSE_CODE.NORMAL));
-    // It has sent the close frame that tells which rule was broken.
+    // It has sent the close frame with the broken rule.
     const onError = ownedBy(client, () => this.end(CLOSE_CODE.PROTOCOL_ERROR));
     socket?.on("error", onError);
-    // `ws` has read the part before, and tells of a close frame only when the connection is closed.
+    // `ws` has read the part before, and reports a close frame only when the connection is closed.
     client.on("data", () => {
       if (socket?.readyState !== socket?.OPEN) onEnd();
     });
@@ -89,7 +88,7 @@ export class WebSocketEnd {
     this.socket?.resume();
   }
 
-  /** Says no more, and waits for the client to end the connection. */
+  /** Sends the close frame, and waits for the client to end the connection. */
   close(code: number): void {
     if (this.closed) return;
     this.closed = true;
@@ -125,4 +124,13 @@ export class WebSocketEnd {
     this.signs?.cancel();
     this.signs = undefined;
   }
+}
+
+// Close codes of a WebSocket's close frame (RFC 6455, section 7.4.1).
+
+export const CLOSE_CODE = { NORMAL: 1000, PROTOCOL_ERROR: 1002, UNSUPPORTED: 1003 } as const;
+
+/** The client's messages violate the subprotocol; the connection closes with PROTOCOL_ERROR. */
+export class WebSocketError extends Error {
+  override readonly name = "WebSocketError";
 }

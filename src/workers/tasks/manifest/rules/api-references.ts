@@ -1,4 +1,4 @@
-// What a static pod may not reference, because only an API server could resolve it (gate PreventStaticPodAPIReferences).
+// The references that a static pod must not have, because only an API server could resolve them (gate PreventStaticPodAPIReferences).
 // With the gate off, cluster trust bundles and resource claims stay refused.
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";

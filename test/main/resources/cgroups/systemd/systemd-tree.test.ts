@@ -12,8 +12,8 @@ import {
   type CgroupManager,
   type CgroupManagerOptions,
 } from "../../../../../src/main/resources/cgroups/cgroup-manager.js";
-import { isCgroupMissingError } from "../../../../../src/main/resources/cgroups/cgroup-errors.js";
-import { isSystemdJobError } from "../../../../../src/main/resources/cgroups/systemd/systemd-errors.js";
+import { CgroupMissingError } from "../../../../../src/main/resources/cgroups/cgroup-errors.js";
+import { SystemdJobError } from "../../../../../src/main/resources/cgroups/systemd/systemd-errors.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
 import { systemClock } from "../../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../../src/shared/log/logger.js";
@@ -159,7 +159,7 @@ test("slices removed behind the kubelet's back are made again, the tier with its
   assert.equal(await slices.read(POD, "memory.max"), "10000000");
 });
 
-test("removal kills what is left before it stops the unit; other tiers cost no call", async () => {
+test("removal kills remaining processes before it stops the unit; other tiers cost no call", async () => {
   const cgroups = manager();
   await cgroups.setUp();
   await cgroups.ensurePod(subject);
@@ -199,7 +199,7 @@ test("a job that fails is the caller's error; the next try makes the slice", asy
   const cgroups = manager();
   await cgroups.setUp();
   slices.systemd.plan("StartTransientUnit", { job: "failed" });
-  await assert.rejects(cgroups.ensurePod(subject), isSystemdJobError);
+  await assert.rejects(cgroups.ensurePod(subject), SystemdJobError);
   await cgroups.ensurePod(subject);
   assert.ok(slices.systemd.units.get(POD)?.active);
 });
@@ -226,7 +226,7 @@ test("limits of all pods and of a slice of the administrator's are properties of
   assert.equal(await slices.read("kubepods.slice", "cpu.weight"), "20");
   assert.deepEqual(await callsDuring(() => cgroups.limitPods(limits)), [], "right already");
 
-  await assert.rejects(cgroups.limitExisting("/kube-reserved.slice", { cpuShares: 512n }), isCgroupMissingError);
+  await assert.rejects(cgroups.limitExisting("/kube-reserved.slice", { cpuShares: 512n }), CgroupMissingError);
   await units.start("system.slice", [], []);
   const called = await callsDuring(() => cgroups.limitExisting("/system", { cpuShares: 512n }));
   assert.deepEqual(called, ["SetUnitProperties system.slice"], "the suffix may be left out; nothing is started");

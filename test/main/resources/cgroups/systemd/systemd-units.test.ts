@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import {
   isSystemdCallError,
-  isSystemdDeadlineError,
-  isSystemdJobError,
-  isSystemdUnreachableError,
+  SystemdDeadlineError,
+  SystemdJobError,
+  SystemdUnreachableError,
 } from "../../../../../src/main/resources/cgroups/systemd/systemd-errors.js";
 import type { UnitProperty } from "../../../../../src/main/resources/cgroups/systemd/systemd-properties.js";
 import { systemdUnits, type SystemdUnits } from "../../../../../src/main/resources/cgroups/systemd/systemd-units.js";
@@ -53,7 +53,7 @@ test("a slice starts with its properties, 64-bit numbers whole", async () => {
   );
 });
 
-test("a unit that exists gets what can be set, and is started if it does not run", async () => {
+test("a unit that exists gets the properties that can be set, and is started if it does not run", async () => {
   systemd.units.set("a.slice", { active: false, properties: new Map() });
   await units.start("a.slice", AT_START, SETTABLE);
   assert.deepEqual(systemd.calls, ["StartTransientUnit a.slice", "SetUnitProperties a.slice", "StartUnit a.slice"]);
@@ -86,7 +86,7 @@ for (const result of ["failed", "dependency", "canceled", "timeout"]) {
   test(`a job that ends with "${result}" is an error that names the unit`, async () => {
     systemd.plan("StartTransientUnit", { job: result });
     await assert.rejects(units.start("a.slice", AT_START, SETTABLE), (error: unknown) => {
-      assert.ok(isSystemdJobError(error));
+      assert.ok(error instanceof SystemdJobError);
       assert.equal(error.result, result);
       assert.match(error.message, /StartTransientUnit of a\.slice/);
       return true;
@@ -108,7 +108,7 @@ test("a job that never ends is given up at the deadline; the next operation work
   const hasty = systemdUnits({ clock: systemClock, log, socketPath: systemd.socketPath, deadlineMs: 150 });
   systemd.plan("StopUnit", { job: "never" });
   systemd.units.set("a.slice", { active: true, properties: new Map() });
-  await assert.rejects(hasty.stop("a.slice"), isSystemdDeadlineError);
+  await assert.rejects(hasty.stop("a.slice"), SystemdDeadlineError);
   await hasty.stop("a.slice");
   assert.equal(systemd.units.size, 0);
   hasty.close();
@@ -137,12 +137,12 @@ test("systemd away for a while: the operation waits for it, with a back-off", as
   patient.close();
 });
 
-test("no systemd: the error says what to do, and the next operation tries anew", async () => {
+test("no systemd: the error names the remedy, and the next operation tries again", async () => {
   await systemd.die();
   const { clock, slept } = sleepless();
   const alone = systemdUnits({ clock, log, socketPath: systemd.socketPath });
   await assert.rejects(alone.start("a.slice", [], []), (error: unknown) => {
-    assert.ok(isSystemdUnreachableError(error));
+    assert.ok(error instanceof SystemdUnreachableError);
     assert.match(error.message, /after 7 tries.*ENOENT.*is systemd process 1.*cgroupDriver: cgroupfs/s);
     return true;
   });
@@ -164,7 +164,7 @@ test("an idle connection is closed, and made again when needed", async () => {
   assert.equal(clock.pending, 0, "no timer is left");
 });
 
-test("closing ends what is under way", async () => {
+test("closing ends pending calls", async () => {
   systemd.plan("StartTransientUnit", { job: "never" });
   const started = assert.rejects(units.start("a.slice", [], []), /the kubelet closed the connection/);
   await until(() => systemd.count("StartTransientUnit") === 1);

@@ -134,14 +134,14 @@ it("a long wait for the rate limit is logged with verb and URL", async () => {
   deepEqual(sent.lines, ["Waited before sending request: client-side throttling"]);
 });
 
-it("a call without answer names server, path and what was waited for", async () => {
+it("a call without response names server, path and the awaited part", async () => {
   const sent = send([() => answer(200)], { timeoutMs: 1000 }, 0.1);
   await sent.outcome;
   const second = sent.run();
   const failed = rejects(second, (error: Error) => {
     match(
       error.message,
-      /^GET \/api\/v1\/pods: the API server https:\/\/10.0.0.1\/base\/ \(k\): no answer within 1000 ms/,
+      /^GET \/api\/v1\/pods: the API server https:\/\/10.0.0.1\/base\/ \(k\): no response within 1000 ms/,
     );
     return isApiConnectionError(error);
   });

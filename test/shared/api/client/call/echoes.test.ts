@@ -34,7 +34,7 @@ test("a change of a known version is a bookmark", async () => {
   deepEqual(await echoed(line("MODIFIED", { name, namespace, uid, resourceVersion }), ["u-1@7"]), ["BOOKMARK 7"]);
 });
 
-test("it is not looked into: what follows its version may be cut or wrong", async () => {
+test("it is not decoded: the text after its version may be cut or wrong", async () => {
   const head = line("MODIFIED", WEB, { spec: { hostname: "x".repeat(50) } }).slice(0, -40);
   deepEqual(await echoed(`${head}\n${line("MODIFIED", { ...WEB, resourceVersion: "8" })}`, ["u-1@7"]), [
     "BOOKMARK 7",

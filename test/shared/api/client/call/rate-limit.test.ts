@@ -9,7 +9,7 @@ async function times(qps: number, burst: number, count: number, forMs: number): 
   const limit = new RateLimit(qps, burst, clock);
   const given: [number, number][] = [];
   for (let who = 0; who < count; who++)
-    void limit.take(new AbortController().signal).then(() => given.push([who, clock.monotonic()]));
+    void limit.acquire(new AbortController().signal).then(() => given.push([who, clock.monotonic()]));
   for (let at = 0; at <= forMs; at += 50) {
     await new Promise(setImmediate);
     clock.step(50);
@@ -45,27 +45,27 @@ describe("client-side throttling", () => {
     const clock = new SteppedClock();
     const limit = new RateLimit(10, 2, clock);
     const { signal } = new AbortController();
-    await limit.take(signal);
+    await limit.acquire(signal);
     clock.step(3_600_000);
-    deepEqual([await limit.take(signal), await limit.take(signal)], [0, 0]);
-    const third = limit.take(signal);
+    deepEqual([await limit.acquire(signal), await limit.acquire(signal)], [0, 0]);
+    const third = limit.acquire(signal);
     clock.step(100);
     equal(await third, 100);
   });
 
-  it("lets go of one who no longer waits, and of its timer with the last", async () => {
+  it("drops a waiter that no longer waits, and its timer with the last", async () => {
     const clock = new SteppedClock();
     const limit = new RateLimit(10, 1, clock);
     const stop = new AbortController();
     const { signal } = new AbortController();
-    await limit.take(signal);
-    const gone = limit.take(stop.signal);
-    const stays = limit.take(signal);
+    await limit.acquire(signal);
+    const gone = limit.acquire(stop.signal);
+    const stays = limit.acquire(signal);
     stop.abort(new Error("enough"));
     await rejects(gone, /enough/);
     clock.step(100);
     equal(await stays, 100);
     equal(clock.pending, 0);
-    await rejects(limit.take(stop.signal), /enough/);
+    await rejects(limit.acquire(stop.signal), /enough/);
   });
 });

@@ -20,7 +20,7 @@ after(() => certs.remove());
 const rigWith = (options: RigOptions) =>
   startRig({ protocol: "h2", pair, config: { certificateAuthority: { data: ca.cert } }, ...options });
 
-/** Answers what is not named "late…" at once, the rest when told. */
+/** Responds at once, but to paths named "late…" only when the test calls for it. */
 function holding(): { answer: Answer; held: Response[] } {
   const held: Response[] = [];
   const answer: Answer = ({ url }, response) => {
@@ -34,7 +34,7 @@ const until = async (is: () => boolean): Promise<void> => {
 };
 
 describe("an HTTP/2 connection", () => {
-  it("that the server leaves ends with what is under way, and the next call has a new one", async () => {
+  it("after GOAWAY ends with its pending calls, and the next call has a new one", async () => {
     const { answer, held } = holding();
     await using rig = await rigWith({ answer });
     const late = rig.client.get(NODES, { name: "late" });
@@ -65,7 +65,7 @@ describe("an HTTP/2 connection", () => {
     await Promise.all(calls);
   });
 
-  it("takes no more streams of those who come at once, either", async () => {
+  it("accepts no more streams from concurrent callers, either", async () => {
     const { answer, held } = holding();
     await using rig = await rigWith({ answer, maxConcurrentStreams: 2 });
     await rig.client.get(NODES, { name: "a" });
@@ -90,7 +90,7 @@ describe("an HTTP/2 connection", () => {
     equal(rig.server.connections, 1);
     const failed = rejects(late, (error: Error) => {
       ok(isApiConnectionError(error));
-      match(error.message, /no answer to a PING within 15 s/);
+      match(error.message, /no response to a PING within 15 s/);
       return true;
     });
     clock.step(30_000);

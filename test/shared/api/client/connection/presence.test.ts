@@ -1,4 +1,5 @@
-// Who waits for a server hears of its return: once, and not of every success of one that fails now and then.
+// Callers that wait for a server are notified of its return once, and not of every success of a server that fails now
+// and then.
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
@@ -63,12 +64,12 @@ const rows: [what: string, failure: number | Error, reason: Error | undefined, i
   ["refused", refused, undefined, true],
   ["overrun", 429, undefined, true],
   ["broken", 500, undefined, true],
-  ["late", new Error("aborted"), new ApiConnectionError("no answer within 10 s"), true],
+  ["late", new Error("aborted"), new ApiConnectionError("no response within 10 s"), true],
   ["given up", new Error("aborted"), new Error("the kubelet is stopping"), false],
   ["without credentials", new CredentialError("no file"), undefined, false],
   ["not allowed", 403, undefined, false],
 ];
-test("what counts as away", async () => {
+test("failures that count as absence", async () => {
   const seen: [string, boolean][] = [];
   for (const [what, failure, reason] of rows) {
     const { clock, ask, returns } = kit();

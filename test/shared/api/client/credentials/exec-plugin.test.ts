@@ -1,12 +1,13 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { ExecConfig } from "../../../../../src/shared/api/client/config.js";
 import { isCredentialError } from "../../../../../src/shared/api/client/credentials/errors.js";
 import { execInfo } from "../../../../../src/shared/api/client/credentials/exec/exec-credential.js";
-import { ExecPlugin } from "../../../../../src/shared/api/client/credentials/exec/exec-plugin.js";
-import { runCommand } from "../../../../../src/shared/api/client/credentials/exec/run-command.js";
+import { ExecPlugin, runCommand } from "../../../../../src/shared/api/client/credentials/exec/exec-plugin.js";
+import { certFolder } from "../../../../support/test-certs.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 import { counting, credential, dir, script, V1 } from "./exec-kit.js";
 
@@ -48,7 +49,27 @@ describe("a credential plugin", () => {
     });
   });
 
-  it("runs once for all who ask, and again when its credentials end or are refused", async () => {
+  it("reports the age of a certificate that is replaced", async (t) => {
+    const certs = await certFolder();
+    t.after(() => certs.remove());
+    const ca = await certs.ca("plugins");
+    const file = join(dir, "rotated.json");
+    const exec = await script(`cat ${file}`);
+    const clock = new SteppedClock();
+    const ages: number[] = [];
+    const plugin = new ExecPlugin(exec, CONFIG, clock, { onRotated: (ageMs) => void ages.push(ageMs) });
+    const pairs = [await ca.issue("/CN=one"), await ca.issue("/CN=two")];
+    for (const { cert, key } of pairs) {
+      const status = { clientCertificateData: cert, clientKeyData: key };
+      await writeFile(file, credential(status));
+      await plugin.current();
+      plugin.refused();
+    }
+    const issuedAt = Date.parse(new X509Certificate(pairs[0]?.cert ?? "").validFrom);
+    deepEqual(ages, [clock.now() - issuedAt]);
+  });
+
+  it("runs once for all callers, and again when its credentials end or are refused", async () => {
     const clock = new SteppedClock();
     const { exec, runs } = await counting("1970-01-01T01:00:00Z");
     const plugin = pluginOf(exec, clock);
@@ -73,7 +94,7 @@ describe("a credential plugin", () => {
     equal(clock.pending, 0);
   });
 
-  it("rests when it gives again what was refused", async () => {
+  it("pauses when it returns refused credentials again", async () => {
     const clock = new SteppedClock();
     const plugin = pluginOf(await script(`echo '${credential({ token: "same" })}'`), clock);
     await plugin.current();
@@ -85,7 +106,7 @@ describe("a credential plugin", () => {
     ok(plugin.isDue);
   });
 
-  it("that fails rests, and what it gave before serves until its end", async () => {
+  it("that fails pauses, and its earlier credentials are used until they expire", async () => {
     const clock = new SteppedClock();
     const file = join(dir, "works");
     await writeFile(file, "");
@@ -117,13 +138,13 @@ describe("a run of a plugin that fails", () => {
     });
   };
 
-  it("says how to install what is not there", async () => {
+  it("names the way to install a missing plugin", async () => {
     const exec = { ...(await script("")), command: join(dir, "nowhere") };
     await failing(exec, /^the credential plugin .*nowhere is not there\ninstall it from example.org$/);
     await failing({ ...exec, command: "no-such-plugin-anywhere" }, /no-such-plugin-anywhere is not there/);
   });
 
-  it("shows what it said", async () => {
+  it("shows its standard error", async () => {
     await failing(await script("echo sorry >&2; exit 7"), /ended with exit status 7: sorry$/);
     await failing(await script("kill -9 $$"), /was killed by SIGKILL$/);
   });
@@ -132,7 +153,7 @@ describe("a run of a plugin that fails", () => {
     const running = runCommand(await script("exec sleep 1000"), "{}", clock);
     const failed = rejects(running, (error: Error) => {
       ok(isCredentialError(error));
-      match(error.message, /^the credential plugin .* gave no answer within 60 s, killed$/);
+      match(error.message, /^the credential plugin .* gave no response within 60 s, killed$/);
       return true;
     });
     while (clock.pending === 0) await new Promise(setImmediate);

@@ -28,7 +28,7 @@ const value = fc.oneof(
 );
 const others = fc.dictionary(fc.constantFrom("kind", "metadata", "item", "items2", "a", "\\", "]"), value);
 
-it("says what JSON.parse says, wherever the bytes are cut", () => {
+it("returns the result of JSON.parse, wherever the bytes are cut", () => {
   fc.assert(
     fc.property(
       fc.array(value),
@@ -48,7 +48,7 @@ it("says what JSON.parse says, wherever the bytes are cut", () => {
   );
 });
 
-it("leaves alone what is no list of items", () => {
+it("leaves alone a text that is not a list of items", () => {
   for (const text of [
     '{"items":null}',
     '{"a":{"items":[1]}}',

@@ -17,7 +17,7 @@ const clock = fastClock(SPEED);
 const realMs = (ms: number): Promise<void> => clock.sleep(ms * SPEED);
 const WATCH = { verb: "watch", resource: "configmaps" };
 
-/** What the reflector told, with the faults of it. */
+/** The reflector's reports, with their faults. */
 class Mirror {
   readonly objects = new Map<string, string>();
   readonly faults: string[] = [];
@@ -107,7 +107,7 @@ async function under(change: () => Promise<void>, streamsList = true): Promise<S
   return { mirror, watches: count("watch"), lists: count("list"), lines };
 }
 
-describe("a reflector knows what there is", () => {
+describe("a reflector has the server's objects", () => {
   for (const how of ["end", "drop"] as const) {
     it(`when its watch is cut every 2 s (${how}), without a list`, async () => {
       const seen = await under(async () => {

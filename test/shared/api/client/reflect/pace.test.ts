@@ -1,4 +1,4 @@
-// How long a reflector waits: a server that is down is left alone, one that fails now and then is not taken for it.
+// Delays of a reflector: long for a server that is down, short for one that fails now and then.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Pace, type Round } from "../../../../../src/shared/api/client/reflect/pace.js";
@@ -63,7 +63,7 @@ test("a server that is back is asked for the set soon, however long it was waite
   }
 });
 
-test("who is sent from one to the other all the time asks ever less often", () => {
+test("a caller that alternates between both sends requests ever less often", () => {
   const { clock, after } = paced();
   const waits = Array.from({ length: 8 }, () => after(ANEW));
   assert.deepEqual(waits, [0, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);

@@ -172,7 +172,7 @@ describe("a watch", () => {
     }
   });
 
-  it("whose version is too old, or of the future, begins with what there is now", async () => {
+  it("whose version is too old, or of the future, begins with the current objects", async () => {
     for (const error of [gone(), future()]) {
       const api = await synced();
       api.answers = [items("2", "b")];
@@ -184,7 +184,7 @@ describe("a watch", () => {
     }
   });
 
-  it("of a server that was set back begins with what there is now", async () => {
+  it("of a server that was restored begins with the current objects", async () => {
     const api = await synced();
     api.answers = [items("2", "b")];
     api.watch.send(bookmark("3"));
@@ -197,7 +197,7 @@ describe("a watch", () => {
     await api.reflector.stop();
   });
 
-  it("that is refused three times is tried with a list not older than what is known", async () => {
+  it("that is refused three times is tried with a list not older than the known version", async () => {
     const api = await synced();
     const fail = () => new ApiError(500, "InternalError", "no");
     api.onWatch = (watch) => {
@@ -292,7 +292,7 @@ describe("a server that is back", () => {
     api.asked.length = 0;
   };
 
-  it("ends the wait at once; what fails again waits as before", async () => {
+  it("ends the wait at once; a new failure waits as before", async () => {
     const { presence, listeners, back } = returns();
     const api = await synced({ presence });
     await away(api);

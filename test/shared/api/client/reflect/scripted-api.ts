@@ -64,9 +64,9 @@ export class ScriptedApi {
   readonly lists: ListOptions[] = [];
   /** "list 0 limit=500", "watch 5", "stream": in their order, with the time in ms. */
   readonly asked: string[] = [];
-  /** What the next lists give, the last one for good. */
+  /** Results of the next lists, the last one for good. */
   answers: (ApiList<ApiObject> | Error)[] = [];
-  /** What a watch does at once; nothing: it is the test's. */
+  /** Immediate events of a watch; none: the test sends them. */
   onWatch: (watch: WatchInHand) => void = () => undefined;
   /** Whether the version asked about is known. */
   affirm: () => Promise<ApiList<ApiObject>> = () => Promise.resolve({ metadata: {}, items: [] });

@@ -1,4 +1,4 @@
-// Many watches of one server: that it is away is told once, and once that all are watched again.
+// Many watches of one server: its absence is logged once, and once that all are watched again.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { ApiConnectionError, ApiError } from "../../../../../src/shared/api/client/errors.js";
@@ -53,7 +53,7 @@ test("one line when the server goes away, one when all are watched again", async
   await Promise.all(apis.map((api) => api.reflector.stop()));
 });
 
-test("what is one watch's own affair is left to it", () => {
+test("a failure of one watch only is left to it", () => {
   const { log, lines } = keptLog();
   const outage = new SharedOutage(log);
   const watch = {};

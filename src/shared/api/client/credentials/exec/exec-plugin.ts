@@ -1,21 +1,29 @@
 // Credentials from a program: kept until they expire or the server refuses them.
 // Invariant: one run at a time for all callers; a plugin that fails, or returns refused credentials again, is not run
 // again before a back-off, however many callers ask.
+import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../../../clock/clock.js";
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { SourceText } from "../source-text.js";
 import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
-import { ExecError, runCommand, type ExecFailure } from "./run-command.js";
 import { asError } from "../../../../errors/thrown.js";
+import { isProgramFailedError, type ProgramFailedError, runProgram } from "../../../../exec/run-program.js";
+import { CredentialError } from "../errors.js";
 
 const REST_MS = 5000;
 
 /** Called at each run, with the expiry of its credentials (ms since the epoch). */
-export type OnExec = (
+type OnRun = (
   code: number,
   status: "no_error" | ExecFailure | "client_internal_error",
   expiresAt: number | undefined,
 ) => void;
+
+export interface ExecHooks {
+  readonly onRun?: OnRun;
+  /** The plugin gave another certificate; the age of the one before, ms. */
+  readonly onRotated?: (ageMs: number) => void;
+}
 
 export class ExecPlugin {
   private readonly ca: SourceText | undefined;
@@ -29,7 +37,7 @@ export class ExecPlugin {
     private readonly exec: ExecConfig,
     private readonly config: ClientConfig,
     private readonly clock: Clock,
-    private readonly onExec: OnExec = () => undefined,
+    private readonly hooks: ExecHooks = {},
   ) {
     const { certificateAuthority } = config;
     if (certificateAuthority !== undefined && exec.provideClusterInfo) {
@@ -72,21 +80,28 @@ export class ExecPlugin {
       const ca = await this.ca?.read();
       const next = readExecCredential(await runCommand(exec, execInfo(exec, this.config, ca), clock), exec);
       const isSame = this.credential !== undefined && sameProof(this.credential, next);
+      this.reportRotation(this.credential?.pair?.cert, next.pair?.cert);
       this.credential = next;
       this.isRefused = false;
       this.failure = undefined;
       if (isSame || this.isSpent) this.rest();
-      this.onExec(0, "no_error", next.expiresAt);
+      this.hooks.onRun?.(0, "no_error", next.expiresAt);
       return next;
     } catch (error) {
       this.failure = asError(error);
       // The earlier credential may still be valid: a server refuses for other reasons, too.
       this.isRefused = false;
       this.rest();
-      if (error instanceof ExecError) this.onExec(error.exitCode, error.status, undefined);
-      else this.onExec(1, "client_internal_error", undefined);
+      if (error instanceof ExecError) this.hooks.onRun?.(error.exitCode, error.status, undefined);
+      else this.hooks.onRun?.(1, "client_internal_error", undefined);
       throw error;
     }
+  }
+
+  private reportRotation(before: string | undefined, after: string | undefined): void {
+    if (before === undefined || before === after) return;
+    const issuedAt = issueTime(before);
+    if (issuedAt !== undefined) this.hooks.onRotated?.(this.clock.now() - issuedAt);
   }
 
   private rest(): void {
@@ -94,6 +109,46 @@ export class ExecPlugin {
   }
 }
 
+/** Milliseconds since the epoch; undefined: no certificate, which the connection reports. */
+function issueTime(pem: string): number | undefined {
+  try {
+    return Date.parse(new X509Certificate(pem).validFrom);
+  } catch {
+    return undefined;
+  }
+}
+
 function sameProof(one: ExecCredential, other: ExecCredential): boolean {
   return one.token === other.token && one.pair?.cert === other.pair?.cert && one.pair?.key === other.pair?.key;
+}
+
+// One run of the credential plugin of a kubeconfig.
+
+/** Status of a failed run, as the metric rest_client_exec_plugin_call_total names it. */
+type ExecFailure = "plugin_not_found_error" | "plugin_execution_error";
+
+class ExecError extends CredentialError {
+  readonly status: ExecFailure;
+  /** 1 where there is none. */
+  readonly exitCode: number;
+
+  constructor({ command, installHint }: ExecConfig, failed: ProgramFailedError) {
+    // The program ran, so it is installed.
+    const { failure, message, exitCode = 1 } = failed;
+    const hint = installHint === "" || (failure !== "missing" && failure !== "not run") ? "" : `\n${installHint}`;
+    super(`the credential plugin ${command} ${message}${hint}`, { cause: failed });
+    this.status = failure === "missing" ? "plugin_not_found_error" : "plugin_execution_error";
+    this.exitCode = exitCode;
+  }
+}
+
+/** Its standard output. Rejects with ExecError. */
+export async function runCommand(exec: ExecConfig, info: string, clock: Clock): Promise<string> {
+  const { command, args, env } = exec;
+  const environment = [...env, { name: "KUBERNETES_EXEC_INFO", value: info }];
+  try {
+    return await runProgram({ command, args, env: environment, clock });
+  } catch (error) {
+    throw isProgramFailedError(error) ? new ExecError(exec, error) : error;
+  }
 }

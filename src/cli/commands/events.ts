@@ -1,0 +1,51 @@
+// nodelet events: the events that the kubelet keeps in memory, oldest first.
+import type { Event } from "../../shared/api/event.js";
+import type { NodeletEvents } from "../../shared/contracts/nodelet.js";
+import type { Context } from "../context.js";
+import { EXIT, type ExitCode } from "../errors.js";
+import { duration, timeOf } from "../output/amounts.js";
+import { print } from "../output/print.js";
+import { table } from "../output/table.js";
+import { findPod, podsOf } from "../pods/find.js";
+
+export interface EventOptions {
+  namespace?: string;
+  warnings?: boolean;
+}
+
+export async function eventsCommand(
+  context: Context,
+  named: string | undefined,
+  { namespace, warnings = false }: EventOptions,
+): Promise<ExitCode> {
+  const { client, clock, columns, paint } = context;
+  const list = await client.json<NodeletEvents>("/nodelet/events");
+  const uid = named === undefined ? undefined : findPod(await podsOf(client), named, namespace).metadata.uid;
+  const items = list.items.filter(
+    ({ involvedObject, type }) =>
+      (uid === undefined || involvedObject.uid === uid) &&
+      (named !== undefined || namespace === undefined || involvedObject.namespace === namespace) &&
+      (!warnings || type === "Warning"),
+  );
+  await print(context, { ...list, items }, () => {
+    if (items.length === 0) return "no events\n";
+    const now = clock.now();
+    return table<Event>(
+      [
+        { title: "LAST", text: ({ lastTimestamp }) => `${duration(now - (timeOf(lastTimestamp) ?? now))} ago` },
+        {
+          title: "TYPE",
+          text: ({ type }) => type,
+          paint: ({ type }, text) => (type === "Warning" ? paint("yellow", text) : text),
+        },
+        { title: "COUNT", text: ({ count }) => String(count) },
+        { title: "REASON", text: ({ reason }) => reason },
+        { title: "OBJECT", text: ({ involvedObject: { kind, name } }) => `${kind.toLowerCase()}/${name}` },
+        { title: "MESSAGE", text: ({ message }) => message },
+      ],
+      items,
+      columns,
+    );
+  });
+  return EXIT.fine;
+}

@@ -1,0 +1,52 @@
+// nodelet pods: the pods of the node, one per line.
+import type { Pod } from "../../shared/api/pod.js";
+import type { Context } from "../context.js";
+import { EXIT, type ExitCode } from "../errors.js";
+import { duration, timeOf } from "../output/amounts.js";
+import { print } from "../output/print.js";
+import { table, type Column } from "../output/table.js";
+import { podsOf } from "../pods/find.js";
+import { podState } from "../pods/state.js";
+
+export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
+  const pods = (await podsOf(context.client))
+    .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+    .sort((a, b) => compare(a.metadata.namespace, b.metadata.namespace) || compare(a.metadata.name, b.metadata.name));
+  const list = { kind: "PodList", apiVersion: "v1", items: pods };
+  await print(context, list, () => podTable(context, pods, context.clock.now()));
+  return pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
+}
+
+export function podTable(
+  { paint, format, columns: width }: Pick<Context, "paint" | "format" | "columns">,
+  pods: readonly Pod[],
+  now: number,
+): string {
+  if (pods.length === 0) return "this node has no pods\n";
+  const columns: Column<Pod>[] = [
+    { title: "NAMESPACE", text: ({ metadata }) => metadata.namespace },
+    { title: "NAME", text: ({ metadata }) => metadata.name },
+    { title: "READY", text: (pod) => `${podState(pod).ready}/${podState(pod).containers}` },
+    {
+      title: "STATUS",
+      text: (pod) => podState(pod).word,
+      paint: (pod, text) => paint(podState(pod).fine ? "green" : "yellow", text),
+    },
+    { title: "RESTARTS", text: (pod) => String(podState(pod).restarts) },
+    { title: "AGE", text: ({ status }) => age(timeOf(status?.startTime), now) },
+  ];
+  const wide: Column<Pod>[] = [
+    { title: "IP", text: ({ status }) => status?.podIP ?? "-" },
+    { title: "QOS", text: ({ status }) => status?.qosClass ?? "-" },
+    { title: "UID", text: ({ metadata }) => metadata.uid },
+  ];
+  return table(format === "wide" ? [...columns, ...wide] : columns, pods, width);
+}
+
+function age(at: number | undefined, now: number): string {
+  return at === undefined ? "-" : duration(now - at);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,121 @@
+// nodelet status: the node on one screen.
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Context } from "../context.js";
+import { EXIT, type ExitCode } from "../errors.js";
+import { duration, moment, since } from "../output/amounts.js";
+import { print } from "../output/print.js";
+import { table, wrap } from "../output/table.js";
+import { fullName, podsOf } from "../pods/find.js";
+import { podState } from "../pods/state.js";
+import { isLate, problemsOf, type Problem } from "../problems.js";
+
+export async function statusCommand(context: Context): Promise<ExitCode> {
+  const { client } = context;
+  const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
+  const problems = problemsOf(status);
+  const troubled = pods.filter((pod) => !podState(pod).fine);
+  const data = { ...status, problems, pods: pods.map((pod) => ({ name: fullName(pod), ...podState(pod) })) };
+  await print(context, data, () => statusText(context, status, pods, problems));
+  return problems.some(({ severity }) => severity === "error") || troubled.length > 0 ? EXIT.wrong : EXIT.fine;
+}
+
+export function statusText(
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  status: NodeletStatus,
+  pods: readonly Pod[],
+  problems: readonly Problem[],
+): string {
+  const { now, facts, apiServer, certificates } = status;
+  const facts_: [string, string][] = [
+    ["node", status.node],
+    [
+      "kubelet",
+      `${status.kubernetesVersion}, pid ${status.pid}, Node ${status.nodeVersion}` +
+        (facts === undefined ? "" : `, running ${since(facts.startedAt, now)}`),
+    ],
+    ["runtime", runtimeText(status)],
+    ["API server", apiServer === undefined ? "none: the node runs stand-alone" : apiServerText(apiServer)],
+    ...certificates.map(({ use, notAfter, problem }): [string, string] => [
+      `${use} cert`,
+      notAfter === undefined ? (problem ?? "?") : `expires in ${duration(notAfter - now)}, at ${moment(notAfter)}`,
+    ]),
+    ["pressures", facts === undefined ? "unknown" : facts.pressures.map(({ type }) => type).join(", ") || "none"],
+    ["pods", podCounts(pods)],
+  ];
+  const width = Math.max(...facts_.map(([name]) => name.length));
+  const head = facts_.map(([name, text]) => `${paint("bold", name.padEnd(width))}  ${text}`).join("\n");
+  const threads = table(
+    [
+      { title: "THREAD", text: ({ name }) => name },
+      {
+        title: "STATE",
+        text: (thread) => (isLate(thread) ? "late" : thread.lastTickMs === undefined ? "not needed" : thread.state),
+        paint: (thread, text) => (isLate(thread) ? paint("red", text) : text),
+      },
+      { title: "LAST TICK", text: ({ lastTickMs }) => (lastTickMs === undefined ? "-" : `${lastTickMs} ms ago`) },
+      { title: "STARTS", text: ({ starts }) => String(starts) },
+      { title: "MAX DELAY", text: ({ loopDelayMaxMs }) => `${loopDelayMaxMs} ms` },
+      { title: "QUEUED", text: ({ queued }) => String(queued) },
+      {
+        title: "OPERATION",
+        text: ({ operation }) => (operation === undefined ? "-" : `${operation.name} (${operation.forMs} ms)`),
+      },
+    ],
+    status.threads,
+    columns,
+  );
+  return `${head}\n\n${threads}\n${wrongText({ paint, columns }, status, pods, problems)}`;
+}
+
+function runtimeText({ facts, runtimeEndpoint, now }: NodeletStatus): string {
+  const runtime = facts?.runtime;
+  if (runtime === undefined) return `${runtimeEndpoint}, not seen yet`;
+  const state = !runtime.reachable
+    ? "does not respond"
+    : !runtime.runtimeReady
+      ? "not ready"
+      : runtime.networkReady
+        ? "ready"
+        : "no pod network";
+  const at = facts?.runtimeSince === undefined ? "" : ` ${since(facts.runtimeSince, now)}`;
+  const name = runtime.name === "" ? "" : `${runtime.name} ${runtime.version}, `;
+  return `${name}${state}${at} (${runtimeEndpoint})`;
+}
+
+function apiServerText({ tookMs, problem }: NonNullable<NodeletStatus["apiServer"]>): string {
+  return problem === undefined ? `answers in ${tookMs ?? 0} ms` : `does not respond: ${problem}`;
+}
+
+function podCounts(pods: readonly Pod[]): string {
+  if (pods.length === 0) return "none";
+  const counts = new Map<string, number>();
+  for (const pod of pods) {
+    const { word, fine } = podState(pod);
+    const shown = word === "Running" && !fine ? "Running but not ready" : word;
+    counts.set(shown, (counts.get(shown) ?? 0) + 1);
+  }
+  const states = [...counts].sort(([, a], [, b]) => b - a).map(([word, count]) => `${count} ${word}`);
+  return `${pods.length}: ${states.join(", ")}`;
+}
+
+function wrongText(
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  { now }: NodeletStatus,
+  pods: readonly Pod[],
+  problems: readonly Problem[],
+): string {
+  const troubled = pods.filter((pod) => !podState(pod).fine);
+  if (problems.length === 0 && troubled.length === 0) return `${paint("green", "nothing is wrong")}\n`;
+  const ofNode = problems.map(({ severity, what, since: at, help }) => {
+    const mark = paint(severity === "error" ? "red" : "yellow", severity);
+    const when = at === undefined ? "" : ` (${since(at, now)})`;
+    return `${mark}: ${wrap(`${what}${when}`, columns, "  ").trimStart()}\n${wrap(`what to do: ${help}`, columns, "  ")}`;
+  });
+  const ofPods = troubled.map((pod) => {
+    const { word, ready, containers } = podState(pod);
+    const readiness = word === "Running" ? `, ${ready} of ${containers} containers ready` : "";
+    return `${paint("yellow", "pod")}: ${fullName(pod)} is ${word}${readiness}: nodelet why ${fullName(pod)}`;
+  });
+  return `${paint("bold", "what is wrong")}\n${[...ofNode, ...ofPods].join("\n")}\n`;
+}

@@ -1,0 +1,77 @@
+// nodelet why: why a pod does not run, is not ready, restarts, or does not go away.
+import type { Event } from "../../shared/api/event.js";
+import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Pod } from "../../shared/api/pod.js";
+import { AnswerError, type Client } from "../client.js";
+import type { Context } from "../context.js";
+import { EXIT, type ExitCode } from "../errors.js";
+import { moment, since, until } from "../output/amounts.js";
+import { print } from "../output/print.js";
+import { wrap } from "../output/table.js";
+import { findPod, podsOf } from "../pods/find.js";
+import { podPath } from "../pods/paths.js";
+import { explain, type Explanation } from "../why/explain.js";
+import type { Finding, WhyInput } from "../why/input.js";
+
+/** Older decisions are shown with -o wide, json and yaml. */
+const SHOWN_DECISIONS = 15;
+
+export async function whyCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
+  const { client } = context;
+  const [node, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
+  const pod = findPod(pods, named, namespace);
+  const [facts, events, timeline] = await Promise.all([
+    ofMain(() => client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`)),
+    ofMain(() => eventsAbout(client, pod)),
+    ofMain(() => client.find<PodTimeline>(`/debug/pods/${podPath(pod)}/timeline`)),
+  ]);
+  const input: WhyInput = { pod, facts, events: events ?? [], node, pods, now: node.now };
+  const explanation = explain(input, timeline);
+  await print(context, explanation, () => whyText(context, explanation, node.now));
+  return explanation.fine ? EXIT.fine : EXIT.wrong;
+}
+
+/** While main hangs the rest is shown without its part: the status names the problem. */
+async function ofMain<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof AnswerError && error.status === 503) return undefined;
+    throw error;
+  }
+}
+
+async function eventsAbout(client: Client, { metadata }: Pod): Promise<Event[]> {
+  const { items } = await client.json<NodeletEvents>("/nodelet/events");
+  return items.filter(({ involvedObject }) => involvedObject.uid === metadata.uid);
+}
+
+export function whyText(
+  { paint, columns, format }: Pick<Context, "paint" | "columns" | "format">,
+  { pod, verdict, findings, decisions }: Explanation,
+  now: number,
+): string {
+  const colours = { error: "red", warning: "yellow", info: "dim" } as const;
+  const finding = ({ severity, about, what, since: at, nextTryAt, help }: Finding): string => {
+    const lines = [`${paint(colours[severity], about)}: ${wrap(what, columns, "  ").trimStart()}`];
+    if (at !== undefined) lines.push(`  ${since(at, now)}`);
+    if (nextTryAt !== undefined)
+      lines.push(`  the kubelet tries again ${until(nextTryAt, now)} (${moment(nextTryAt)})`);
+    for (const text of help) lines.push(wrap(`- ${text}`, columns, "  "));
+    return lines.join("\n");
+  };
+  const shown = format === "wide" ? decisions : decisions.slice(-SHOWN_DECISIONS);
+  const left = decisions.length - shown.length;
+  const story = shown.map(({ at, what, count }) =>
+    wrap(`${moment(at)}  ${what}${count === undefined ? "" : ` (${count} times)`}`, columns, "  "),
+  );
+  return [
+    `${paint("bold", pod)} ${verdict}`,
+    ...(findings.length === 0 ? [] : ["", ...findings.map(finding)]),
+    "",
+    paint("bold", `decisions${left > 0 ? ` (${left} earlier ones with -o wide)` : ""}`),
+    ...story,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,45 @@
+// What every command gets: the connection, the form of the output, and the terminal.
+import { systemClock, type Clock } from "../shared/clock/clock.js";
+import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
+import { Client } from "./client.js";
+import { CliError, EXIT } from "./errors.js";
+import { painter, type Paint } from "./output/paint.js";
+
+const FORMATS = ["table", "wide", "json", "yaml"] as const;
+type Format = (typeof FORMATS)[number];
+
+/** The options of the program, as commander reads them. */
+export interface GlobalOptions {
+  socket?: string;
+  rootDir?: string;
+  output?: string;
+  color?: boolean;
+}
+
+export interface Context {
+  client: Client;
+  format: Format;
+  paint: Paint;
+  /** Characters per line; Infinity where the output is no terminal. */
+  columns: number;
+  clock: Clock;
+  write: (text: string) => void;
+}
+
+export function contextOf(options: GlobalOptions, env: NodeJS.ProcessEnv = process.env): Context {
+  const { output = "table" } = options;
+  const format = FORMATS.find((name) => name === output);
+  if (format === undefined) {
+    throw new CliError(EXIT.usage, `-o ${JSON.stringify(output)} is not one of ${FORMATS.join(", ")}`);
+  }
+  const terminal = process.stdout.isTTY;
+  const colour = options.color ?? (terminal && env["NO_COLOR"] === undefined && env["TERM"] !== "dumb");
+  return {
+    client: new Client(options.socket ?? env["NODELET_SOCKET"] ?? adminSocketOf(options.rootDir ?? DEFAULT_ROOT_DIR)),
+    format,
+    paint: painter(colour),
+    columns: terminal && format !== "wide" ? process.stdout.columns : Infinity,
+    clock: systemClock,
+    write: (text) => void process.stdout.write(text),
+  };
+}

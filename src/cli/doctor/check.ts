@@ -1,0 +1,38 @@
+// The result of one check of `nodelet doctor`, and the facts of the machine that checks judge. Checks are pure.
+
+export interface Result {
+  severity: "ok" | "warning" | "error";
+  check: string;
+  /** What was found. */
+  found: string;
+  /** The reason why it matters; absent if the check passed. */
+  why?: string;
+  /** The command that mends it. */
+  fix?: string;
+}
+
+/** Texts and figures of the machine; undefined: could not be read. */
+export interface Machine {
+  kernel: string;
+  uid: number;
+  cgroupVersion: 1 | 2 | undefined;
+  /** Of cgroup v2, cgroup.controllers; of v1 the enabled ones of /proc/cgroups. */
+  controllers: readonly string[];
+  /** /proc/swaps without its head line. */
+  swaps: readonly string[];
+  /** By name with slashes: "net/ipv4/ip_forward". */
+  sysctls: Readonly<Record<string, string | undefined>>;
+  /** Loaded or built in. */
+  modules: readonly string[];
+  cniConfigs: readonly string[];
+  cniPrograms: readonly string[];
+  nameServers: readonly string[];
+  /** By path. */
+  disks: readonly { path: string; freePercent: number; freeInodesPercent: number }[];
+  /** Of 10250, 10255 and 10248: ports on which something listens. */
+  ports: readonly number[];
+  /** Whether the clock follows a time server; undefined: unknown. */
+  clockSynchronised: boolean | undefined;
+  runtime: { endpoint: string; exists: boolean };
+  systemd: boolean;
+}

@@ -1,0 +1,121 @@
+// Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
+import { access, readdir, readFile, statfs } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { release } from "node:os";
+import type { Machine } from "./check.js";
+
+const PORTS = [10250, 10255, 10248];
+const DISKS = ["/", "/var/lib/kubelet", "/var/lib/containerd", "/var/log"];
+const SYSCTLS = ["net/ipv4/ip_forward", "net/bridge/bridge-nf-call-iptables"];
+const DEFAULT_RUNTIME = "/run/containerd/containerd.sock";
+const CONNECT_MS = 1000;
+
+export async function readMachine(): Promise<Machine> {
+  const [cgroup, swaps, sysctls, modules, cniConfigs, cniPrograms, resolv, disks, ports, clock, exists, systemd] =
+    await Promise.all([
+      cgroups(),
+      text("/proc/swaps"),
+      Promise.all(SYSCTLS.map(async (name) => [name, (await text(`/proc/sys/${name}`))?.trim()] as const)),
+      kernelModules(),
+      names("/etc/cni/net.d", /\.conf(list)?$|\.json$/),
+      names("/opt/cni/bin", /./),
+      text("/etc/resolv.conf"),
+      readDisks(),
+      Promise.all(PORTS.map(isTaken)),
+      isSynchronised(),
+      isThere(DEFAULT_RUNTIME),
+      isThere("/run/systemd/system"),
+    ]);
+  return {
+    kernel: release(),
+    uid: process.getuid?.() ?? -1,
+    ...cgroup,
+    swaps: lines(swaps)
+      .slice(1)
+      .map((line) => line.split(/\s/)[0] ?? line),
+    sysctls: Object.fromEntries(sysctls),
+    modules,
+    cniConfigs,
+    cniPrograms,
+    nameServers: lines(resolv).flatMap((line) => {
+      const [word, address] = line.trim().split(/\s+/, 2);
+      return word === "nameserver" && address !== undefined ? [address] : [];
+    }),
+    disks,
+    ports: PORTS.filter((_port, index) => ports[index] === true),
+    clockSynchronised: clock,
+    runtime: { endpoint: `unix://${DEFAULT_RUNTIME}`, exists },
+    systemd,
+  };
+}
+
+async function cgroups(): Promise<Pick<Machine, "cgroupVersion" | "controllers">> {
+  const second = await text("/sys/fs/cgroup/cgroup.controllers");
+  if (second !== undefined) return { cgroupVersion: 2, controllers: second.trim().split(/\s+/) };
+  const rows = lines(await text("/proc/cgroups")).filter((line) => !line.startsWith("#"));
+  const enabled = rows.map((line) => line.split(/\s+/)).filter((fields) => fields[3] === "1");
+  const controllers = enabled.map(([name = ""]) => name);
+  return { cgroupVersion: controllers.length > 0 ? 1 : undefined, controllers };
+}
+
+/** File systems and modules that the kernel has now. */
+async function kernelModules(): Promise<string[]> {
+  const [modules, fileSystems] = await Promise.all([text("/proc/modules"), text("/proc/filesystems")]);
+  return [
+    ...lines(modules).map((line) => line.split(" ")[0] ?? ""),
+    ...lines(fileSystems).map((line) => line.replace(/^nodev/, "").trim()),
+  ];
+}
+
+async function readDisks(): Promise<Machine["disks"]> {
+  const found = await Promise.all(
+    DISKS.map(async (path) => {
+      const facts = await statfs(path).catch(() => undefined);
+      if (facts === undefined || facts.blocks === 0) return undefined;
+      const inodes = facts.files === 0 ? 100 : Math.floor((facts.ffree * 100) / facts.files);
+      return { path, freePercent: Math.floor((facts.bavail * 100) / facts.blocks), freeInodesPercent: inodes };
+    }),
+  );
+  return found.filter((disk) => disk !== undefined);
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: "127.0.0.1", port, timeout: CONNECT_MS });
+    const settle = (taken: boolean): void => {
+      socket.destroy();
+      resolve(taken);
+    };
+    socket
+      .once("connect", () => settle(true))
+      .once("error", () => settle(false))
+      .once("timeout", () => settle(false));
+  });
+}
+
+/** systemd-timesyncd and chrony leave marks; without them nothing is known. */
+async function isSynchronised(): Promise<boolean | undefined> {
+  if (await isThere("/run/systemd/timesync/synchronized")) return true;
+  if (await isThere("/run/chrony/chronyd.pid")) return true;
+  return (await isThere("/run/systemd/timesync")) ? false : undefined;
+}
+
+async function names(folder: string, pattern: RegExp): Promise<string[]> {
+  const all = await readdir(folder).catch(() => []);
+  return all.filter((name) => pattern.test(name)).sort();
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function text(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+function lines(content: string | undefined): string[] {
+  return (content ?? "").split("\n").filter((line) => line.trim() !== "");
+}

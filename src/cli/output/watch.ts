@@ -1,0 +1,26 @@
+// --watch: runs a command again and again until the user ends it. On a terminal each result replaces the one before.
+import type { Context } from "../context.js";
+import { CliError, EXIT, type ExitCode } from "../errors.js";
+
+const EVERY_MS = 2000;
+
+/** With --watch a kubelet that restarts is waited for. */
+export async function watched(
+  context: Context,
+  watch: boolean,
+  show: (context: Context) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (!watch) return show(context);
+  const clear = process.stdout.isTTY ? "\u001b[H\u001b[2J" : "";
+  for (;;) {
+    let text = "";
+    try {
+      await show({ ...context, write: (part) => (text += part) });
+    } catch (error) {
+      if (!(error instanceof CliError) || error.exitCode === EXIT.usage) throw error;
+      text = `${error.message}\n`;
+    }
+    context.write(clear + text);
+    await context.clock.sleep(EVERY_MS);
+  }
+}

@@ -1,0 +1,49 @@
+// Finds the pod that an operator names: "name", "namespace/name", or a static pod without the node's name at its end.
+import type { Pod } from "../../shared/api/pod.js";
+import { nearestName } from "../../shared/text/nearest-name.js";
+import type { Client } from "../client.js";
+import { CliError, EXIT } from "../errors.js";
+
+interface PodList {
+  items: Pod[];
+}
+
+export async function podsOf(client: Client): Promise<Pod[]> {
+  const { items } = await client.json<PodList>("/pods");
+  return items.map((pod) => ({ ...pod, apiVersion: "v1" as const, kind: "Pod" as const }));
+}
+
+/** @throws CliError when no pod, or more than one, has the name */
+export function findPod(pods: readonly Pod[], named: string, namespace?: string): Pod {
+  const slash = named.indexOf("/");
+  const space = slash >= 0 ? named.slice(0, slash) : namespace;
+  const name = named.slice(slash + 1);
+  const there = pods.filter(({ metadata }) => space === undefined || metadata.namespace === space);
+  const exact = there.filter(({ metadata }) => metadata.name === name || metadata.uid === name);
+  const found = exact.length > 0 ? exact : there.filter((pod) => isStaticName(pod, name));
+  const names = new Set(found.map(fullName));
+  if (names.size > 1) {
+    throw new CliError(EXIT.usage, `${named} is the name of ${names.size} pods`, `say which: ${[...names].join(", ")}`);
+  }
+  const pod = found.find(({ metadata }) => metadata.deletionTimestamp == null) ?? found[0];
+  if (pod !== undefined) return pod;
+  const near = nearestName(
+    name,
+    there.map(({ metadata }) => metadata.name),
+  );
+  throw new CliError(
+    EXIT.wrong,
+    `this node has no pod ${named}`,
+    near === undefined
+      ? "see `nodelet pods`; a manifest that cannot be read makes no pod, and the kubelet's log names its error"
+      : `did you mean ${near}? See \`nodelet pods\``,
+  );
+}
+
+export function fullName({ metadata }: Pod): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function isStaticName({ metadata, spec }: Pod, name: string): boolean {
+  return spec.nodeName !== undefined && metadata.name === `${name}-${spec.nodeName.toLowerCase()}`;
+}

@@ -1,0 +1,185 @@
+// The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
+import type { NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+import { duration, moment } from "./output/amounts.js";
+
+export interface Problem {
+  severity: "error" | "warning";
+  what: string;
+  since?: number;
+  help: string;
+}
+
+/** As the supervisor's own limit: a thread without a tick for so long is restarted. */
+const LATE_MS = 10_000;
+const EXPIRES_SOON_MS = 14 * 24 * 3_600_000;
+
+export function problemsOf(status: NodeletStatus): Problem[] {
+  return [
+    ...threadProblems(status),
+    ...runtimeProblems(status),
+    ...apiServerProblems(status),
+    ...pressureProblems(status),
+    ...volumeProblems(status),
+    ...certificateProblems(status),
+    ...startProblems(status),
+  ];
+}
+
+function* threadProblems({ threads, mainProblem, now }: NodeletStatus): Iterable<Problem> {
+  if (mainProblem !== undefined) {
+    yield {
+      severity: "error",
+      what: `the main thread does not respond (${mainProblem}): no pod is started, changed or stopped`,
+      help: "systemd's watchdog restarts a kubelet that stays stuck; report it with `nodelet support-bundle`",
+    };
+  }
+  for (const thread of threads) {
+    const { name, lastTickMs, operation } = thread;
+    if (!isLate(thread) || lastTickMs === undefined) continue;
+    const doing =
+      operation === undefined ? "" : `, in the operation "${operation.name}" for ${duration(operation.forMs)}`;
+    yield {
+      severity: "error",
+      what: `the thread ${name} has not run for ${duration(lastTickMs)}${doing}`,
+      since: now - lastTickMs,
+      help: "the supervisor restarts it by itself; containers keep running",
+    };
+  }
+}
+
+export function isLate({ state, lastTickMs }: ThreadFacts): boolean {
+  return state === "running" && lastTickMs !== undefined && lastTickMs > LATE_MS;
+}
+
+function* runtimeProblems({ facts, runtimeEndpoint }: NodeletStatus): Iterable<Problem> {
+  const { runtime, runtimeSince } = facts ?? {};
+  if (runtime === undefined) return;
+  const name = runtime.name === "" ? "the container runtime" : `the container runtime ${runtime.name}`;
+  const why = runtime.message === "" ? "" : `: ${runtime.message}`;
+  const at = runtimeSince === undefined ? {} : { since: runtimeSince };
+  if (!runtime.reachable) {
+    yield {
+      severity: "error",
+      what: `${name} does not respond at ${runtimeEndpoint}${why}`,
+      ...at,
+      help: `pods keep running, but none is started or stopped. Start it again: systemctl restart ${unitOf(runtimeEndpoint)}; its log: journalctl -u ${unitOf(runtimeEndpoint)}`,
+    };
+  } else if (!runtime.runtimeReady) {
+    yield {
+      severity: "error",
+      what: `${name} says that it is not ready${why}`,
+      ...at,
+      help: `see its log: journalctl -u ${unitOf(runtimeEndpoint)}`,
+    };
+  } else if (!runtime.networkReady) {
+    yield {
+      severity: "error",
+      what: `${name} has no pod network${why}; only pods with hostNetwork start`,
+      ...at,
+      help: "install or repair the CNI plugin: its configuration is in /etc/cni/net.d, its programs in /opt/cni/bin",
+    };
+  }
+}
+
+/** The systemd unit of a runtime, by its socket. */
+function unitOf(endpoint: string): string {
+  return endpoint.includes("crio") ? "crio" : "containerd";
+}
+
+function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Problem> {
+  if (apiServer?.problem !== undefined) {
+    const ready = facts?.conditions?.find(({ type }) => type === "Ready");
+    const heartbeat = ready?.lastHeartbeatTime;
+    const last = typeof heartbeat === "string" ? Date.parse(heartbeat) : NaN;
+    yield {
+      severity: "error",
+      what: `the API server does not respond to this node: ${apiServer.problem}`,
+      ...(Number.isNaN(last) ? {} : { since: last }),
+      help: "pods keep running; changes arrive when it is back. Check its address in the kubeconfig, the network, and the client certificate",
+    };
+  }
+  for (const { type, status, reason, message, lastTransitionTime } of facts?.conditions ?? []) {
+    if (type !== "Ready" || status === "True") continue;
+    const at = typeof lastTransitionTime === "string" ? Date.parse(lastTransitionTime) : NaN;
+    yield {
+      severity: "error",
+      what: `the node is not Ready (${reason ?? status}): ${message ?? ""}`,
+      ...(Number.isNaN(at) ? {} : { since: at }),
+      help: "the message names the part that is not ready",
+    };
+  }
+}
+
+const SHORT_OF = {
+  MemoryPressure: ["memory", "`nodelet top` shows the pods that use most"],
+  DiskPressure: ["disk space or inodes", "`df -h; df -i` shows the full disk, `nodelet images` the unused images"],
+  PIDPressure: ["process ids", "`nodelet top` shows the pods; look for one that forks without end"],
+} as const;
+
+function* pressureProblems({ facts }: NodeletStatus): Iterable<Problem> {
+  for (const { type, since } of facts?.pressures ?? []) {
+    const [what, help] = SHORT_OF[type];
+    yield {
+      severity: "error",
+      what: `the node is short of ${what} (${type}): the kubelet evicts pods and admits only critical ones`,
+      since,
+      help,
+    };
+  }
+}
+
+function* volumeProblems({ facts }: NodeletStatus): Iterable<Problem> {
+  for (const { mountPoint, source, fsType, since } of facts?.hungMounts ?? []) {
+    yield {
+      severity: "error",
+      what: `the volume at ${mountPoint} (${fsType} from ${source}) does not respond: pods that use it wait`,
+      since,
+      help: `check its server or driver; when it is lost: umount -l ${mountPoint}`,
+    };
+  }
+}
+
+function* certificateProblems({ certificates, now, facts }: NodeletStatus): Iterable<Problem> {
+  for (const { use, file, notAfter, problem } of certificates) {
+    const purpose = use === "serving" ? "port 10250 (kubectl logs, exec)" : "requests to the API server";
+    if (problem !== undefined) {
+      if (facts !== undefined && now - facts.startedAt < LATE_MS) continue;
+      yield {
+        severity: "warning",
+        what: `the ${use} certificate ${file} cannot be read: ${problem}`,
+        help: `it is needed for ${purpose}`,
+      };
+    } else if (notAfter !== undefined && notAfter <= now) {
+      yield {
+        severity: "error",
+        what: `the ${use} certificate ${file} expired at ${moment(notAfter)}`,
+        since: notAfter,
+        help: `it is needed for ${purpose}; renew it, or set rotateCertificates and serverTLSBootstrap`,
+      };
+    } else if (notAfter !== undefined && notAfter - now < EXPIRES_SOON_MS) {
+      yield {
+        severity: "warning",
+        what: `the ${use} certificate ${file} expires in ${duration(notAfter - now)}, at ${moment(notAfter)}`,
+        help: `it is needed for ${purpose}; renew it, or set rotateCertificates and serverTLSBootstrap`,
+      };
+    }
+  }
+}
+
+function* startProblems({ facts, devicePluginProblem, now }: NodeletStatus): Iterable<Problem> {
+  if (devicePluginProblem !== "") {
+    yield {
+      severity: "warning",
+      what: `device plugins cannot register: ${devicePluginProblem}`,
+      help: "see the kubelet's log",
+    };
+  }
+  if (facts !== undefined && !facts.settled && now - facts.startedAt > 30_000) {
+    yield {
+      severity: "warning",
+      what: "not every pod source has delivered its pods since the kubelet started: no pod is removed before",
+      since: facts.startedAt,
+      help: "a manifest or URL that cannot be read, or an API server that does not respond; the kubelet's log names it",
+    };
+  }
+}

@@ -1,0 +1,155 @@
+// The commands of nodelet, their arguments and options. Each command is one file, loaded when it runs.
+import { Command, CommanderError } from "commander";
+import { messageOf } from "../shared/errors/thrown.js";
+import { contextOf, type Context, type GlobalOptions } from "./context.js";
+import type { EventOptions } from "./commands/events.js";
+import type { ExecOptions } from "./commands/exec.js";
+import type { LogOptions } from "./commands/logs.js";
+import type { TimelineOptions } from "./commands/timeline.js";
+import type { TopOptions } from "./commands/top.js";
+import { CliError, EXIT } from "./errors.js";
+import { watched } from "./output/watch.js";
+
+const EXIT_CODES = `
+Exit codes: 0 all is well, 1 something is wrong, 2 wrong usage, 3 no kubelet answers on the socket.
+`;
+
+/** Returns the exit code. Never rejects. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let code: number = EXIT.fine;
+  const program = programOf((result) => (code = result));
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    if (!(error instanceof CliError)) {
+      process.stderr.write(`nodelet: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
+      return EXIT.wrong;
+    }
+    process.stderr.write(
+      `nodelet: ${error.message}\n${error.remedy === undefined ? "" : `what to do: ${error.remedy}\n`}`,
+    );
+    return error.exitCode;
+  }
+}
+
+interface Namespaced {
+  namespace?: string;
+}
+interface Watched {
+  watch?: boolean;
+}
+
+function programOf(done: (code: number) => void): Command {
+  const program = new Command("nodelet")
+    .description("Shows what the kubelet of this machine does, and why a pod does not run.")
+    .option("--socket <path>", "admin socket of the kubelet (default: NODELET_SOCKET, else by --root-dir)")
+    .option(
+      "--root-dir <path>",
+      "root directory of the kubelet, by which its socket is found (default: /var/lib/kubelet)",
+    )
+    .option("-o, --output <form>", "table, wide, json or yaml", "table")
+    .option("--color", "colours even if the output is no terminal")
+    .option("--no-color", "no colours")
+    .addHelpText("after", EXIT_CODES)
+    .showHelpAfterError("(nodelet --help lists the commands)")
+    .exitOverride();
+  const context = (): Context => contextOf(program.opts<GlobalOptions>());
+  /** A command's own parser inherits exitOverride only when it is made by `program.command`. */
+  const command = (usage: string, description: string): Command => program.command(usage).description(description);
+  const pod = (usage: string, description: string): Command =>
+    command(usage, description).option("-n, --namespace <name>", "namespace of the pod (default: any)");
+
+  command("status", "the node on one screen: what is wrong now, and since when")
+    .option("-w, --watch", "show it again every 2 s")
+    .action(async ({ watch = false }: Watched) => {
+      const { statusCommand } = await import("./commands/status.js");
+      done(await watched(context(), watch, statusCommand));
+    });
+  pod("pods", "the pods of the node")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async ({ watch = false, namespace }: Watched & Namespaced) => {
+      const { podsCommand } = await import("./commands/pods.js");
+      done(
+        await watched(context(), watch, (shown) => podsCommand(shown, namespace === undefined ? {} : { namespace })),
+      );
+    });
+  pod("why <pod>", "why a pod does not run, is not ready, restarts, or does not go away").action(
+    async (name: string, { namespace }: Namespaced) => {
+      const { whyCommand } = await import("./commands/why.js");
+      done(await whyCommand(context(), name, namespace));
+    },
+  );
+  pod("pod <pod>", "one pod with its containers, conditions and volumes").action(
+    async (name: string, { namespace }: Namespaced) => {
+      const { podCommand } = await import("./commands/pod.js");
+      done(await podCommand(context(), name, namespace));
+    },
+  );
+  pod("timeline <pod>", "the steps of a pod's start as bars")
+    .option("--svg <file>", "write them as an SVG file")
+    .action(async (name: string, options: TimelineOptions) => {
+      const { timelineCommand } = await import("./commands/timeline.js");
+      done(await timelineCommand(context(), name, options));
+    });
+  pod("events [pod]", "the events that the kubelet keeps, oldest first")
+    .option("--warnings", "only warnings")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async (name: string | undefined, { watch = false, ...options }: EventOptions & Watched) => {
+      const { eventsCommand } = await import("./commands/events.js");
+      done(await watched(context(), watch, (shown) => eventsCommand(shown, name, options)));
+    });
+  pod("logs <pod>", "the log of a container")
+    .option("-c, --container <name>", "the container (default: the first)")
+    .option("-f, --follow", "go on as the log grows")
+    .option("-p, --previous", "of the run before")
+    .option("--timestamps", "with the time of each line")
+    .option("--tail <lines>", "only the last lines")
+    .option("--since <seconds>", "only lines of the last seconds")
+    .action(async (name: string, options: LogOptions) => {
+      const { logsCommand } = await import("./commands/logs.js");
+      done(await logsCommand(context(), name, options));
+    });
+  pod(
+    "exec <pod> <command...>",
+    "run a command in a container: exec <pod> -- <command>; the exit code is the command's",
+  )
+    .option("-c, --container <name>", "the container (default: the first)")
+    .option("-i, --stdin", "pass standard input to the command")
+    .option("-t, --tty", "with a terminal")
+    .action(async (name: string, words: string[], options: ExecOptions) => {
+      const { execCommand } = await import("./commands/exec.js");
+      done(await execCommand(context(), name, words, options));
+    });
+  for (const name of ["stats", "top"]) {
+    pod(name, "CPU, memory and disk of the node and its pods; -o json has all figures of /stats/summary")
+      .option("--containers", "with a line per container")
+      .option("-w, --watch", "show them again every 2 s")
+      .action(async ({ watch = false, ...options }: TopOptions & Watched) => {
+        const { statsCommand } = await import("./commands/top.js");
+        done(await watched(context(), watch, (shown) => statsCommand(shown, options)));
+      });
+  }
+  command("config", "the effective configuration with the origin of each value")
+    .option("--diff", "only values that are not the default")
+    .action(async (options: { diff?: boolean }) => {
+      const { configCommand } = await import("./commands/config.js");
+      done(await configCommand(context(), options));
+    });
+  command("images", "the images, who uses them, and what garbage collection would remove").action(async () => {
+    const { imagesCommand } = await import("./commands/images.js");
+    done(await imagesCommand(context()));
+  });
+  command("doctor", "check the machine: kernel, cgroups, network, runtime, disks and more").action(async () => {
+    const { doctorCommand } = await import("./commands/doctor.js");
+    done(await doctorCommand(context()));
+  });
+  command("support-bundle", "write a tar.gz for an issue, with secrets masked")
+    .option("--file <path>", "the file (default: nodelet-support-<time>.tar.gz)")
+    .action(async (options: { file?: string }) => {
+      const { bundleCommand } = await import("./commands/support-bundle.js");
+      done(await bundleCommand(context(), options));
+    });
+  return program;
+}

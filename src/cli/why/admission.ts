@@ -1,0 +1,143 @@
+// Rules about pods that the kubelet refused or ended: which resource is short, by how much, and which pods have it. Pure.
+import { milliValue } from "../../shared/api/quantity.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
+import { bytes, timeOf } from "../output/amounts.js";
+import { fullName } from "../pods/find.js";
+import type { Finding, WhyInput } from "./input.js";
+
+const SHORTAGE = /Node didn't have enough resource: (\S+), requested: (\d+), used: (\d+), capacity: (\d+)/g;
+/** Pods named as holders of a short resource. */
+const HOLDERS = 5;
+
+/** Help by the reason of a failed pod, as upstream and this kubelet word it. */
+const REASONS: Readonly<Record<string, { what: string; help: string[] }>> = {
+  Evicted: {
+    what: "the kubelet evicted it, because the node was short of a resource, or the pod exceeded its own limit",
+    help: [
+      "see `nodelet status` for pressures and `nodelet events` for the threshold; set requests and limits that fit the pod",
+    ],
+  },
+  NodeAffinity: {
+    what: "its nodeSelector or node affinity does not match the labels of this node",
+    help: ["correct the pod's nodeSelector, or label the node"],
+  },
+  NodeName: { what: "it names another node", help: ["correct spec.nodeName"] },
+  NodePorts: {
+    what: "another pod of this node has one of its host ports",
+    help: ["choose another hostPort; `nodelet -o json pods` shows who has it"],
+  },
+  TaintToleration: {
+    what: "the node has a NoExecute taint that the pod does not tolerate",
+    help: ["add a toleration, or remove the taint"],
+  },
+  NodeShutdown: { what: "the node is shutting down", help: ["it can start after the reboot"] },
+  Terminated: { what: "the node was shut down, and its pods with it", help: ["its controller starts another pod"] },
+  Preempting: {
+    what: "it had to make room for a critical pod",
+    help: ["add resources to the node, or move pods away"],
+  },
+  DeadlineExceeded: {
+    what: "it ran longer than its activeDeadlineSeconds",
+    help: ["raise activeDeadlineSeconds, or make the work shorter"],
+  },
+  SysctlForbidden: {
+    what: "it asks for a sysctl that this node does not allow",
+    help: ["add it to the kubelet's allowedUnsafeSysctls, or remove it from the pod"],
+  },
+  AppArmor: { what: "its AppArmor profile cannot be enforced here", help: ["load the profile on the node"] },
+  TopologyAffinityError: {
+    what: "no NUMA node has all of its CPUs, memory and devices",
+    help: ["ask for less, or choose another topologyManagerPolicy"],
+  },
+  UnexpectedAdmissionError: {
+    what: "its CPUs, memory or devices could not be allocated",
+    help: ["the message names the resource manager; see the kubelet's log"],
+  },
+  PodFeatureUnsupported: {
+    what: "it needs a feature that this node does not declare",
+    help: ["enable the feature gate, or change the pod"],
+  },
+};
+
+export function* admissionRules(input: WhyInput): Iterable<Finding> {
+  const { pod, events } = input;
+  const { phase, reason = "", message = "" } = pod.status ?? {};
+  if (phase !== "Failed" || reason === "") return;
+  const at = timeOf(events.findLast((event) => event.reason === reason)?.lastTimestamp);
+  const since = at === undefined ? {} : { since: at };
+  const shortages = [...message.matchAll(SHORTAGE)];
+  if (shortages.length > 0) {
+    for (const [, resource = "", requested, used, capacity] of shortages) {
+      yield { ...shortage(input, resource, Number(requested), Number(used), Number(capacity)), ...since };
+    }
+    return;
+  }
+  const known = REASONS[reason];
+  yield {
+    severity: "error",
+    about: "pod",
+    what: `it is Failed (${reason})${known === undefined ? "" : `: ${known.what}`}. The kubelet said: ${message.trim() === "" ? "nothing more" : message}. A failed pod never runs again under its UID`,
+    ...since,
+    help: known?.help ?? ["remove the cause and create the pod anew"],
+  };
+}
+
+function shortage(input: WhyInput, resource: string, requested: number, used: number, capacity: number): Finding {
+  const missing = requested - (capacity - used);
+  const shown = (amount: number): string => amountText(resource, amount);
+  const holders = holdersOf(input, resource);
+  const who =
+    holders.length === 0
+      ? ""
+      : `. Most is requested by ${holders.map(([name, amount]) => `${name} (${shown(amount)})`).join(", ")}`;
+  const never = requested > capacity;
+  return {
+    severity: "error",
+    about: "pod",
+    what:
+      `the kubelet refused it: ${shown(missing)} of ${resource} ${missing === 1 ? "is" : "are"} missing. It requests ${shown(requested)}, ` +
+      `pods of this node have ${shown(used)} of the ${shown(capacity)} that are allocatable${who}`,
+    help: [
+      never
+        ? `this node never has so much: request at most ${shown(capacity)} of ${resource}`
+        : `remove pods, or lower their requests of ${resource}`,
+      "a refused pod never runs again under its UID: create it anew (a static pod: change its manifest)",
+    ],
+  };
+}
+
+/** Amounts are CPU in thousandths, all others in whole units. */
+function amountText(resource: string, amount: number): string {
+  if (resource === "cpu") return amount % 1000 === 0 ? `${amount / 1000} CPUs` : `${amount}m CPU`;
+  return resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-")
+    ? bytes(amount)
+    : String(amount);
+}
+
+function holdersOf({ pod, pods }: WhyInput, resource: string): [string, number][] {
+  if (resource === "pods") return [];
+  return pods
+    .filter(
+      ({ metadata, status }) =>
+        metadata.uid !== pod.metadata.uid && status?.phase !== "Failed" && status?.phase !== "Succeeded",
+    )
+    .map((other): [string, number] => [fullName(other), requestOf(other, resource)])
+    .filter(([, amount]) => amount > 0)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, HOLDERS);
+}
+
+/** Of containers and sidecars, as a hint who holds a resource: init containers run before and count for little. */
+function requestOf({ spec }: Pod, resource: string): number {
+  const of = (quantity: string | number | undefined): number => {
+    if (quantity === undefined) return 0;
+    const milli = Number(milliValue(quantity));
+    return resource === "cpu" ? milli : milli / 1000;
+  };
+  const ofPod = spec.resources?.requests?.[resource];
+  if (ofPod !== undefined) return of(ofPod);
+  return [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)].reduce(
+    (sum, { resources }) => sum + of(resources?.requests?.[resource] ?? resources?.limits?.[resource]),
+    0,
+  );
+}

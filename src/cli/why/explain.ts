@@ -1,0 +1,105 @@
+// Puts the rules together: the verdict about a pod, the findings by weight, and the decisions in the order in which they were made. Pure.
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import { timeOf } from "../output/amounts.js";
+import { fullName } from "../pods/find.js";
+import { podState } from "../pods/state.js";
+import { admissionRules } from "./admission.js";
+import { exitRules } from "./exits.js";
+import { imageRules } from "./images.js";
+import type { Finding, Rule, WhyInput } from "./input.js";
+import { nameRules, nodeRules, sandboxRules, syncRules, terminationRules, volumeRules, waitRules } from "./pod-life.js";
+import { probeRules } from "./probes.js";
+
+/** In the order in which they are shown among findings of one weight. */
+const RULES: readonly Rule[] = [
+  nodeRules,
+  admissionRules,
+  nameRules,
+  terminationRules,
+  volumeRules,
+  sandboxRules,
+  imageRules,
+  exitRules,
+  probeRules,
+  waitRules,
+];
+
+interface Decision {
+  at: number;
+  what: string;
+  count?: number;
+}
+
+export interface Explanation {
+  pod: string;
+  uid: string;
+  verdict: string;
+  /** The pod runs and is ready, or has completed. */
+  fine: boolean;
+  findings: Finding[];
+  decisions: Decision[];
+}
+
+const WEIGHT = { error: 0, warning: 1, info: 2 } as const;
+
+export function explain(input: WhyInput, timeline: PodTimeline | undefined): Explanation {
+  const { pod } = input;
+  const found = RULES.flatMap((rule) => [...rule(input)]);
+  // A failed pass is only the symptom of what another rule explains.
+  const all = found.some(({ severity }) => severity === "error") ? found : [...found, ...syncRules(input)];
+  const findings = all.toSorted((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity]);
+  const { fine } = podState(pod);
+  const unexplained = !fine && findings.length === 0;
+  return {
+    pod: fullName(pod),
+    uid: pod.metadata.uid,
+    verdict: verdictOf(input),
+    fine: fine && !findings.some(({ severity }) => severity === "error"),
+    findings: unexplained ? [underWay(input)] : findings,
+    decisions: decisionsOf(input, timeline),
+  };
+}
+
+function verdictOf({ pod }: WhyInput): string {
+  const { word, ready, containers, restarts } = podState(pod);
+  const times = restarts === 0 ? "" : `, after ${restarts} restart${restarts === 1 ? "" : "s"}`;
+  if (word === "Completed") return "has completed";
+  if (word === "Running")
+    return `${ready === containers ? "is running and ready" : `is running, ${ready} of ${containers} containers are ready`}${times}`;
+  return word === "Terminating" ? "is terminating" : `is not running: ${word}${times}`;
+}
+
+/** Nothing is wrong that a rule knows: what the kubelet does just now. */
+function underWay({ pod, facts, events, now }: WhyInput): Finding {
+  const last = events.at(-1);
+  const began = timeOf(pod.status?.startTime);
+  return {
+    severity: "info",
+    about: "pod",
+    what:
+      `the kubelet is working on it${facts?.worker === undefined ? "" : ` (pod worker: ${facts.worker})`}` +
+      (last === undefined ? "" : `; the last event was ${last.reason}: ${last.message}`),
+    ...(began !== undefined && began < now && { since: began }),
+    help: [`watch its steps: nodelet timeline ${pod.metadata.name}`],
+  };
+}
+
+/** Events and failed steps, oldest first. */
+function decisionsOf({ events }: WhyInput, timeline: PodTimeline | undefined): Decision[] {
+  const told = events.map(({ lastTimestamp, reason, message, count }): Decision => ({
+    at: timeOf(lastTimestamp) ?? 0,
+    what: `${reason}: ${message}`,
+    ...(count > 1 && { count }),
+  }));
+  const phases = (timeline?.phases ?? []).map(({ at, phase, reason }): Decision => ({
+    at,
+    what: `phase ${phase}${reason === undefined ? "" : ` (${reason})`}`,
+  }));
+  const failed = (timeline?.stages ?? []).flatMap(({ stage, container, endedAt, startedAt, error }): Decision[] => {
+    const of = container === undefined ? "" : ` of ${container}`;
+    if (error !== undefined) return [{ at: endedAt ?? startedAt, what: `step ${stage}${of} failed: ${error}` }];
+    return endedAt === undefined ? [{ at: startedAt, what: `step ${stage}${of} began and goes on` }] : [];
+  });
+  const seen = timeline === undefined ? [] : [{ at: timeline.seenAt, what: "a source showed the pod to the kubelet" }];
+  return [...seen, ...phases, ...told, ...failed].sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,131 @@
+// Rules about images: what the registry said, when the next pull is, and what would help. Pure.
+import { duration, timeOf } from "../output/amounts.js";
+import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
+
+const PULL_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"]);
+/** A pull that takes longer is worth a line. */
+const LONG_PULL_MS = 10_000;
+
+export function* imageRules(input: WhyInput): Iterable<Finding> {
+  for (const view of containersOf(input.pod)) {
+    const { reason = "", message = "" } = view.status?.state.waiting ?? {};
+    if (PULL_REASONS.has(reason)) yield pullFailed(input, view, message);
+    else if (reason === "ErrImageNeverPull") yield neverPulled(view);
+    else if (reason === "InvalidImageName" || reason === "ImageInspectError") yield invalidName(view, message);
+    else yield* longPull(input, view);
+  }
+}
+
+function pullFailed({ facts, events, now }: WhyInput, { container, kind }: ContainerView, message: string): Finding {
+  const { name, image = "" } = container;
+  const failure = facts?.startFailures.find((one) => one.container === name);
+  const said = lastWords(message, image);
+  const first = eventsOf(events, name, "Failed").find((event) => event.message.includes("pull image"));
+  const since = timeOf(first?.firstTimestamp);
+  const tries = failure === undefined || failure.tries < 2 ? "" : ` after ${failure.tries} tries`;
+  return {
+    severity: "error",
+    about: `${kind} ${name}`,
+    what: `its image "${image}" cannot be pulled${tries}: ${registryOf(image)} said: ${said}`,
+    ...(since !== undefined && since < now && { since }),
+    ...(failure !== undefined && { nextTryAt: failure.nextTryAt }),
+    help: pullHelp(said, image),
+  };
+}
+
+/** The part of the message behind the kubelet's and the runtime's own words. */
+function lastWords(message: string, image: string): string {
+  const words = message
+    .replace(/^Back-off pulling image "[^"]*": /, "")
+    .replace(/^(ErrImagePull|RegistryUnavailable|SignatureValidationFailed): /, "")
+    .replace(/^rpc error: code = \w+ desc = /, "")
+    .replace(/^failed to pull and unpack image "[^"]*": /, "")
+    .replace(/^failed to resolve reference "[^"]*": /, "");
+  return words.trim() === "" ? `nothing more about ${image}` : words.trim();
+}
+
+/** The host that an image name is pulled from. */
+function registryOf(image: string): string {
+  const [first = ""] = image.split("/");
+  return image.includes("/") && (/[.:]/.test(first) || first === "localhost") ? first : "docker.io";
+}
+
+const HELP: readonly (readonly [pattern: RegExp, help: (image: string) => string[]])[] = [
+  [
+    /no such host|server misbehaving|lookup .* on|Temporary failure in name resolution/i,
+    (image) => [
+      `the name ${registryOf(image)} does not resolve on this node: check the spelling of the image's registry`,
+      "check the node's name servers in /etc/resolv.conf",
+    ],
+  ],
+  [
+    /x509|certificate signed by unknown|tls:/i,
+    (image) => [
+      `the node does not trust the certificate of ${registryOf(image)}: add its CA to the runtime's registry configuration (/etc/containerd/certs.d)`,
+    ],
+  ],
+  [
+    /toomanyrequests|429|rate limit/i,
+    (image) => [
+      `${registryOf(image)} limits the number of pulls: use credentials (imagePullSecrets) or a mirror, or wait for the next try`,
+    ],
+  ],
+  [
+    /not found|manifest unknown|name unknown|404/i,
+    () => [
+      "check the spelling of repository and tag; the registry has no such image",
+      "private registries also say this without credentials: check imagePullSecrets",
+    ],
+  ],
+  [
+    /unauthorized|authorization failed|denied|forbidden|401|403|insufficient_scope|no basic auth/i,
+    () => [
+      "the registry refuses these credentials: check imagePullSecrets, and that the repository exists",
+      "static pods use the node's own credentials, in <root-dir>/config.json",
+    ],
+  ],
+  [
+    /connection refused|i\/o timeout|no route to host|network is unreachable|deadline exceeded|EOF|connection reset/i,
+    (image) => [
+      `this node does not reach ${registryOf(image)}: check network, firewall and proxy (HTTPS_PROXY of the runtime's unit)`,
+    ],
+  ],
+  [/no space left/i, () => ["the disk of the images is full: `nodelet images` shows what can go"]],
+];
+
+function pullHelp(said: string, image: string): string[] {
+  const found = HELP.find(([pattern]) => pattern.test(said));
+  return found?.[1](image) ?? ["pull it by hand to see more: crictl pull " + image];
+}
+
+function neverPulled({ container, kind }: ContainerView): Finding {
+  return {
+    severity: "error",
+    about: `${kind} ${container.name}`,
+    what: `its image "${container.image ?? ""}" is not on this node, and imagePullPolicy Never forbids the pull`,
+    help: [`load the image onto the node, or set imagePullPolicy: IfNotPresent`],
+  };
+}
+
+function invalidName({ container, kind }: ContainerView, message: string): Finding {
+  return {
+    severity: "error",
+    about: `${kind} ${container.name}`,
+    what: `the image "${container.image ?? ""}" cannot be used: ${message}`,
+    help: ["correct the image's name in the pod: registry/repository:tag, in lower case"],
+  };
+}
+
+function* longPull({ events, now }: WhyInput, { container, kind, status }: ContainerView): Iterable<Finding> {
+  if (status?.state.waiting === undefined) return;
+  const began = timeOf(eventsOf(events, container.name, "Pulling").at(-1)?.lastTimestamp);
+  const ended = timeOf(eventsOf(events, container.name, "Pulled").at(-1)?.lastTimestamp);
+  if (began === undefined || (ended !== undefined && ended >= began) || now - began < LONG_PULL_MS) return;
+  yield {
+    severity: "info",
+    about: `${kind} ${container.name}`,
+    what: `its image "${container.image ?? ""}" has been pulled for ${duration(now - began)}`,
+    since: began,
+    help: ["large images take long; other pulls may be before it (serializeImagePulls, maxParallelImagePulls)"],
+  };
+}

@@ -1,0 +1,64 @@
+// The input and output of the rules of `nodelet why`.
+import type { Event } from "../../shared/api/event.js";
+import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
+import type { Container, Pod } from "../../shared/api/pod.js";
+import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+
+export interface WhyInput {
+  pod: Pod;
+  /** undefined: main does not know the pod, or does not respond. */
+  facts: PodFacts | undefined;
+  /** About the pod, least recently recorded first. */
+  events: readonly Event[];
+  node: NodeletStatus;
+  /** All pods of the node. */
+  pods: readonly Pod[];
+  now: number;
+}
+
+export interface Finding {
+  severity: "error" | "warning" | "info";
+  /** "pod", "container app", "volume data". */
+  about: string;
+  /** What is the matter, in whole sentences. */
+  what: string;
+  since?: number;
+  /** When the kubelet tries again by itself. */
+  nextTryAt?: number;
+  /** What would help, most likely first. */
+  help: string[];
+}
+
+export type Rule = (input: WhyInput) => Iterable<Finding>;
+
+export interface ContainerView {
+  container: Container;
+  status: ApiContainerStatus | undefined;
+  kind: "init container" | "container" | "ephemeral container";
+}
+
+export function containersOf({ spec, status }: Pod): ContainerView[] {
+  const view = (
+    kind: ContainerView["kind"],
+    containers: readonly Container[] = [],
+    statuses: readonly ApiContainerStatus[] = [],
+  ): ContainerView[] =>
+    containers.map((container) => ({
+      kind,
+      container,
+      status: statuses.find(({ name }) => name === container.name),
+    }));
+  return [
+    ...view("init container", spec.initContainers, status?.initContainerStatuses),
+    ...view("container", spec.containers, status?.containerStatuses),
+    ...view("ephemeral container", spec.ephemeralContainers, status?.ephemeralContainerStatuses),
+  ];
+}
+
+/** Events of one container have it in their field path. */
+export function eventsOf(events: readonly Event[], container: string, reason: string): Event[] {
+  return events.filter(
+    ({ reason: given, involvedObject }) =>
+      given === reason && involvedObject.fieldPath?.endsWith(`{${container}}`) === true,
+  );
+}

@@ -1,0 +1,60 @@
+// Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first question.
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import { podFullName, type Pod } from "../../shared/api/pod.js";
+import type { ThreadOwnerDeps } from "./thread-owner.js";
+
+type FactParts = Pick<
+  ThreadOwnerDeps,
+  "sync" | "pressures" | "membership" | "calls" | "settled" | "clock" | "startedAt"
+>;
+
+export function nodeFacts(parts: FactParts): NodeFacts {
+  const { sync, pressures, membership, calls, settled, startedAt } = parts;
+  const { runtime, runtimeSince } = sync.cache;
+  const conditions = membership?.node()?.status?.conditions;
+  return {
+    startedAt,
+    ...(runtime !== undefined && { runtime }),
+    ...(runtimeSince !== undefined && { runtimeSince }),
+    pressures: pressures.since(),
+    hungMounts: calls.notAnswering(),
+    settled: settled(),
+    ...(conditions !== undefined && { conditions }),
+  };
+}
+
+/** The newest pod of that name that has a worker or waits for one. */
+export function podFacts({ sync, clock }: FactParts, namespace: string, name: string): PodFacts | undefined {
+  const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
+  const pod = sync.statuses.all().findLast(named) ?? sync.workers.wanted().find(named);
+  if (pod === undefined) return undefined;
+  const { uid } = pod.metadata;
+  const wall = (steady: number): number => Math.round(steady + clock.now() - clock.steady());
+  const worker = sync.workers.get(uid);
+  const waits = worker?.waits();
+  const owner = worker === undefined ? sync.workers.ownerOf(podFullName(pod)) : undefined;
+  return {
+    uid,
+    ...(worker !== undefined && { worker: worker.state }),
+    ...(waits?.retry !== undefined && {
+      retry: {
+        message: waits.retry.message,
+        failures: waits.retry.failures,
+        nextTryAt: Math.round(clock.now() + Math.max(0, waits.retry.restMs)),
+      },
+    }),
+    startFailures: [...(waits?.startFailures ?? [])].map(([container, failure]) => ({
+      container,
+      reason: failure.reason,
+      message: failure.message,
+      failedAt: wall(failure.failedAt),
+      nextTryAt: wall(failure.retryAt),
+      tries: failure.count,
+    })),
+    volumes: sync.deps.runtime.volumes.describe(uid),
+    ...(waits?.termination !== undefined && {
+      termination: { reason: waits.termination.reason, deadline: wall(waits.termination.deadline) },
+    }),
+    ...(owner !== undefined && owner !== uid && { waitsFor: { uid: owner } }),
+  };
+}

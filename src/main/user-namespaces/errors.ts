@@ -1,9 +1,0 @@
-// The reasons why a pod gets no user namespace: the sandbox's event shows them.
-
-export class UserNamespaceError extends Error {
-  override readonly name = "UserNamespaceError";
-}
-
-export function isUserNamespaceError(error: unknown): error is UserNamespaceError {
-  return error instanceof UserNamespaceError;
-}

@@ -1,0 +1,219 @@
+// Network disks of this node: each is mounted once, below plugins/<plugin>, and from there for each pod.
+// Invariant: the directory of a disk is there from before the disk is attached until it is detached; a disk is unmounted and detached when the
+// mount table has no other mount of it, and only then. One operation at a time per disk.
+import { rmdir } from "node:fs/promises";
+import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
+import { readMounts, type Mount } from "../../../shared/fs/mountinfo.js";
+import { volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import type { NodeAttachments } from "../attachments/node-attachments.js";
+import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
+import { measured } from "../measured.js";
+import { asMountPoint, isMountPoint, unmount } from "../mounts.js";
+import * as paths from "../paths.js";
+import { DeviceFormatError, prepareDevice } from "../persistent/format.js";
+import { MountedVolumes } from "../persistent/mounted-volume.js";
+import { mountByProgram } from "../persistent/program-mount.js";
+import type { HostPlace } from "../place.js";
+import { exists } from "./device-mapper.js";
+import type { DiskKind, DiskRequest } from "./disk.js";
+import { placesBelow } from "./disk-places.js";
+
+const DEFAULT_FS_TYPE = "ext4";
+
+export interface DiskVolumesOptions {
+  rootDir: string;
+  attachments: NodeAttachments;
+  ownership: OwnershipDeps;
+  log: Logger;
+}
+
+export class DiskVolumes {
+  private readonly mounted: MountedVolumes;
+  private readonly locks = new KeyedSerializer();
+  /** By the pod's mount point: the place of its disk, as far as this process knows. */
+  private readonly placeOf = new Map<string, string>();
+  /** By place: its names in volumesInUse. A target's port may be left out in one of them. */
+  private readonly namesOf = new Map<string, Set<string>>();
+  /** By place: set-ups under way. */
+  private readonly inHand = new Map<string, number>();
+  private releasing: Promise<void> | undefined;
+  private readonly ended = new AbortController();
+
+  constructor(
+    private readonly kind: DiskKind,
+    private readonly options: DiskVolumesOptions,
+  ) {
+    this.mounted = new MountedVolumes({ rootDir: options.rootDir, plugin: kind.plugin, kind: "bind" });
+  }
+
+  /** Idempotent. @throws DiskAttachError, VolumeNotAttachedError, DeviceFormatError, ProgramError, or the signal's reason */
+  async setUp(request: DiskRequest): Promise<HostPlace> {
+    const { pod, name, disk, readOnly, signal } = request;
+    const { plugin } = this.kind;
+    const target = this.target(pod.metadata.uid, name);
+    const place: HostPlace = {
+      hostPath: target,
+      volumeName: name,
+      ...(readOnly ? { readOnly: true } : { relabel: true }),
+    };
+    const { attachments, ownership } = this.options;
+    const unique = `${plugin}/${disk.uniqueName}`;
+    this.use(disk.place, unique);
+    if (await isMountPoint(target)) return place;
+    this.placeOf.set(target, disk.place);
+    this.inHand.set(disk.place, (this.inHand.get(disk.place) ?? 0) + 1);
+    let mounted = false;
+    try {
+      await paths.makeMountPoint(this.directory(disk.place));
+      if (attachments.byController) {
+        const wait = (): Promise<string> => attachments.waitFor(unique, signal);
+        await measured(ownership, "verify_controller_attached_volume", { plugin }, wait);
+      }
+      await this.locks.run(disk.place, () => this.mount(request), signal);
+      mounted = true;
+    } finally {
+      this.inHand.set(disk.place, (this.inHand.get(disk.place) ?? 1) - 1);
+      if (!mounted) await this.releaseAfterFailure(disk.place, pod.metadata.uid);
+    }
+    if (!readOnly) await setOwnership(ownership, { pod, directory: target, plugin, mayHang: true, signal });
+    return place;
+  }
+
+  /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
+  async tearDown(uid: string, name: string): Promise<void> {
+    const target = this.target(uid, name);
+    const found = await this.placesMountedAt(target);
+    const known = this.placeOf.get(target);
+    await this.mounted.tearDown(uid, name);
+    for (const place of new Set([...found, ...(known === undefined ? [] : [known])])) {
+      await this.locks.run(place, () => this.release(place, uid));
+    }
+    this.placeOf.delete(target);
+  }
+
+  /**
+   * Reads the disks that an earlier kubelet left: all are in use. Those that no pod uses are unmounted in the background, and then
+   * `releaseDevices` runs.
+   */
+  async recover(releaseDevices: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const places = await this.places();
+    for (const place of places) this.use(place, `${this.kind.plugin}/${this.kind.uniqueNameOf(place) ?? ""}`);
+    this.releasing = this.releaseUnused(places).then(() => releaseDevices(this.ended.signal));
+  }
+
+  async stop(): Promise<void> {
+    this.ended.abort(new Error("the kubelet is stopping"));
+    await this.releasing;
+  }
+
+  private async mount({ pod, name, disk, fsType, readOnly, mountOptions, signal }: DiskRequest): Promise<void> {
+    const { uid } = pod.metadata;
+    const directory = this.directory(disk.place);
+    await paths.makeMountPoint(directory);
+    if (!(await isMountPoint(directory))) {
+      const device = await disk.attach(directory, signal);
+      signal.throwIfAborted();
+      const type = fsType === undefined || fsType === "" ? DEFAULT_FS_TYPE : fsType;
+      const found = await prepareDevice({ device, fsType: type, readOnly });
+      signal.throwIfAborted();
+      const options = [readOnly ? "ro" : "rw", "defaults", ...mountOptions];
+      await mountByProgram({ source: device, target: directory, type, options }, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (found === type) throw error;
+        const problem = `device ${device} has file system ${found}, but the volume asks for ${type}: ${messageOf(error)}`;
+        throw new DeviceFormatError(problem, { cause: error });
+      });
+    }
+    const options = [...(readOnly ? ["ro"] : []), ...mountOptions];
+    await this.mounted.setUp({ uid, name, source: directory, options, signal });
+  }
+
+  private async releaseAfterFailure(place: string, uid: string): Promise<void> {
+    try {
+      await this.locks.run(place, () => this.release(place, uid));
+    } catch (error) {
+      const text = `cannot detach disk ${place} after a failed mount: ${messageOf(error)}`;
+      this.options.log.warn({ err: error, disk: place }, text);
+    }
+  }
+
+  private use(place: string, unique: string): void {
+    this.namesOf.set(place, (this.namesOf.get(place) ?? new Set()).add(unique));
+    this.options.attachments.use(unique);
+  }
+
+  /** Unmounts and detaches the disk unless it is mounted anywhere else. The caller holds its lock. */
+  private async release(place: string, uid: string): Promise<void> {
+    const { ownership, attachments } = this.options;
+    const directory = this.directory(place);
+    if ((this.inHand.get(place) ?? 0) > 0 || !(await this.isThere(place))) return;
+    const table = await readMounts();
+    const own = await asMountPoint(directory);
+    const mount = table.findLast(({ mountPoint }) => mountPoint === own);
+    if (mount !== undefined && table.some((other) => other.mountPoint !== own && isSameDisk(other, mount))) return;
+    const isDevice = await exists(`${this.root()}/volumeDevices/${place}`);
+    await measured(ownership, "unmount_device", { plugin: this.kind.plugin }, async () => {
+      if (mount !== undefined) await unmount(uid, directory);
+      await this.kind.detach({ place, directory, device: mount?.source ?? "", keep: isDevice });
+      await rmdir(directory).catch((error: unknown) => {
+        if (errorCode(error) !== "ENOENT") throw error;
+      });
+    });
+    // A pod may have come meanwhile; it mounts the disk anew when it has the lock.
+    if (isDevice || (this.inHand.get(place) ?? 0) > 0) return;
+    this.inHand.delete(place);
+    for (const name of this.namesOf.get(place) ?? []) attachments.forget(name);
+    this.namesOf.delete(place);
+  }
+
+  private async releaseUnused(places: readonly string[]): Promise<void> {
+    const { signal } = this.ended;
+    for (const place of places) {
+      try {
+        await this.locks.run(place, () => this.release(place, ""), signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.options.log.warn({ err: error, disk: place }, `cannot detach disk ${place}: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Places of the disk that is mounted for the pod. */
+  private async placesMountedAt(target: string): Promise<string[]> {
+    const table = await readMounts();
+    const at = await asMountPoint(target);
+    const mount = table.findLast(({ mountPoint }) => mountPoint === at);
+    if (mount === undefined) return [];
+    const root = `${await asMountPoint(this.root())}/`;
+    return table
+      .filter((other) => other.mountPoint.startsWith(root) && isSameDisk(other, mount))
+      .map(({ mountPoint }) => mountPoint.slice(root.length))
+      .filter((place) => this.kind.uniqueNameOf(place) !== undefined);
+  }
+
+  private places(): Promise<string[]> {
+    return placesBelow(this.root(), this.kind);
+  }
+
+  private async isThere(place: string): Promise<boolean> {
+    const at = place.lastIndexOf("/");
+    const parent = at < 0 ? this.root() : `${this.root()}/${place.slice(0, at)}`;
+    return (await paths.namesIn(parent)).includes(place.slice(at + 1));
+  }
+
+  private root(): string {
+    return `${this.options.rootDir}/plugins/${this.kind.plugin}`;
+  }
+  private directory(place: string): string {
+    return `${this.root()}/${place}`;
+  }
+  private target(uid: string, name: string): string {
+    return volumeDirectory(this.options.rootDir, uid, this.kind.plugin, name);
+  }
+}
+
+function isSameDisk(one: Mount, other: Mount): boolean {
+  return one.source === other.source && one.fsType === other.fsType;
+}

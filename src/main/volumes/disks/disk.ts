@@ -1,0 +1,76 @@
+// A network disk (iSCSI, Fibre Channel) as a pod wants it, and the kind of disk that its plugin handles.
+import type { Pod } from "../../../shared/api/pod.js";
+
+/** The volume's source cannot be used; the message says which part of it. */
+export class DiskSpecError extends Error {
+  override readonly name = "DiskSpecError";
+}
+
+/** No device appeared for the volume. */
+export class DiskAttachError extends Error {
+  override readonly name = "DiskAttachError";
+}
+
+/** Where the system shows its disks; other places only in tests. */
+export interface DiskSystem {
+  byPath: string;
+  byId: string;
+  sysBlock: string;
+  scsiHosts: string;
+}
+
+export const DISK_SYSTEM: DiskSystem = {
+  byPath: "/dev/disk/by-path",
+  byId: "/dev/disk/by-id",
+  sysBlock: "/sys/block",
+  scsiHosts: "/sys/class/scsi_host",
+};
+
+export interface Disk {
+  /** Directory below plugins/<plugin>: the same for all pods and persistent volumes of the disk. */
+  place: string;
+  /** As node.status.volumesInUse has it, without the plugin's name. */
+  uniqueName: string;
+  /** Makes the device appear; idempotent. `directory` is that of `place`. Resolves to its path. */
+  attach(directory: string, signal: AbortSignal): Promise<string>;
+}
+
+export interface GoneDisk {
+  place: string;
+  directory: string;
+  /** "" when it is not known any more. */
+  device: string;
+  /** The disk stays: pods use it in the other volume mode. */
+  keep: boolean;
+}
+
+export interface DiskKind {
+  /** "kubernetes.io/iscsi". */
+  plugin: string;
+  /** Depth of the directories below plugins/<plugin>. */
+  depth: 1 | 2;
+  /** Of a place that an earlier kubelet left; undefined: not a place of this plugin. */
+  uniqueNameOf(place: string): string | undefined;
+  /** Makes the device disappear after its last use, and empties the directory; idempotent. */
+  detach(gone: GoneDisk): Promise<void>;
+}
+
+export interface DiskRequest {
+  pod: Pod;
+  /** Of the directory: the persistent volume's name, or the pod's volume's. */
+  name: string;
+  disk: Disk;
+  fsType: string | undefined;
+  readOnly: boolean;
+  mountOptions: readonly string[];
+  signal: AbortSignal;
+}
+
+/** Directories are made of words of API objects. @throws DiskSpecError */
+export function pathWord(what: string, value: unknown): string {
+  if (typeof value === "string" && /^[A-Za-z0-9[][-A-Za-z0-9._:[\]]{0,223}$/.test(value) && !value.includes(".."))
+    return value;
+  throw new DiskSpecError(
+    `${what} ${JSON.stringify(value)} is not valid: letters, digits, '.', ':', '-', '_' and brackets`,
+  );
+}

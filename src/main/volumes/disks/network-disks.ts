@@ -1,0 +1,75 @@
+// The volumes of one kind of network disk, as the plugin of pods and the plugin of claims ask for them.
+import type { Pod } from "../../../shared/api/pod.js";
+import type { Volume } from "../../../shared/api/volume.js";
+import { asVolumeErrors } from "../persistent/volume-errors.js";
+import type { DevicePlace, HostPlace } from "../place.js";
+import type { VolumePlugin } from "../plugin.js";
+import type { Disk, DiskKind } from "./disk.js";
+import { DiskDevices } from "./disk-devices.js";
+import { DiskVolumes, type DiskVolumesOptions } from "./disk-volumes.js";
+
+export interface NetworkDiskRequest<Source> {
+  pod: Pod;
+  /** Of the persistent volume, or the pod's own volume. */
+  name: string;
+  source: Source;
+  readOnly: boolean;
+  mountOptions: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface NetworkDisks<Source> {
+  setUp(request: NetworkDiskRequest<Source>): Promise<HostPlace>;
+  /** As a block device. */
+  map(request: NetworkDiskRequest<Source>): Promise<DevicePlace>;
+  tearDown(uid: string, name: string): Promise<void>;
+  unmap(uid: string, name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Takes over what an earlier kubelet left. */
+export async function networkDisks<Source extends { fsType?: string }>(
+  kind: DiskKind,
+  options: DiskVolumesOptions,
+  diskOf: (request: NetworkDiskRequest<Source>) => Disk,
+): Promise<NetworkDisks<Source>> {
+  const volumes = new DiskVolumes(kind, options);
+  const devices = new DiskDevices(kind, options);
+  await volumes.recover(await devices.recover());
+  return {
+    async setUp(request) {
+      const { pod, name, source, readOnly, mountOptions, signal } = request;
+      const disk = diskOf(request);
+      return volumes.setUp({ pod, name, disk, fsType: source.fsType, readOnly, mountOptions, signal });
+    },
+    async map(request) {
+      const { pod, name, readOnly, signal } = request;
+      return devices.map({ pod, name, disk: diskOf(request), readOnly, signal });
+    },
+    tearDown: (uid, name) => volumes.tearDown(uid, name),
+    unmap: (uid, name) => devices.unmap(uid, name),
+    stop: () => volumes.stop(),
+  };
+}
+
+/** The plugin of such volumes that a pod names itself; it unmounts those of claims too. */
+export function networkDiskPlugin<Source extends { readOnly?: boolean }>(
+  plugin: { name: string; source: string; sourceOf: (volume: Volume) => Source | undefined },
+  disks: () => Promise<NetworkDisks<Source>>,
+): VolumePlugin {
+  return {
+    name: plugin.name,
+    source: plugin.source,
+    setUp: (request) =>
+      asVolumeErrors(request, async () => {
+        const { pod, volume, signal } = request;
+        const source = plugin.sourceOf(volume);
+        if (source === undefined) throw new Error(`the volume has no ${plugin.source}`);
+        const readOnly = source.readOnly === true;
+        return (await disks()).setUp({ pod, name: volume.name, source, readOnly, mountOptions: [], signal });
+      }),
+    tearDown: async (uid, name) => (await disks()).tearDown(uid, name),
+    unmapDevice: async (uid, name) => (await disks()).unmap(uid, name),
+    stop: async () => (await disks()).stop(),
+  };
+}

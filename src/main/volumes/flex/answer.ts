@@ -1,0 +1,77 @@
+// The answer of a flexVolume driver: one JSON object on standard output. Keys are compared without case, as Go does.
+
+export interface FlexCapabilities {
+  attach: boolean;
+  selinuxRelabel: boolean;
+  supportsMetrics: boolean;
+  fsGroup: boolean;
+  requiresFSResize: boolean;
+}
+
+export interface FlexAnswer {
+  /** Of attach and waitforattach. */
+  device: string;
+  /** Of init. */
+  capabilities: FlexCapabilities;
+}
+
+/** Of a driver that names none. */
+const DEFAULTS: FlexCapabilities = {
+  attach: true,
+  selinuxRelabel: true,
+  supportsMetrics: false,
+  fsGroup: true,
+  requiresFSResize: true,
+};
+/** Of a driver's message, in an event. */
+const SHOWN = 512;
+
+/** The driver has no such command: the kubelet does the work itself, or leaves it out. */
+export class FlexNotSupportedError extends Error {
+  override readonly name = "FlexNotSupportedError";
+}
+
+/** The driver failed, or its answer cannot be read. */
+export class FlexCallError extends Error {
+  override readonly name = "FlexCallError";
+}
+
+/** @throws FlexNotSupportedError, FlexCallError */
+export function readAnswer(command: string, text: string): FlexAnswer {
+  const answer = fieldsOf(parsed(command, text));
+  const status = stringOf(answer.get("status"));
+  if (status === "Not supported") throw new FlexNotSupportedError(status);
+  if (status !== "Success") {
+    const reason = stringOf(answer.get("message")).slice(0, SHOWN);
+    throw new FlexCallError(`${command} command failed, status: ${status.slice(0, SHOWN)}, reason: ${reason}`);
+  }
+  const named = fieldsOf(answer.get("capabilities"));
+  const capabilities = { ...DEFAULTS };
+  for (const key of Object.keys(DEFAULTS) as (keyof FlexCapabilities)[]) {
+    const value = named.get(key.toLowerCase());
+    if (typeof value === "boolean") capabilities[key] = value;
+  }
+  return { device: stringOf(answer.get("device")), capabilities };
+}
+
+function parsed(command: string, text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new FlexCallError(`the driver's answer to ${command} is not JSON: ${JSON.stringify(text.slice(0, 80))}`, {
+      cause: error,
+    });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new FlexCallError(`the driver's answer to ${command} is not a JSON object`);
+}
+
+function fieldsOf(value: unknown): Map<string, unknown> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return new Map(entries.map(([key, field]) => [key.toLowerCase(), field]));
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,141 @@
+// Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
+// Invariant: that directory is there from before the driver is asked until it has undone everything, so that a later kubelet
+// knows the volume. Callers hold the volume's lock.
+import { rmdir, stat } from "node:fs/promises";
+import type { Logger } from "../../../shared/log/logger.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
+import type { NodeAttachments } from "../attachments/node-attachments.js";
+import { measured } from "../measured.js";
+import type { OwnershipDeps } from "../fs-group/set-ownership.js";
+import { isMountPoint, unmount } from "../mounts.js";
+import * as paths from "../paths.js";
+import { prepareDevice } from "../persistent/format.js";
+import { mountByProgram } from "../persistent/program-mount.js";
+import type { FlexDriver } from "./driver.js";
+import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
+import { optionsFor, type FlexRequest } from "./options.js";
+
+/** Longest wait for a device to appear (constants.tsv: wait for attach). */
+const WAIT_FOR_ATTACH_MS = 600_000;
+const DEFAULT_FS_TYPE = "ext4";
+
+export interface FlexDevicesOptions {
+  rootDir: string;
+  attachments: NodeAttachments;
+  ownership: OwnershipDeps;
+  log: Logger;
+}
+
+interface ReleaseRequest {
+  name: string;
+  /** Of the pod that used it last, or "". */
+  uid: string;
+  signal: AbortSignal;
+}
+
+export class FlexDevices {
+  constructor(private readonly options: FlexDevicesOptions) {}
+
+  target(driver: string, name: string): string {
+    return `${deviceMounts(this.options.rootDir, driver)}/${name}`;
+  }
+
+  /** Attaches the volume, or waits until the controller has. Resolves to the device's path, which may be "". */
+  async attach(driver: FlexDriver, request: FlexRequest): Promise<string> {
+    const { attachments, ownership } = this.options;
+    const { name, pod, signal } = request;
+    const unique = attachedName(driver.name, name);
+    // On disk first: what a controller attached must stay in volumesInUse after a restart.
+    await paths.makeMountPoint(this.target(driver.name, name));
+    attachments.use(unique);
+    const options = optionsFor(request);
+    const doer = { plugin: flexPlugin(driver.name) };
+    let device: string;
+    if (attachments.byController) {
+      const wait = (): Promise<string> => attachments.waitFor(unique, signal);
+      device = await measured(ownership, "verify_controller_attached_volume", doer, wait);
+    } else {
+      const args = [options, attachments.nodeName];
+      const call = () => driver.callIfSupported("attach", args, { signal });
+      device = (await measured(ownership, "volume_attach", doer, call))?.device ?? "";
+      const message = `AttachVolume.Attach succeeded for volume "${name}" `;
+      ownership.events.pod(pod, { type: "Normal", reason: "SuccessfulAttachVolume", message });
+    }
+    const waited = { signal, deadlineMs: WAIT_FOR_ATTACH_MS };
+    return (await driver.callIfSupported("waitforattach", [device, options], waited))?.device ?? device;
+  }
+
+  /** Idempotent. */
+  async mount(driver: FlexDriver, request: FlexRequest, device: string): Promise<void> {
+    const { signal, source, readOnly } = request;
+    const target = this.target(driver.name, request.name);
+    await paths.makeMountPoint(target);
+    if (await isMountPoint(target)) return;
+    const args = [target, device, optionsFor(request)];
+    if ((await driver.callIfSupported("mountdevice", args, { signal })) !== undefined || device === "") return;
+    const fsType = source.fsType === undefined || source.fsType === "" ? DEFAULT_FS_TYPE : source.fsType;
+    await prepareDevice({ device, fsType, readOnly });
+    signal.throwIfAborted();
+    const options = [readOnly ? "ro" : "rw", "defaults"];
+    await mountByProgram({ source: device, target, type: fsType, options }, signal);
+  }
+
+  /** Names of the driver's volumes that are, or were, attached to this node. */
+  names(driver: string): Promise<string[]> {
+    return paths.namesIn(deviceMounts(this.options.rootDir, driver));
+  }
+
+  /** Idempotent: does nothing while a pod uses the volume. @throws VolumeBusyError, FlexCallError */
+  async release(driver: FlexDriver, { name, uid, signal }: ReleaseRequest): Promise<void> {
+    const target = this.target(driver.name, name);
+    if (!(await this.names(driver.name)).includes(name) || (await this.isUsed(driver.name, name))) return;
+    const doer = { plugin: flexPlugin(driver.name) };
+    await measured(this.options.ownership, "unmount_device", doer, async () => {
+      if (!(await isMountPoint(target))) return;
+      if ((await driver.callIfSupported("unmountdevice", [target], { signal })) === undefined)
+        await unmount(uid, target);
+    });
+    await rmdir(target).catch((error: unknown) => {
+      // The driver may have removed the directory.
+      if (errorCode(error) !== "ENOENT") throw error;
+    });
+    const { attachments } = this.options;
+    if (!attachments.byController) await driver.callIfSupported("detach", [name, attachments.nodeName], { signal });
+    attachments.forget(attachedName(driver.name, name));
+  }
+
+  /** Every driver that has or had devices on this node, with its volumes. */
+  async onDisk(): Promise<{ driver: string; name: string }[]> {
+    const root = `${this.options.rootDir}/plugins/${FLEX_PLUGIN}`;
+    const drivers: string[] = [];
+    for (const first of await paths.namesIn(root)) {
+      if (await isDirectory(`${root}/${first}/mounts`)) drivers.push(first);
+      for (const second of await paths.namesIn(`${root}/${first}`)) {
+        if (second !== "mounts" && (await isDirectory(`${root}/${first}/${second}/mounts`)))
+          drivers.push(`${first}/${second}`);
+      }
+    }
+    const lists = await Promise.all(
+      drivers.map(async (driver) => (await this.names(driver)).map((name) => ({ driver, name }))),
+    );
+    return lists.flat();
+  }
+
+  /** By the names of directories: a mount there may not respond. */
+  private async isUsed(driver: string, name: string): Promise<boolean> {
+    const { rootDir } = this.options;
+    for (const uid of await paths.podUidsIn(rootDir)) {
+      const volumes = `${volumesDirectory(rootDir, uid)}/${pluginDirectoryName(flexPlugin(driver))}`;
+      if ((await paths.namesIn(volumes)).includes(name)) return true;
+    }
+    return false;
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}

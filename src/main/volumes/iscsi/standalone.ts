@@ -1,0 +1,12 @@
+// iSCSI volumes on a stand-alone node. Loaded with the first of them.
+import { lazily } from "../lazily.js";
+import { standaloneDisks } from "../disks/standalone.js";
+import type { VolumePlugin } from "../plugin.js";
+import type { VolumeManagerOptions } from "../volume-manager-options.js";
+import { iscsiPlugin, iscsiVolumes } from "./plugin.js";
+
+export async function standaloneIscsiPlugin(options: VolumeManagerOptions): Promise<VolumePlugin> {
+  const disks = lazily(() => iscsiVolumes(standaloneDisks(options)));
+  await disks();
+  return iscsiPlugin(disks);
+}

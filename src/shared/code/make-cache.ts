@@ -1,0 +1,22 @@
+// Run by the build and by make install, with the flags of the kubelet: writes the code cache of each script of the bundle for this Node.
+// All functions are in it, also those that a start does not call: V8 drops functions that are not called for a while. Caches that exist stay.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { Script } from "node:vm";
+import { cachePath, sealCache } from "./code-cache.js";
+import { setV8Flags } from "./v8-flags.js";
+
+const [, , root = ""] = process.argv;
+setV8Flags();
+for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+  if (!name.endsWith(".js") || !["packs", "main/chunks"].includes(dirname(name))) continue;
+  const file = join(root, name);
+  // Names of scripts contain a hash of their text.
+  if (existsSync(cachePath(file))) continue;
+  setFlagsFromString("--no-lazy");
+  const script = new Script(readFileSync(file, "latin1"), { filename: file });
+  // The cache holds for the flags of the moment.
+  setFlagsFromString("--lazy");
+  writeFileSync(cachePath(file), sealCache(script.createCachedData()));
+}

@@ -1,0 +1,135 @@
+// The answers behind the socket of the nodelet command, beside the routes that the ports have, too. Our own format; moments are
+// milliseconds since the epoch. Every list is bounded by the number of pods, of containers, or of kept events.
+import { join } from "node:path";
+import type { Event } from "../api/event.js";
+import type { NodeCondition } from "../api/node.js";
+import type { ThreadState } from "../queue/board.js";
+import type { Pressure } from "./node-status.js";
+import type { RuntimeState } from "./pleg.js";
+
+/** Where the socket is for a kubelet with upstream's root directory. */
+export const DEFAULT_ROOT_DIR = "/var/lib/kubelet";
+const DEFAULT_SOCKET = "/run/nodelet/kubelet.sock";
+
+/** The socket of a kubelet by its root directory: several kubelets on one machine have one each. */
+export function adminSocketOf(rootDir: string): string {
+  return rootDir === DEFAULT_ROOT_DIR ? DEFAULT_SOCKET : join(rootDir, "nodelet", "kubelet.sock");
+}
+
+/** A set-up or teardown of one volume. */
+export interface VolumeFacts {
+  name: string;
+  plugin: string;
+  mounted: boolean;
+  /** Since when an operation runs. */
+  runningSince?: number;
+  lastError?: string;
+  nextTryAt?: number;
+}
+
+/** A container that could not be created or started. */
+interface StartFailureFacts {
+  container: string;
+  reason: string;
+  message: string;
+  failedAt: number;
+  nextTryAt: number;
+  tries: number;
+}
+
+/** A mount on which calls hang. */
+export interface HungMount {
+  mountPoint: string;
+  source: string;
+  fsType: string;
+  since: number;
+}
+
+/** State of a pod in the main thread that its status does not show. */
+export interface PodFacts {
+  uid: string;
+  /** State of its pod worker; absent: it has none yet. */
+  worker?: string;
+  /** The last sync failed. */
+  retry?: { message: string; failures: number; nextTryAt: number };
+  startFailures: StartFailureFacts[];
+  volumes: VolumeFacts[];
+  /** The pod must stop. */
+  termination?: { reason: string; deadline: number };
+  /** Another pod of the same name that must terminate first. */
+  waitsFor?: { uid: string };
+}
+
+/** State of the node in the main thread. */
+export interface NodeFacts {
+  startedAt: number;
+  runtime?: RuntimeState;
+  /** Since when the runtime is as it is: reachable, ready, network ready. */
+  runtimeSince?: number;
+  pressures: { type: Pressure; since: number }[];
+  hungMounts: HungMount[];
+  /** Every source has delivered once, and the runtime has been listed. */
+  settled: boolean;
+  /** Of the Node object as the API server has it; absent on a stand-alone node and before the first. */
+  conditions?: NodeCondition[];
+}
+
+export interface ThreadFacts {
+  name: string;
+  state: ThreadState;
+  starts: number;
+  /** Absent: it has not run yet. */
+  lastTickMs?: number;
+  loopDelayMaxMs: number;
+  queued: number;
+  operation?: { name: string; forMs: number };
+}
+
+export interface CertificateFacts {
+  use: "serving" | "client";
+  file: string;
+  subject?: string;
+  notBefore?: number;
+  notAfter?: number;
+  /** Why it cannot be read. */
+  problem?: string;
+}
+
+export interface ApiServerFacts {
+  server?: string;
+  /** How long one small request took. */
+  tookMs?: number;
+  problem?: string;
+}
+
+/** GET /nodelet/status */
+export interface NodeletStatus {
+  now: number;
+  node: string;
+  kubernetesVersion: string;
+  nodeVersion: string;
+  pid: number;
+  rootDir: string;
+  runtimeEndpoint: string;
+  threads: ThreadFacts[];
+  certificates: CertificateFacts[];
+  /** Absent: the node runs stand-alone. */
+  apiServer?: ApiServerFacts;
+  /** Absent: main did not respond, because of `mainProblem`. */
+  facts?: NodeFacts;
+  mainProblem?: string;
+  devicePluginProblem: string;
+}
+
+/** GET /nodelet/events */
+export interface NodeletEvents {
+  kind: "EventList";
+  apiVersion: "v1";
+  items: Event[];
+}
+
+/** GET /nodelet/images: the runtime's images and who uses them. */
+export interface NodeletImages {
+  images: { id: string; names: string[]; sizeBytes: number; pinned: boolean; usedBy: string[] }[];
+  fileSystem?: { usedBytes: number; availableBytes: number; capacityBytes: number };
+}

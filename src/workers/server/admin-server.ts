@@ -1,0 +1,152 @@
+// The server behind the admin socket: plain HTTP/1.1 with the routes of the authenticated port, and those of the nodelet command. Routes
+// are made, and their code loaded, with the first request.
+// Invariant: without a client it costs one listener.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Socket, type Server } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { AdminInit } from "../../shared/contracts/server.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { Turns } from "./clients/turns.js";
+import { ACCEPTED_SOCKETS, CHECK_MS, HEADERS_TIMEOUT_MS, HTTP_LIMITS, LISTEN_RETRY_MS } from "./listener.js";
+import { ownedByFirst } from "./owned.js";
+import { replyError } from "./reply.js";
+import type { Lookup } from "./router.js";
+import { answerUpgrade } from "./upgrade.js";
+import { bindSocket, type BoundSocket } from "./admin/socket.js";
+
+/** Far more than people open; the next is closed at once. */
+const MAX_CONNECTIONS = 128;
+/** More than any route reads. */
+const MAX_BODY_BYTES = 64 * 1024;
+const LINGER_MS = 1000;
+
+export interface AdminRoutes {
+  lookup: Lookup;
+  close(): void;
+}
+
+export interface AdminServerOptions {
+  init: AdminInit;
+  /** Called with the first request. */
+  routes: () => Promise<AdminRoutes>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class AdminServer {
+  private routes: Promise<AdminRoutes> | undefined;
+  private readonly connections = new Set<Socket>();
+  private server: Server | undefined;
+  private bound: BoundSocket | undefined;
+  private retry: Timer | undefined;
+  private closed = false;
+  private reported = false;
+
+  constructor(private readonly options: AdminServerOptions) {}
+
+  /** Resolves after the first try to listen; a socket that cannot be bound is tried again. */
+  async start(): Promise<void> {
+    const { init, clock, log } = this.options;
+    // A server that could not be bound is not used again.
+    const server = this.create();
+    try {
+      const bound = await bindSocket(server, init.socket, init.group);
+      if (this.closed) {
+        await bound.remove();
+        server.close();
+        return;
+      }
+      this.server = server;
+      this.bound = bound;
+      server.on("error", (err) => log.error({ err }, "admin socket"));
+      log.info({ socket: init.socket, group: init.group }, "the admin socket is listening");
+    } catch (error) {
+      if (!this.reported) {
+        this.reported = true;
+        const remedy = "change it with --admin-socket and --admin-socket-group (none turns it off)";
+        log.error(
+          { err: error },
+          `cannot listen on the admin socket ${init.socket}: ${messageOf(error)}; ${remedy}; trying again every ${LISTEN_RETRY_MS / 1000} s`,
+        );
+      }
+      if (this.closed) return;
+      this.retry = clock.after(LISTEN_RETRY_MS, () => void this.start());
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.retry?.cancel();
+    await this.bound?.remove();
+    const { server } = this;
+    if (server !== undefined) {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of this.connections) socket.destroy();
+      });
+    }
+    (await this.routes?.catch(() => undefined))?.close();
+  }
+
+  private create() {
+    const { clock } = this.options;
+    const server = createServer({
+      ...HTTP_LIMITS,
+      ...ACCEPTED_SOCKETS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_MS,
+    });
+    server.maxConnections = MAX_CONNECTIONS;
+    const turns = new Turns(clock);
+    const { handle } = this;
+    server.prependListener("connection", (socket: Socket) => {
+      this.connections.add(socket);
+      socket.on("error", (err) => this.options.log.debug({ err }, "a client of the admin socket broke off"));
+      socket.once("close", () => this.connections.delete(socket));
+    });
+    server.on(
+      "request",
+      ownedByFirst(
+        (request: IncomingMessage) => request.socket,
+        (request: IncomingMessage, response: ServerResponse) =>
+          turns.request(request, response, () => handle(request, response)),
+      ),
+    );
+    server.on(
+      "upgrade",
+      ownedByFirst(
+        (request: IncomingMessage) => request.socket,
+        (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+          if (!(socket instanceof Socket)) socket.destroy();
+          else {
+            turns.upgrade(socket, () => answerUpgrade(handle, { lingerMs: LINGER_MS, clock }, request, socket, head));
+          }
+        },
+      ),
+    );
+    return server;
+  }
+
+  private readonly handle: Lookup = (request, response, upgrade) => {
+    if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+      response.shouldKeepAlive = false;
+      replyError(response, 413, "Request Entity Too Large");
+      return;
+    }
+    let gone = false;
+    (upgrade?.socket ?? response).once("close", () => (gone = true));
+    this.routes ??= this.options.routes();
+    this.routes.then(
+      ({ lookup }) => {
+        if (!gone) lookup(request, response, upgrade);
+      },
+      (error: unknown) => {
+        this.options.log.error({ err: error }, "the routes of the admin socket cannot be loaded");
+        this.routes = undefined;
+        if (!gone) replyError(response, 500, "Internal Server Error");
+      },
+    );
+  };
+}

@@ -1,0 +1,55 @@
+// The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded with the first
+// request on the socket.
+import type { Route } from "../answer.js";
+import { CONNECTION_LIMITS } from "../https-server.js";
+import { replyError, replyText } from "../reply.js";
+import { router } from "../router.js";
+import { TrustedRoutes, type TrustedDeps } from "../trusted-routes.js";
+import type { AdminRoutes } from "../admin-server.js";
+import { nodeletImages, type ImageDeps } from "./images.js";
+import { nodeletStatus, type StatusDeps } from "./status.js";
+import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+import type { ServerUpcalls } from "../../../shared/contracts/server.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import type { Remote } from "../../../shared/thread/remote-calls.js";
+
+export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetrics" | "upcalls"> {
+  upcalls: Pick<Remote<ServerUpcalls>, "mirrorUid" | "setVerbosity" | "nodeFacts" | "podFacts" | "events">;
+  status: Omit<StatusDeps, "facts" | "threads" | "clock">;
+  images: ImageDeps["images"];
+}
+
+export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
+  // The metric counts the streams of the authenticated port.
+  const streamMetrics = { websocket: () => undefined };
+  const trusted = new TrustedRoutes({ ...deps, limits: CONNECTION_LIMITS, streamMetrics });
+  const lookup = router([...trusted.routes, ...nodeletRoutes(deps)], deps.log, "refer");
+  return { lookup, close: () => trusted.close() };
+}
+
+function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
+  const route = (
+    path: string,
+    answer: (params: Readonly<Record<string, string | undefined>>) => Promise<unknown>,
+  ): Route => ({
+    path,
+    methods: ["GET"],
+    answer: async (_request, response, params) => {
+      try {
+        const body = await answer(params);
+        if (body === undefined) replyError(response, 404, "this node has no such pod");
+        else replyText(response, `${JSON.stringify(body)}\n`, "application/json");
+      } catch (error) {
+        replyError(response, 503, messageOf(error));
+      }
+    },
+  });
+  return [
+    route("/nodelet/status", () => nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
+    route("/nodelet/pods/:namespace/:name", ({ namespace = "", name = "" }) => upcalls.podFacts(namespace, name)),
+    route("/nodelet/events", async (): Promise<NodeletEvents> => {
+      return { kind: "EventList", apiVersion: "v1", items: await upcalls.events() };
+    }),
+    route("/nodelet/images", () => nodeletImages({ images, pods: () => node.pods.all() })),
+  ];
+}

@@ -1,0 +1,109 @@
+// GET /nodelet/status: the node as the server thread sees it, with main's facts where main answers in time.
+// Invariant: it answers while main, the runtime or the API server hang.
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { NODES } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type {
+  ApiServerFacts,
+  CertificateFacts,
+  NodeFacts,
+  NodeletStatus,
+  ThreadFacts,
+} from "../../../shared/contracts/nodelet.js";
+import type { AdminInit } from "../../../shared/contracts/server.js";
+import { opName } from "../../../shared/contracts/thread-ops.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import type { ThreadSnapshot } from "../../../shared/queue/board.js";
+
+/** Main answers in milliseconds, or hangs. */
+const MAIN_MS = 2000;
+const API_MS = 3000;
+const MAX_CERTIFICATE_BYTES = 256 * 1024;
+
+export interface StatusDeps {
+  node: string;
+  kubernetesVersion: string;
+  rootDir: string;
+  runtimeEndpoint: string;
+  certificates: AdminInit["certificates"];
+  /** Absent: stand-alone. */
+  api: (() => Promise<Pick<ApiClient, "get">>) | undefined;
+  devicePluginProblem: () => string;
+  facts: () => Promise<NodeFacts>;
+  threads: () => readonly ThreadSnapshot[];
+  clock: Clock;
+}
+
+export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
+  const { node, kubernetesVersion, rootDir, runtimeEndpoint, certificates, clock } = deps;
+  const [facts, apiServer, read] = await Promise.all([
+    mainFacts(deps),
+    deps.api === undefined ? undefined : askApiServer(deps.api, node, clock),
+    Promise.all(certificates.map(certificateFacts)),
+  ]);
+  return {
+    now: clock.now(),
+    ...{ node, kubernetesVersion, rootDir, runtimeEndpoint },
+    nodeVersion: process.version,
+    pid: process.pid,
+    threads: deps.threads().map(threadFacts),
+    certificates: read,
+    ...(apiServer && { apiServer }),
+    ...facts,
+    devicePluginProblem: deps.devicePluginProblem(),
+  };
+}
+
+async function mainFacts({ facts, clock }: StatusDeps): Promise<Pick<NodeletStatus, "facts" | "mainProblem">> {
+  const late = new AbortController();
+  const timer = clock.after(MAIN_MS, () => late.abort(new Error(`no response within ${MAIN_MS / 1000} s`)));
+  try {
+    return { facts: await unlessAborted(facts(), late.signal) };
+  } catch (error) {
+    return { mainProblem: messageOf(error) };
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function askApiServer(
+  api: () => Promise<Pick<ApiClient, "get">>,
+  name: string,
+  clock: Clock,
+): Promise<ApiServerFacts> {
+  const startedAt = clock.monotonic();
+  try {
+    const client = await api();
+    await client.get(NODES, { name }, { timeoutMs: API_MS });
+    return { tookMs: Math.round(clock.monotonic() - startedAt) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+async function certificateFacts({ use, file }: AdminInit["certificates"][number]): Promise<CertificateFacts> {
+  try {
+    const pem = await readFile(file);
+    if (pem.length > MAX_CERTIFICATE_BYTES) return { use, file, problem: "the file is too large" };
+    const { subject, validFrom, validTo } = new X509Certificate(pem);
+    return { use, file, subject, notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
+  } catch (error) {
+    return { use, file, problem: messageOf(error) };
+  }
+}
+
+function threadFacts(seen: ThreadSnapshot): ThreadFacts {
+  const { thread, state, generation, ageMs, loopDelayMaxMicros, queueDepth, op, opAgeMs } = seen;
+  return {
+    name: thread,
+    state,
+    starts: generation,
+    ...(Number.isFinite(ageMs) && { lastTickMs: Math.round(ageMs) }),
+    loopDelayMaxMs: Math.round(loopDelayMaxMicros / 1000),
+    queued: queueDepth,
+    ...(op !== 0 && { operation: { name: opName(thread, op) ?? `operation ${op}`, forMs: Math.round(opAgeMs) } }),
+  };
+}

@@ -1,0 +1,30 @@
+// The request of an upgrade comes with a bare socket: an answer that is no upgrade needs a response on it.
+import { ServerResponse, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { Lookup } from "./router.js";
+
+export function answerUpgrade(
+  handler: Lookup,
+  { lingerMs, clock }: { lingerMs: number; clock: Clock },
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): void {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => {
+    response.detachSocket(socket);
+    socket.end();
+    // Further bytes of the client are read and dropped: unread bytes would hide the client's end, and reset a response it has not read yet.
+    socket.resume();
+    const late = clock.after(lingerMs, () => socket.destroy());
+    socket.once("close", () => late.cancel());
+  });
+  handler(request, response, {
+    socket,
+    head,
+    take: () => response.detachSocket(socket),
+  });
+}

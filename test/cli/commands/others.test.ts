@@ -1,0 +1,213 @@
+// The other commands' texts: timeline, top, images, config, doctor, and the masking of secrets.
+import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { maskPod, maskText } from "../../../src/cli/bundle/mask.js";
+import { tar } from "../../../src/cli/bundle/tar.js";
+import { configLines } from "../../../src/cli/commands/config.js";
+import { doctorText } from "../../../src/cli/commands/doctor.js";
+import { imagesText } from "../../../src/cli/commands/images.js";
+import { timelineText } from "../../../src/cli/commands/timeline.js";
+import { topText } from "../../../src/cli/commands/top.js";
+import type { Machine } from "../../../src/cli/doctor/check.js";
+import { judge } from "../../../src/cli/doctor/rules.js";
+import { bytes, duration } from "../../../src/cli/output/amounts.js";
+import { wrap } from "../../../src/cli/output/table.js";
+import { node, NOW, PLAIN, pod } from "../kit.js";
+
+test("timeline: each bar begins and ends in proportion; a failed and an open step say so", () => {
+  const text = timelineText(
+    { ...PLAIN, columns: 81 },
+    {
+      ...{
+        namespace: "default",
+        name: "web",
+        uid: "u",
+        seenAt: NOW,
+        runningAt: NOW + 400,
+        stagesDropped: 0,
+        events: [],
+      },
+      phases: [{ at: NOW + 400, phase: "Running" }],
+      stages: [
+        { stage: "create-sandbox", startedAt: NOW, endedAt: NOW + 200 },
+        { stage: "pull", container: "app", startedAt: NOW + 200, endedAt: NOW + 300, error: "no" },
+        { stage: "start-container", container: "app", startedAt: NOW + 300 },
+      ],
+    },
+    NOW + 400,
+  );
+  match(text, /running after 400 ms/);
+  match(text, /^create-sandbox {16} {3}200 ms █{20}/m);
+  match(text, /^pull app {22} {3}100 ms {21}█{10} .*failed: no$/m);
+  match(text, /^start-container app +100 ms {31}░{10}/m);
+  match(text, /^phase Running after 400 ms$/m);
+});
+
+test("top: the node first, then pods by memory, containers on request", () => {
+  const usage = (cpu: number, memory: number) => ({
+    cpu: { usageNanoCores: cpu * 1e6 },
+    memory: { workingSetBytes: memory },
+  });
+  const summary = {
+    node: { nodeName: "n", ...usage(1000, 2 ** 30) },
+    pods: [
+      { podRef: { name: "small", namespace: "a" }, ...usage(1, 1024) },
+      {
+        podRef: { name: "big", namespace: "b" },
+        ...usage(20, 2 ** 20),
+        containers: [{ name: "app", ...usage(19, 1000) }],
+      },
+    ],
+  };
+  const names = (text: string): string[] =>
+    text
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/ {2,}/)[0] ?? "");
+  deepEqual(names(topText(PLAIN, summary, {})), ["node n", "b/big", "a/small"]);
+  deepEqual(names(topText(PLAIN, summary, { containers: true, namespace: "b" })), ["node n", "b/big", "app"]);
+  match(topText(PLAIN, summary, {}), /b\/big +20m +1\.0 MiB +-/);
+});
+
+test("images: users, unused ones, and when garbage collection begins", () => {
+  const image = { id: "sha", sizeBytes: 1024 ** 2, pinned: false };
+  const text = imagesText(
+    PLAIN,
+    {
+      images: [
+        { ...image, names: ["a:1"], usedBy: ["default/web"] },
+        { ...image, names: ["b:1"], usedBy: [] },
+        { ...image, names: ["pause"], usedBy: [], pinned: true },
+      ],
+      fileSystem: { usedBytes: 90, availableBytes: 10, capacityBytes: 100 },
+    },
+    { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+  );
+  match(text, /^b:1 +1\.0 MiB +unused +-$/m);
+  match(
+    text,
+    /1 unused image, 1\.0 MiB\. The disk of the images is 90 % full.*begins at 85 %.*until 80 %: with its next run/,
+  );
+});
+
+test("config: values by the path of their origin", () => {
+  const config = { maxPods: 5, evictionHard: { "memory.available": "1Mi" }, list: [{ a: 1 }] };
+  const origins = {
+    maxPods: { kind: "flag", flag: "max-pods" },
+    "evictionHard[memory.available]": { kind: "file", file: "/k.yaml", line: 3, column: 5 },
+    "list[0].a": { kind: "default" },
+    absent: { kind: "default" },
+  };
+  deepEqual(configLines(config, origins), [
+    { field: "maxPods", value: 5, origin: "--max-pods" },
+    { field: "evictionHard[memory.available]", value: "1Mi", origin: "/k.yaml:3:5" },
+    { field: "list[0].a", value: 1, origin: "default" },
+  ]);
+});
+
+describe("doctor", () => {
+  const healthy: Machine = {
+    kernel: "6.1.0-1",
+    uid: 0,
+    cgroupVersion: 2,
+    controllers: ["cpu", "cpuset", "memory", "pids"],
+    swaps: [],
+    sysctls: { "net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1" },
+    modules: ["overlay"],
+    cniConfigs: ["10-x.conflist"],
+    cniPrograms: ["loopback"],
+    nameServers: ["10.0.0.1"],
+    disks: [{ path: "/", freePercent: 60, freeInodesPercent: 90 }],
+    ports: [],
+    clockSynchronised: true,
+    runtime: { endpoint: "unix:///run/c.sock", exists: true },
+    systemd: true,
+  };
+  test("a healthy machine has no finding", () => {
+    deepEqual(
+      judge(healthy, undefined).filter(({ severity }) => severity !== "ok"),
+      [],
+    );
+  });
+  const rows: readonly (readonly [check: string, severity: "warning" | "error", machine: Partial<Machine>])[] = [
+    ["kernel", "warning", { kernel: "4.19.0" }],
+    ["user", "warning", { uid: 1000 }],
+    ["cgroups", "error", { cgroupVersion: undefined }],
+    ["cgroups", "warning", { cgroupVersion: 1 }],
+    ["cgroup controllers", "error", { controllers: ["cpu", "cpuset", "pids"] }],
+    ["swap", "warning", { swaps: ["/swapfile"] }],
+    ["net.ipv4.ip_forward", "error", { sysctls: { "net/bridge/bridge-nf-call-iptables": "1" } }],
+    ["net.bridge.bridge-nf-call-iptables", "warning", { sysctls: { "net/ipv4/ip_forward": "1" } }],
+    ["overlay", "error", { modules: [] }],
+    ["CNI configuration", "warning", { cniConfigs: [] }],
+    ["CNI programs", "warning", { cniPrograms: [] }],
+    ["DNS", "warning", { nameServers: ["127.0.0.53"] }],
+    ["DNS", "warning", { nameServers: [] }],
+    ["clock", "warning", { clockSynchronised: false }],
+    ["runtime", "error", { runtime: { endpoint: "unix:///x", exists: false } }],
+    ["disk /", "error", { disks: [{ path: "/", freePercent: 3, freeInodesPercent: 90 }] }],
+    ["ports", "warning", { ports: [10250] }],
+    ["systemd", "warning", { systemd: false }],
+  ];
+  for (const [check, severity, machine] of rows) {
+    test(`${check}: ${JSON.stringify(machine)}`, () => {
+      const found = judge({ ...healthy, ...machine }, undefined).filter((one) => one.severity !== "ok");
+      deepEqual(
+        found.map((one) => [one.check, one.severity]),
+        [[check, severity]],
+      );
+      match(doctorText(PLAIN, found), /why: [^]+\n +fix: .+/);
+    });
+  }
+  test("problems of a running kubelet are findings", () => {
+    const found = judge(healthy, node({}, { mainProblem: "late" }));
+    ok(found.some(({ check, severity }) => check === "kubelet" && severity === "error"));
+  });
+});
+
+describe("secrets in a support bundle", () => {
+  const rows: readonly (readonly [text: string, masked: string])[] = [
+    ["password=hunter2 x", "password=*** x"],
+    ['"token": "abc.def"', '"token": "***"'],
+    ["Authorization: Bearer abcdefgh", "Authorization: *** ***"],
+    ["https://user:pass@host/x", "https://***@host/x"],
+    ["a eyJhbGciOiJI.eyJzdWIiOiIx.sig b", "a *** b"],
+    [
+      "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\n",
+      "-----PRIVATE KEY *** -----END RSA PRIVATE KEY-----\n",
+    ],
+    ["x -----BEGIN PRIVATE KEY-----\nMII", "x -----PRIVATE KEY ***"],
+    ["an ordinary line", "an ordinary line"],
+  ];
+  for (const [text, masked] of rows) {
+    test(text.split("\n")[0] ?? "", () => {
+      const out = maskText(text);
+      if (text.startsWith("Authorization")) doesNotMatch(out, /abcdefgh/);
+      else equal(out, masked);
+    });
+  }
+  test("a pod keeps names of variables, not their values, commands or annotations", () => {
+    const given = pod(
+      {},
+      { containers: [{ name: "app", command: ["sh", "s3cret"], env: [{ name: "A", value: "s3cret" }] }] },
+    );
+    given.metadata.annotations = { note: "s3cret" };
+    const text = JSON.stringify(maskPod(given));
+    doesNotMatch(text, /s3cret/);
+    match(text, /"name":"A","value":"\*\*\*"/);
+  });
+});
+
+test("an archive has blocks of 512 bytes, with name, size and a right sum", () => {
+  const archive = tar([{ name: "a/b.txt", content: "hello" }], NOW);
+  equal(archive.length, 4 * 512);
+  equal(archive.toString("latin1", 0, 7), "a/b.txt");
+  equal(archive.toString("latin1", 512, 517), "hello");
+});
+
+test("durations and sizes have two units at most", () => {
+  deepEqual([5000, 130_000, 720_000, 3_600_000 * 5, 86_400_000 * 3].map(duration), ["5s", "2m10s", "12m", "5h", "3d"]);
+  deepEqual([100, 1536, 3 * 2 ** 30].map(bytes), ["100 B", "1.5 KiB", "3.0 GiB"]);
+  equal(wrap("one two three four five six seven", 40, "  "), "  one two three four five six seven");
+});

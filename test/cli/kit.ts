@@ -1,0 +1,78 @@
+// Pods, nodes and events for tests of the nodelet command.
+import type { Event } from "../../src/shared/api/event.js";
+import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/api/pod-status.js";
+import type { Pod, PodSpec } from "../../src/shared/api/pod.js";
+import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contracts/nodelet.js";
+import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
+import { painter } from "../../src/cli/output/paint.js";
+import type { WhyInput } from "../../src/cli/why/input.js";
+import { pod as basePod } from "../support/pods.js";
+
+export const NOW = Date.parse("2026-01-02T03:04:05Z");
+export const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace(".000Z", "Z");
+export const PLAIN = { paint: painter(false), columns: Infinity, format: "table" as const };
+
+export function containerStatus(state: ContainerState, fields: Partial<ApiContainerStatus> = {}): ApiContainerStatus {
+  return { name: "app", state, lastState: {}, ready: false, restartCount: 0, image: "i", imageID: "i", ...fields };
+}
+
+export const RUNNING = { running: { startedAt: ago(60) } };
+
+export function pod(status: Partial<PodStatus>, spec: Partial<PodSpec> = {}, name = "web"): Pod {
+  return { ...basePod(spec, name), status: { phase: "Pending", startTime: ago(90), ...status } };
+}
+
+export function event(reason: string, message: string, fields: Partial<Event> & { container?: string } = {}): Event {
+  const { container = "app", ...rest } = fields;
+  return {
+    metadata: { name: `web.${reason}`, namespace: "default" },
+    involvedObject: { kind: "Pod", name: "web", uid: "uid-web", fieldPath: `spec.containers{${container}}` },
+    reason,
+    message,
+    source: { component: "kubelet", host: "n" },
+    firstTimestamp: ago(60),
+    lastTimestamp: ago(2),
+    count: 1,
+    type: "Warning",
+    reportingComponent: "kubelet",
+    reportingInstance: "n",
+    ...rest,
+  };
+}
+
+export const RUNTIME: RuntimeState = {
+  ...{ reachable: true, runtimeReady: true, networkReady: true },
+  ...{ name: "containerd", version: "1.6.20", events: false, message: "" },
+};
+
+export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStatus> = {}): NodeletStatus {
+  return {
+    now: NOW,
+    ...{ node: "n", kubernetesVersion: "v1.36.0", nodeVersion: "v20", pid: 1, rootDir: "/r" },
+    runtimeEndpoint: "unix:///run/containerd/containerd.sock",
+    threads: [
+      { name: "main", state: "running", starts: 0, lastTickMs: 3, loopDelayMaxMs: 5, queued: 0 },
+      { name: "pleg", state: "running", starts: 1, lastTickMs: 3, loopDelayMaxMs: 5, queued: 0 },
+    ],
+    certificates: [],
+    facts: {
+      startedAt: NOW - 3_600_000,
+      runtime: RUNTIME,
+      runtimeSince: NOW - 3_600_000,
+      pressures: [],
+      hungMounts: [],
+      settled: true,
+      ...facts,
+    },
+    devicePluginProblem: "",
+    ...fields,
+  };
+}
+
+export function facts(fields: Partial<PodFacts> = {}): PodFacts {
+  return { uid: "uid-web", worker: "syncing", startFailures: [], volumes: [], ...fields };
+}
+
+export function input(fields: Partial<WhyInput> & { pod: Pod }): WhyInput {
+  return { facts: facts(), events: [], node: node(), pods: [fields.pod], now: NOW, ...fields };
+}

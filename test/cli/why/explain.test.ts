@@ -1,0 +1,324 @@
+// The rules of `nodelet why`: each cause is explained without reference to source code, with the next try and a remedy.
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { explain } from "../../../src/cli/why/explain.js";
+import type { WhyInput } from "../../../src/cli/why/input.js";
+import { whyText } from "../../../src/cli/commands/why.js";
+import { ago, containerStatus, event, facts, input, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
+
+const waiting = (reason: string, message = "") => ({ waiting: { reason, message } });
+const pulls = (message: string) =>
+  input({
+    pod: pod(
+      {
+        containerStatuses: [
+          containerStatus(
+            waiting("ImagePullBackOff", `Back-off pulling image "reg.test/a:1": ErrImagePull: ${message}`),
+          ),
+        ],
+      },
+      { containers: [{ name: "app", image: "reg.test/a:1" }] },
+    ),
+    facts: facts({
+      startFailures: [
+        {
+          container: "app",
+          reason: "ImagePullBackOff",
+          message,
+          failedAt: NOW - 5000,
+          nextTryAt: NOW + 20_000,
+          tries: 3,
+        },
+      ],
+    }),
+  });
+const ended = (exitCode: number, reason = "Error") => ({
+  terminated: { exitCode, reason, startedAt: ago(20), finishedAt: ago(15) },
+});
+const crash = (exitCode: number, reason?: string) =>
+  containerStatus(waiting("CrashLoopBackOff", "back-off 40s restarting failed container=app pod=web"), {
+    lastState: ended(exitCode, reason),
+    restartCount: 3,
+  });
+const failedPod = (reason: string, message: string) => pod({ phase: "Failed", reason, message });
+const probed = (fields: object) => ({ containers: [{ name: "app", image: "i", ...fields }] });
+
+const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[]])[] = [
+  [
+    "a registry whose name does not resolve",
+    pulls(
+      'failed to resolve reference "reg.test/a:1": failed to do request: Head: dial tcp: lookup reg.test: no such host',
+    ),
+    /image "reg\.test\/a:1" cannot be pulled after 3 tries: reg\.test said: failed to do request: .* no such host/,
+    /tries again in 20s/,
+    /the name reg\.test does not resolve on this node/,
+  ],
+  ["an image that does not exist", pulls("reg.test/a:1: not found"), /check the spelling of repository and tag/],
+  ["missing credentials", pulls("pull access denied: 401 Unauthorized"), /check imagePullSecrets/],
+  ["a registry that does not respond", pulls("dial tcp 10.0.0.1:443: i/o timeout"), /does not reach reg\.test/],
+  ["a certificate that is not trusted", pulls("x509: certificate signed by unknown authority"), /add its CA/],
+  [
+    "an image that may not be pulled",
+    input({ pod: pod({ containerStatuses: [containerStatus(waiting("ErrImageNeverPull"))] }) }),
+    /not on this node, and imagePullPolicy Never/,
+  ],
+  [
+    "a crash loop",
+    input({ pod: pod({ phase: "Running", containerStatuses: [crash(3)] }) }),
+    /not running: CrashLoopBackOff, after 3 restarts/,
+    /it exited with code 3; 3 restarts so far, the last run took 5s/,
+    /tries again in 25s/,
+    /nodelet logs web -c app --previous/,
+  ],
+  ["a segmentation fault", input({ pod: pod({ containerStatuses: [crash(139)] }) }), /code 139, killed by SIGSEGV/],
+  [
+    "a crash loop by a liveness probe",
+    input({
+      pod: pod({ containerStatuses: [crash(137)] }),
+      events: [event("Killing", "Container app failed liveness probe, will be restarted")],
+    }),
+    /the kubelet stopped it because it failed its probe/,
+  ],
+  [
+    "an OOM kill with the container's limit",
+    input({
+      pod: pod({ containerStatuses: [crash(137, "OOMKilled")] }, probed({ resources: { limits: { memory: "64Mi" } } })),
+    }),
+    /killed it \(OOMKilled\): it needed more than its memory limit of 64\.0 MiB \(resources\.limits\.memory of the container\)/,
+    /raise the memory limit/,
+  ],
+  [
+    "an OOM kill of a container that runs again",
+    input({
+      pod: pod({
+        phase: "Running",
+        containerStatuses: [containerStatus(RUNNING, { lastState: ended(137, "OOMKilled") })],
+      }),
+    }),
+    /the memory of the node: the container has no limit/,
+  ],
+  [
+    "a readiness probe with its last output",
+    input({
+      pod: pod(
+        { phase: "Running", containerStatuses: [containerStatus(RUNNING, { started: true })] },
+        probed({ readinessProbe: { httpGet: { path: "/ok", port: 80 } } }),
+      ),
+      events: [
+        event("Unhealthy", "Readiness probe failed: Get http://10.0.0.1:80/ok: dial tcp: connection refused", {
+          count: 7,
+        }),
+      ],
+    }),
+    /is running, 0 of 1 containers are ready/,
+    /readiness probe \(GET \/ok on port 80\) has failed 7 times, so the container is not ready/,
+    /Its last output: Get http.*connection refused/,
+    /no program listens on this port/,
+  ],
+  [
+    "a startup probe that has not succeeded yet",
+    input({
+      pod: pod(
+        { phase: "Running", containerStatuses: [containerStatus(RUNNING, { started: false })] },
+        probed({ startupProbe: { exec: { command: ["test", "-e", "/x"] } } }),
+      ),
+    }),
+    /startup probe \(exec test -e \/x\) has not succeeded yet/,
+  ],
+  [
+    "a volume that hangs",
+    input({
+      pod: pod({ containerStatuses: [containerStatus(waiting("ContainerCreating"))] }),
+      facts: facts({
+        volumes: [
+          {
+            name: "data",
+            plugin: "host-path",
+            mounted: false,
+            lastError: "/mnt/nfs/x is on server (nfs, mounted at /mnt/nfs)",
+            nextTryAt: NOW + 8000,
+          },
+        ],
+      }),
+      node: node({
+        hungMounts: [{ mountPoint: "/mnt/nfs", source: "server:/x", fsType: "nfs", since: NOW - 600_000 }],
+      }),
+    }),
+    /volume data: it hangs: the file system at \/mnt\/nfs \(nfs from server:\/x\) does not respond/,
+    /for 10m, since 2026-01-02 02:54:05Z/,
+    /umount -l \/mnt\/nfs/,
+    /tries again in 8s/,
+  ],
+  [
+    "a missing secret",
+    input({
+      pod: pod({}),
+      facts: facts({ volumes: [{ name: "s", plugin: "secret", mounted: false, lastError: 'secret "x" not found' }] }),
+    }),
+    /volume s: the secret plugin failed: secret "x" not found/,
+    /create the missing object/,
+  ],
+  [
+    "a refusal for a short resource, with its holders",
+    input({
+      pod: failedPod("OutOfcpu", "Node didn't have enough resource: cpu, requested: 1500, used: 900, capacity: 2000"),
+      pods: [
+        {
+          ...pod({ phase: "Running" }, probed({ resources: { requests: { cpu: "900m" } } }), "greedy"),
+          status: { phase: "Running" },
+        },
+      ],
+    }),
+    /the kubelet refused it: 400m CPU of cpu are missing\. It requests 1500m CPU, pods of this node have 900m CPU of the 2 CPUs that are allocatable/,
+    /Most is requested by default\/greedy \(900m CPU\)/,
+    /never runs again under its UID/,
+  ],
+  [
+    "a request above the node's size",
+    input({
+      pod: failedPod(
+        "OutOfmemory",
+        "Node didn't have enough resource: memory, requested: 1099511627776, used: 0, capacity: 1073741824",
+      ),
+    }),
+    /this node never has so much: request at most 1\.0 GiB/,
+  ],
+  [
+    "an eviction",
+    input({ pod: failedPod("Evicted", "The node was low on resource: memory.") }),
+    /evicted it/,
+    /low on resource: memory/,
+  ],
+  [
+    "an unknown refusal",
+    input({ pod: failedPod("Strange", "no reason") }),
+    /it is Failed \(Strange\)\. The kubelet said: no reason/,
+  ],
+  [
+    "a stopped runtime",
+    input({
+      pod: pod({ containerStatuses: [containerStatus(waiting("ContainerCreating"))] }),
+      facts: facts({ retry: { message: "unavailable", failures: 3, nextTryAt: NOW + 1000 } }),
+      node: node({
+        runtime: { ...RUNTIME, reachable: false, message: "connection refused" },
+        runtimeSince: NOW - 30_000,
+      }),
+    }),
+    /node: the container runtime containerd does not respond at unix:.*: connection refused/,
+    /for 30s/,
+    /systemctl restart containerd/,
+  ],
+  [
+    "a sandbox that the runtime cannot create",
+    input({
+      pod: pod({}),
+      events: [event("FailedCreatePodSandBox", "Failed to create pod sandbox: cni plugin not initialized")],
+      facts: facts({ retry: { message: "cni plugin not initialized", failures: 2, nextTryAt: NOW + 4000 } }),
+    }),
+    /cannot create its sandbox .*: cni plugin not initialized/,
+    /\/etc\/cni\/net\.d/,
+  ],
+  [
+    "a pod in its grace period",
+    input({
+      pod: pod({ phase: "Running", containerStatuses: [containerStatus(RUNNING)] }),
+      facts: facts({ worker: "terminating", termination: { reason: "the manifest is gone", deadline: NOW + 12_000 } }),
+    }),
+    /it is terminating \(the manifest is gone\)\. still running: app\. SIGKILL follows in 12s/,
+  ],
+  [
+    "a pod that the runtime does not kill",
+    input({
+      pod: pod({ phase: "Running", containerStatuses: [containerStatus(RUNNING)] }),
+      facts: facts({ worker: "terminating", termination: { reason: "deleted", deadline: NOW - 60_000 } }),
+    }),
+    /the runtime has not killed it yet/,
+    /uninterruptible sleep/,
+  ],
+  [
+    "an init container that runs",
+    input({
+      pod: pod(
+        {
+          initContainerStatuses: [containerStatus(RUNNING, { name: "fetch" })],
+          containerStatuses: [containerStatus(waiting("PodInitializing"))],
+        },
+        { initContainers: [{ name: "fetch", image: "i" }] },
+      ),
+    }),
+    /not running: Init:0\/1/,
+    /init container fetch: it runs, and the containers after it wait/,
+  ],
+  [
+    "a configuration error",
+    input({
+      pod: pod({
+        containerStatuses: [containerStatus(waiting("CreateContainerConfigError", 'configmap "x" not found'))],
+      }),
+    }),
+    /cannot be started \(CreateContainerConfigError\): configmap "x" not found/,
+    /create the missing ConfigMap or Secret/,
+  ],
+  [
+    "a sync that fails for another reason",
+    input({ pod: pod({}), facts: facts({ retry: { message: "odd", failures: 2, nextTryAt: NOW + 2000 } }) }),
+    /last pass over it failed \(2 in a row\): odd/,
+  ],
+  [
+    "an earlier pod of the same name",
+    input({ pod: pod({}), facts: facts({ waitsFor: { uid: "old" } }) }),
+    /an earlier pod of the same name \(UID old\) must terminate first/,
+  ],
+  ["a pod that has just come", input({ pod: pod({}) }), /the kubelet is working on it \(pod worker: syncing\)/],
+];
+
+describe("why", () => {
+  for (const [name, given, ...words] of ROWS) {
+    test(name, () => {
+      const explanation = explain(given, undefined);
+      equal(explanation.fine, false);
+      const text = whyText(PLAIN, explanation, NOW).replace(/\s+/g, " ");
+      for (const word of words) match(text, word);
+    });
+  }
+
+  test("a pod that runs and is ready is fine, and needs no finding", () => {
+    const ready = pod({
+      phase: "Running",
+      containerStatuses: [containerStatus(RUNNING, { ready: true, started: true })],
+    });
+    const explanation = explain(input({ pod: ready }), undefined);
+    equal(explanation.fine, true);
+    deepEqual(explanation.findings, []);
+    equal(explanation.verdict, "is running and ready");
+  });
+
+  test("decisions are in order of time, from source, phases, events and failed steps", () => {
+    const explanation = explain(
+      input({ pod: pod({}), events: [event("Pulling", "Pulling image", { lastTimestamp: ago(10) })] }),
+      {
+        ...{ namespace: "default", name: "web", uid: "uid-web", seenAt: NOW - 20_000, stagesDropped: 0, events: [] },
+        phases: [{ at: NOW - 15_000, phase: "Pending" }],
+        stages: [
+          { stage: "pull", container: "app", startedAt: NOW - 10_000, endedAt: NOW - 5000, error: "not found" },
+          { stage: "volumes", startedAt: NOW - 1000 },
+        ],
+      },
+    );
+    deepEqual(
+      explanation.decisions.map(({ what }) => what),
+      [
+        "a source showed the pod to the kubelet",
+        "phase Pending",
+        "Pulling: Pulling image",
+        "step pull of app failed: not found",
+        "step volumes began and goes on",
+      ],
+    );
+  });
+
+  test("text of registries and programs cannot steer the terminal", () => {
+    const given = pulls("\u001b[31mred\u0007 not found");
+    ok(!whyText(PLAIN, explain(given, undefined), NOW).includes("\u001b"));
+  });
+});

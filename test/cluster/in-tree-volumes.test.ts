@@ -1,0 +1,225 @@
+// Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime: waiting for the controller, the volume in the
+// container, what is left after a killed kubelet and after the pod. The test plays the attach/detach controller.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { waitFor } from "../harness/node.js";
+import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
+import { boundPod, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { BY_PATH, byPathLinks, type ByPathLinks } from "../support/by-path.js";
+import { iscsiTarget } from "../support/iscsi-target.js";
+import { flexDriver, SUCCESS } from "../support/flex-driver.js";
+import { loopDevice } from "../support/loop-device.js";
+import { mountsBelow } from "../support/mounts.js";
+
+const PATIENCE_MS = 60_000;
+let cluster: ClusterNode;
+let api: ApiKit;
+let home: string;
+let links: ByPathLinks;
+const WWN = `5007${process.pid.toString(16).padStart(12, "0")}`;
+const IQN = `iqn.2026-11.test.nodelet:c${process.pid}`;
+
+before(async () => {
+  home = await mkdtemp(join(tmpdir(), "nodelet-in-tree-"));
+  links = byPathLinks();
+  const env = { PATH: `${join(home, "target/bin")}:${process.env["PATH"] ?? ""}` };
+  cluster = await startClusterNode({ env, config: { volumePluginDir: join(home, "drivers") } });
+  ({ api } = cluster);
+});
+after(async () => {
+  await cluster.stop();
+  await rm(home, { recursive: true });
+});
+
+/** A claim that is bound to a persistent volume of that source. */
+async function claim(name: string, source: Fields, spec: Fields = {}): Promise<void> {
+  const common = { accessModes: ["ReadWriteOnce"], storageClassName: "", volumeMode: "Filesystem", ...spec };
+  const claimSpec = { ...common, volumeName: `pv-${name}`, resources: { requests: { storage: "1Mi" } } };
+  const metadata = { name, namespace: "default" };
+  const made = await api.create("persistentvolumeclaims", { metadata, spec: claimSpec });
+  await api.create("persistentvolumes", {
+    metadata: { name: `pv-${name}` },
+    spec: { ...common, capacity: { storage: "1Mi" }, claimRef: { ...metadata, uid: made.metadata.uid }, ...source },
+  });
+  const status = { phase: "Bound", capacity: { storage: "1Mi" }, accessModes: ["ReadWriteOnce"] };
+  await api.patch("persistentvolumeclaims", "default", name, { status }, { subresource: "status" });
+}
+
+function podOn(name: string, claimName: string, script: string): Promise<ApiObject> {
+  const made = boundPod(name, script);
+  const spec = made["spec"] as { containers: Fields[] };
+  spec.containers[0] = { ...spec.containers[0], volumeMounts: [{ name: "data", mountPath: "/data" }] };
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName } }];
+  return api.create("pods", { ...made, spec: { ...spec, volumes } });
+}
+
+/** The controller's part: what the node uses is attached to it. */
+async function attach(name: string, devicePath = ""): Promise<void> {
+  const isInUse = async (): Promise<boolean> => {
+    const node = await api.get("nodes", "", NODE_NAME);
+    return (node["status"] as { volumesInUse?: string[] } | undefined)?.volumesInUse?.includes(name) === true;
+  };
+  await waitFor(isInUse, { what: `${name} in volumesInUse`, timeoutMs: PATIENCE_MS });
+  const status = { volumesAttached: [{ name, devicePath }] };
+  await api.patch("nodes", "", NODE_NAME, { status }, { subresource: "status" });
+}
+
+async function logOf({ metadata }: ApiObject): Promise<string> {
+  const directory = join(cluster.node.kubelet.podLogs, `default_${metadata.name}_${metadata.uid}`, "app");
+  const names = await readdir(directory).catch(() => []);
+  return (await Promise.all(names.map((name) => readFile(join(directory, name), "utf8")))).join("");
+}
+
+async function said(pod: ApiObject, line: string): Promise<void> {
+  let text = "";
+  const holds = async (): Promise<boolean> => (text = await logOf(pod)).includes(line);
+  const lastSeen = async (): Promise<string> => {
+    const { items } = await api.list("events", "default");
+    return text + items.map((event) => `\n${String(event["reason"])}: ${String(event["message"])}`).join("");
+  };
+  await waitFor(holds, { what: `${pod.metadata.name} to say ${line}`, timeoutMs: PATIENCE_MS, lastSeen });
+}
+
+async function remove(name: string): Promise<void> {
+  await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
+}
+const placesOf = (word: string): string[] =>
+  mountsBelow(cluster.node.kubelet.rootDir).filter((place) => place.includes(word));
+async function unmounted(word: string): Promise<void> {
+  await waitFor(() => Promise.resolve(placesOf(word).length === 0), {
+    what: `${word} unmounted`,
+    timeoutMs: PATIENCE_MS,
+  });
+}
+
+test("flexVolume: the driver gets the attached device and the secret; a killed kubelet's successor cleans up", async (t) => {
+  const device = loopDevice(join(home, "flex-disk"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(() => device.detach());
+  const driver = await flexDriver(join(home, "drivers"), "test/disk", join(home, "driver"));
+  await driver.answer("init", SUCCESS);
+  await driver.answer("mountdevice", `mkfs.ext4 -q "$3" && mount "$3" "$2" && ${SUCCESS}`);
+  await driver.answer("unmountdevice", `umount "$2" && ${SUCCESS}`);
+  await driver.answer("mount", `mount --bind "$(cat '${home}/global')" "$2" && ${SUCCESS}`);
+  const global = join(cluster.node.kubelet.rootDir, "plugins/kubernetes.io/flexvolume/test/disk/mounts/pv-flex");
+  await writeFile(join(home, "global"), global);
+  const data = { password: Buffer.from("p w").toString("base64") };
+  await api.create("secrets", { metadata: { name: "flex", namespace: "default" }, type: "test/disk", data });
+  const secretRef = { name: "flex", namespace: "default" };
+  await claim("flex", { flexVolume: { driver: "test/disk", fsType: "ext4", secretRef, options: { a: "b" } } });
+  const script = `echo "TYPE $(grep ' /data ' /proc/mounts | cut -d' ' -f3)"; echo kept > /data/file; sleep 1000`;
+  const pod = await podOn("flex", "flex", script);
+  await attach("flexvolume-test/disk/pv-flex", device.path);
+  await said(pod, "TYPE ext4");
+  const calls = await driver.calls();
+  assert.deepEqual(
+    calls.map(([command = "", , third = ""]) => `${command} ${command === "mountdevice" ? third : ""}`.trim()),
+    ["init", "getvolumename", "waitforattach", `mountdevice ${device.path}`, "mount"],
+  );
+  const options = JSON.parse(calls.at(-1)?.[2] ?? "{}") as Record<string, string>;
+  assert.equal(options["kubernetes.io/secret/password"], data.password);
+  assert.equal(options["kubernetes.io/pvOrVolumeName"], "pv-flex");
+  assert.equal((await readFile(cluster.node.kubelet.log, "utf8")).includes(data.password), false);
+  await cluster.node.kill9();
+  await remove("flex");
+  await cluster.node.restart();
+  await unmounted("flex");
+  const isReleased = async (): Promise<boolean> => {
+    const node = await api.get("nodes", "", NODE_NAME);
+    return (node["status"] as { volumesInUse?: string[] } | undefined)?.volumesInUse?.length !== 1;
+  };
+  await waitFor(isReleased, { what: "volumesInUse to be empty", timeoutMs: PATIENCE_MS });
+  const last = (await driver.calls()).map(([command]) => command).slice(calls.length);
+  assert.deepEqual(last, ["init", "unmount", "unmountdevice"]);
+});
+
+test("iscsi behind a claim: it waits for the controller; CHAP secrets reach iscsiadm and no log", async (t) => {
+  const device = loopDevice(join(home, "iscsi-disk"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(async () => {
+    await links.clear(IQN);
+    device.detach();
+  });
+  const target = await iscsiTarget(join(home, "target"), { iqn: IQN, luns: { 0: device.path }, byPath: BY_PATH });
+  const keys = ["node.session.auth.username", "node.session.auth.password"];
+  const data = Object.fromEntries(keys.map((key) => [key, Buffer.from(`${key}-s3cret`).toString("base64")]));
+  await api.create("secrets", {
+    metadata: { name: "chap", namespace: "default" },
+    type: "kubernetes.io/iscsi-chap",
+    data,
+  });
+  const secretRef = { name: "chap" };
+  const source = { targetPortal: "10.255.255.2:3260", iqn: IQN, lun: 0, fsType: "ext4", iscsiInterface: "default" };
+  await claim("iscsi", { iscsi: { ...source, chapAuthSession: true, secretRef }, mountOptions: ["noatime"] });
+  const script = `echo "OPTIONS $(grep ' /data ' /proc/mounts | cut -d' ' -f3,4)"; echo kept > /data/file; sleep 1000`;
+  const pod = await podOn("iscsi", "iscsi", script);
+  const unique = `kubernetes.io/iscsi/10.255.255.2:3260:${IQN}:0`;
+  assert.deepEqual(await target.sessions(), [], "not before it is attached");
+  await attach(unique);
+  await said(pod, "OPTIONS ext4 rw,noatime");
+  const password = `-n node.session.auth.password -v node.session.auth.password-s3cret`;
+  assert.ok((await target.calls()).some((call) => call.endsWith(password)));
+  assert.equal((await readFile(cluster.node.kubelet.log, "utf8")).includes("s3cret"), false);
+  await remove("iscsi");
+  await unmounted("iscsi");
+  await waitFor(async () => (await target.sessions()).length === 0, { what: "the logout", timeoutMs: PATIENCE_MS });
+});
+
+test("fc behind a claim: it waits for the controller; a killed kubelet's successor unmounts the disk", async (t) => {
+  const device = loopDevice(join(home, "fc-disk"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(async () => {
+    await links.clear(WWN);
+    device.detach();
+  });
+  await links.link(`fc-0x${WWN}-lun-0`, device.path);
+  await claim("fc", { fc: { targetWWNs: [WWN], lun: 0, fsType: "ext4" } });
+  const pod = await podOn("fc", "fc", `echo "TYPE $(grep ' /data ' /proc/mounts | cut -d' ' -f3)"; sleep 1000`);
+  await attach(`kubernetes.io/fc/[${WWN}]:0`);
+  await said(pod, "TYPE ext4");
+  await cluster.node.kill9();
+  await remove("fc");
+  await cluster.node.restart();
+  await unmounted("/fc");
+  await unmounted("kubernetes.io~fc");
+});
+
+test("fc with volumeMode Block: the device in the container, also after a restart; detached after the pod", async (t) => {
+  const device = loopDevice(join(home, "fc-block"), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("no loop device can be had here");
+    return;
+  }
+  t.after(async () => {
+    await links.clear(WWN);
+    device.detach();
+  });
+  await links.link(`fc-0x${WWN}-lun-3`, device.path);
+  await claim("block", { fc: { targetWWNs: [WWN], lun: 3 } }, { volumeMode: "Block" });
+  const made = boundPod("block", `[ -b /dev/xvda ] && echo written | dd of=/dev/xvda 2>&1; echo BLOCK; sleep 1000`);
+  const spec = made["spec"] as { containers: Fields[] };
+  spec.containers[0] = { ...spec.containers[0], volumeDevices: [{ name: "data", devicePath: "/dev/xvda" }] };
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "block" } }];
+  const pod = await api.create("pods", { ...made, spec: { ...spec, volumes } });
+  await attach(`kubernetes.io/fc/[${WWN}]:3`);
+  await said(pod, "BLOCK");
+  assert.equal((await readFile(device.path)).subarray(0, 7).toString(), "written");
+  await cluster.node.kill9();
+  await remove("block");
+  await cluster.node.restart();
+  const places = join(cluster.node.kubelet.rootDir, "plugins/kubernetes.io/fc/volumeDevices");
+  const isGone = async (): Promise<boolean> => (await readdir(places)).length === 0;
+  await waitFor(isGone, { what: "the disk detached", timeoutMs: PATIENCE_MS });
+});

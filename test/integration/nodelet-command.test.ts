@@ -1,0 +1,187 @@
+// The nodelet command through its executable, against a whole kubelet on real containerd.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { nodelet, runNodelet } from "../support/nodelet-command.js";
+import { IDLE, manifest, NODE_NAME, shell, waitForPod } from "../support/static-pods.js";
+
+const NOBODY = 65534;
+const GROUP = 54321;
+
+describe("the nodelet command", () => {
+  let node: TestNode;
+
+  before(async () => {
+    node = await startNode({ secure: true });
+    await node.writeManifest("web", manifest("web", [shell("app", `echo hello; ${IDLE}`)]));
+    await waitForPod(node, "web", ({ status }) => status?.phase === "Running", "running");
+  });
+  after(() => node.stop());
+
+  test("status shows threads, runtime, certificate and pods, and exits with 0", async () => {
+    const { code, stdout, stderr } = await waitFor(
+      async () => {
+        const result = await nodelet(node, "status");
+        return result.code === 0 ? result : undefined;
+      },
+      { what: "a status without problems", timeoutMs: 60_000 },
+    );
+    assert.equal(code, 0, stderr);
+    for (const text of ["containerd", "ready", "stand-alone", "1 Running", "serving cert", "nothing is wrong"]) {
+      assert.ok(stdout.includes(text), `${text} in\n${stdout}`);
+    }
+    for (const thread of ["main", "pleg", "server", "eviction"])
+      assert.match(stdout, new RegExp(`^${thread} +running`, "m"));
+  });
+
+  test("status in JSON and YAML has the same data", async () => {
+    const json = JSON.parse((await nodelet(node, "-o", "json", "status")).stdout) as {
+      node: string;
+      threads: unknown[];
+    };
+    assert.equal(json.node, NODE_NAME);
+    assert.ok(json.threads.length > 4);
+    assert.match((await nodelet(node, "-o", "yaml", "status")).stdout, /^node: testnode$/m);
+  });
+
+  test("pods lists the pod", async () => {
+    const { code, stdout } = await nodelet(node, "pods");
+    assert.equal(code, 0);
+    assert.match(stdout, /default +web-testnode +1\/1 +Running +0/);
+    assert.match((await nodelet(node, "-o", "wide", "pods")).stdout, /QOS/);
+  });
+
+  test("pod and timeline show the pod's containers and the steps of its start", async () => {
+    const { code, stdout } = await nodelet(node, "pod", "web");
+    assert.equal(code, 0);
+    assert.match(stdout, /^app +app +running +yes +0 /m);
+    assert.match(stdout, /^Ready +True$/m);
+    assert.match(
+      (await nodelet(node, "timeline", "web")).stdout,
+      /running after \d+ ms[^]*^create-sandbox +\d+ ms +█/m,
+    );
+    const file = join(node.kubelet.dir, "web.svg");
+    assert.equal((await nodelet(node, "timeline", "web", "--svg", file)).code, 0);
+    assert.match(await readFile(file, "utf8"), /^<svg /);
+  });
+
+  test("events shows the pod's events", async () => {
+    assert.match((await nodelet(node, "events", "web")).stdout, /Normal +1 +Started +pod\/web-testnode/);
+  });
+
+  test("logs and exec reach the container; exec exits with the command's code", async () => {
+    assert.equal((await nodelet(node, "logs", "web", "--tail", "1")).stdout, "hello\n");
+    const ran = await nodelet(node, "exec", "web", "--", "sh", "-c", "echo out; echo err >&2; exit 7");
+    assert.deepEqual(ran, { code: 7, stdout: "out\n", stderr: "err\n" });
+    const piped = await runNodelet(["--root-dir", node.kubelet.rootDir, "exec", "-i", "web", "--", "cat"], {
+      input: "in",
+    });
+    assert.deepEqual(piped, { code: 0, stdout: "in", stderr: "" });
+    assert.match((await nodelet(node, "logs", "web", "-c", "none")).stderr, /has no container none[^]*app/);
+  });
+
+  test("top shows the usage of node and pod", async () => {
+    const seen = await waitFor(
+      async () => /default\/web-testnode +\d+m +[\d.]+ \w+/.exec((await nodelet(node, "top")).stdout)?.[0],
+      { what: "figures of the pod", timeoutMs: 60_000, intervalMs: 500 },
+    );
+    assert.ok(seen);
+    assert.match((await nodelet(node, "-o", "json", "stats")).stdout, /"podRef"/);
+  });
+
+  test("config shows origins, and with --diff only what is set", async () => {
+    assert.match((await nodelet(node, "config")).stdout, /^maxPods +default +110$/m);
+    const { stdout } = await nodelet(node, "config", "--diff");
+    assert.match(stdout, /^cgroupDriver +\S+kubelet-config\.yaml:\d+:\d+ +"cgroupfs"$/m);
+    assert.doesNotMatch(stdout, /^maxPods/m);
+  });
+
+  test("images shows who uses an image, and when garbage collection begins", async () => {
+    const { stdout } = await nodelet(node, "images");
+    assert.match(stdout, / used +default\/web-testnode/);
+    assert.match(stdout, /Image garbage collection is off/);
+  });
+
+  test("doctor judges the machine", async () => {
+    const { stdout } = await nodelet(node, "doctor");
+    for (const check of ["kernel", "cgroups", "swap", "runtime", "DNS", "disk /", "kubelet"])
+      assert.ok(stdout.includes(` ${check}: `), check);
+    assert.match(stdout, /ok +runtime: containerd 1|ok +runtime: containerd 2/);
+  });
+
+  test("support-bundle writes an archive for root only, without values of variables", async () => {
+    const env = [{ name: "PASSWORD", value: "hunter2hunter2" }];
+    await node.writeManifest("secretive", manifest("secretive", [shell("app", IDLE, { env })]));
+    await waitForPod(node, "secretive", ({ status }) => status?.phase === "Running", "running");
+    const file = join(node.kubelet.dir, "bundle.tar.gz");
+    const { code, stderr } = await nodelet(node, "support-bundle", "--file", file);
+    assert.equal(code, 0, stderr);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const names = execFileSync("tar", ["-tzf", file], { encoding: "utf8" });
+    for (const part of ["status.json", "pods.json", "events.json", "config.json", "metrics.txt"])
+      assert.ok(names.includes(part), names);
+    const pods = execFileSync("tar", ["-xzOf", file, "--wildcards", "*/pods.json"], { encoding: "utf8" });
+    assert.match(pods, /secretive-testnode/);
+    assert.doesNotMatch(pods, /hunter2/);
+    await node.removeManifest("secretive");
+  });
+
+  test("wrong usage exits with 2", async () => {
+    assert.equal((await nodelet(node, "frobnicate")).code, 2);
+    assert.equal((await nodelet(node, "-o", "xml", "pods")).code, 2);
+  });
+});
+
+describe("the admin socket", () => {
+  let dir: string;
+  let node: TestNode;
+  let socket: string;
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), "nodelet-socket-"));
+    await chmod(dir, 0o755);
+    socket = join(dir, "kubelet.sock");
+    node = await startNode({ flags: [`--admin-socket=${socket}`, `--admin-socket-group=${GROUP}`] });
+    await waitFor(async () => (await stat(socket).catch(() => undefined)) !== undefined, { what: "the socket" });
+  });
+  after(async () => {
+    await node.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  test("only root and the group have rights", async () => {
+    const { mode, uid, gid } = await stat(socket);
+    assert.equal((mode & 0o777).toString(8), "660");
+    assert.deepEqual([uid, gid], [0, GROUP]);
+  });
+
+  test("another user is refused, a member of the group is let in", async () => {
+    const refused = await runNodelet(["--socket", socket, "pods"], { uid: NOBODY, gid: NOBODY });
+    assert.equal(refused.code, 3);
+    assert.match(refused.stderr, /may not use the socket.*\n.*--admin-socket-group/);
+    const member = await runNodelet(["--socket", socket, "pods"], { uid: NOBODY, gid: GROUP });
+    assert.equal(member.code, 0, member.stderr);
+    assert.match(member.stdout, /no pods/);
+  });
+
+  test("a killed kubelet's socket is replaced by the next", async () => {
+    await node.kill9();
+    const gone = await runNodelet(["--socket", socket, "status"]);
+    assert.equal(gone.code, 3);
+    assert.match(gone.stderr, /no process answers/);
+    await node.restart();
+    await waitFor(async () => (await runNodelet(["--socket", socket, "pods"])).code === 0, { what: "the new socket" });
+  });
+});
+
+test("with --admin-socket=none there is no socket, and the command says so with exit code 3", async (t) => {
+  const node = await startNode({ flags: ["--admin-socket=none"] });
+  t.after(() => node.stop());
+  const { code, stderr } = await nodelet(node, "status");
+  assert.equal(code, 3);
+  assert.match(stderr, /there is no socket .*nodelet\/kubelet\.sock/);
+});

@@ -1,0 +1,191 @@
+// `nodelet why` and `nodelet status` on real containerd: each kind of trouble is explained in words, by the real executable.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { canHang, HungMounts } from "../support/hung-mounts.js";
+import { nodelet } from "../support/nodelet-command.js";
+import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
+
+/** Asks until all words are there: the trouble takes its time. */
+async function explained(node: TestNode, args: readonly string[], words: readonly RegExp[]): Promise<string> {
+  let seen = "";
+  await waitFor(
+    async () => {
+      const { code, stdout, stderr } = await nodelet(node, ...args);
+      seen = `exit code ${code}\n${stdout}${stderr}`;
+      const text = stdout.replace(/\s+/g, " ");
+      return code === 1 && words.every((word) => word.test(text));
+    },
+    {
+      what: `${args.join(" ")} to explain ${words.join(", ")}`,
+      timeoutMs: 2 * PATIENCE_MS,
+      intervalMs: 1000,
+      lastSeen: () => `\n${seen}`,
+    },
+  );
+  return seen;
+}
+
+describe("nodelet why", { concurrency: 3 }, () => {
+  let node: TestNode;
+  let dir: string;
+  const mounts = new HungMounts();
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), "nodelet-why-"));
+    node = await startNode();
+  });
+  after(async () => {
+    await mounts.releaseAll();
+    await node.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  test("a broken image name: the registry, its words, the next try", async () => {
+    await node.writeManifest("image", manifest("image", [{ name: "app", image: "registry.invalid/none:1" }]));
+    await explained(
+      node,
+      ["why", "image"],
+      [
+        /default\/image-testnode is not running: (ErrImagePull|ImagePullBackOff)/,
+        /container app: its image "registry\.invalid\/none:1" cannot be pulled.*registry\.invalid said: .*lookup registry\.invalid/,
+        /the kubelet tries again (in|now)/,
+        /the name registry\.invalid does not resolve on this node/,
+      ],
+    );
+  });
+
+  test("a failing readiness probe: its last output and its count", async () => {
+    const readinessProbe = {
+      periodSeconds: 1,
+      failureThreshold: 1,
+      exec: { command: ["sh", "-c", "echo cold; exit 1"] },
+    };
+    await node.writeManifest("probe", manifest("probe", [shell("app", IDLE, { readinessProbe })]));
+    await explained(
+      node,
+      ["why", "probe"],
+      [
+        /is running, 0 of 1 containers are ready/,
+        /its readiness probe \(exec sh -c echo cold; exit 1\) has failed \d+ times?.*Its last output: cold/,
+      ],
+    );
+  });
+
+  test("a crash loop: exit code, restarts, the next start", async () => {
+    await node.writeManifest("crash", manifest("crash", [shell("app", "echo broken; exit 3")]));
+    await explained(
+      node,
+      ["why", "crash"],
+      [
+        /not running: CrashLoopBackOff/,
+        /it exited with code 3.*restarts? so far/,
+        /the kubelet tries again in \d+s/,
+        /nodelet logs crash-testnode -c app --previous/,
+      ],
+    );
+  });
+
+  test("an OOM kill: the limit that was too small", async () => {
+    const resources = { limits: { memory: "24Mi" } };
+    const eat = "x=a; while :; do x=$x$x; done";
+    await node.writeManifest("oom", manifest("oom", [shell("app", eat, { resources })]));
+    await explained(
+      node,
+      ["why", "oom"],
+      [/killed it \(OOMKilled\): it needed more than its memory limit of 24\.0 MiB/, /raise the memory limit/],
+    );
+  });
+
+  test("a pod refused by admission: what is missing and who has it", async () => {
+    const has = { requests: { cpu: "10m" } };
+    await node.writeManifest("holder", manifest("holder", [shell("app", IDLE, { resources: has })]));
+    await waitForPod(node, "holder", ({ status }) => status?.phase === "Running", "running");
+    const wants = { requests: { cpu: "5000" }, limits: { cpu: "5000" } };
+    await node.writeManifest("greedy", manifest("greedy", [shell("app", IDLE, { resources: wants })]));
+    await explained(
+      node,
+      ["why", "greedy"],
+      [
+        /not running: OutOfcpu/,
+        /the kubelet refused it: .* of cpu (are|is) missing\. It requests 5000 CPUs/,
+        /default\/holder-testnode \(10m CPU\)/,
+        /this node never has so much/,
+      ],
+    );
+  });
+
+  test(
+    "a volume that hangs: which mount, since when, how to mend it",
+    { skip: canHang ? false : "needs root and /dev/fuse" },
+    async () => {
+      const path = join(dir, "silent");
+      await mounts.hang(path);
+      const volumes = [{ name: "data", hostPath: { path, type: "Directory" as const } }];
+      const app = shell("app", IDLE, { volumeMounts: [{ name: "data", mountPath: "/data" }] });
+      await node.writeManifest("volume", manifest("volume", [app], { spec: { volumes } }));
+      await explained(
+        node,
+        ["why", "volume"],
+        [
+          /not running: ContainerCreating/,
+          new RegExp(
+            `volume data: it hangs: the file system at ${path} \\(fuse.* from silent-server\\) does not respond`,
+          ),
+          /since \d{4}-/,
+          new RegExp(`umount -l ${path}`),
+        ],
+      );
+      await explained(node, ["status"], [new RegExp(`error: the volume at ${path} .* does not respond`)]);
+      await node.removeManifest("volume");
+      await mounts.release(path);
+    },
+  );
+
+  test("a pod that does not end at once: what still runs, and until when", async () => {
+    const stubborn = shell("app", "trap '' TERM; while :; do sleep 1; done");
+    await node.writeManifest("stays", manifest("stays", [stubborn], { spec: { terminationGracePeriodSeconds: 20 } }));
+    await waitForPod(node, "stays", ({ status }) => status?.phase === "Running", "running");
+    await node.removeManifest("stays");
+    let seen = "";
+    await waitFor(
+      async () => {
+        seen = (await nodelet(node, "why", "stays")).stdout.replace(/\s+/g, " ");
+        return /it is terminating .*still running: app\. SIGKILL follows in \d+s/.test(seen);
+      },
+      { what: "the termination to be explained", timeoutMs: 20_000, intervalMs: 200, lastSeen: () => seen },
+    );
+  });
+
+  test("an unknown pod: exit code 1 and the nearest name", async () => {
+    const { code, stderr } = await nodelet(node, "why", "no-such-pod-here");
+    assert.equal(code, 1);
+    assert.match(stderr, /this node has no pod no-such-pod-here/);
+  });
+});
+
+test("a stopped runtime: status and why name it, since when, and the remedy", async (t) => {
+  const node = await startNode({ containerd: "own" });
+  t.after(() => node.stop());
+  await node.writeManifest("web", manifest("web", [shell("app", IDLE)]));
+  await waitForPod(node, "web", ({ status }) => status?.phase === "Running", "running");
+  await node.containerd?.kill9();
+  await explained(
+    node,
+    ["status"],
+    [
+      /error: the container runtime( containerd)? does not respond at unix:/,
+      /for [\dhms]+, since/,
+      /systemctl restart containerd/,
+    ],
+  );
+  await node.writeManifest("late", manifest("late", [shell("app", IDLE)]));
+  await explained(
+    node,
+    ["why", "late"],
+    [/node: the container runtime( containerd)? does not respond/, /systemctl restart containerd/],
+  );
+});

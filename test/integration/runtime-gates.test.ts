@@ -1,0 +1,124 @@
+// Feature gates that change calls to the container runtime: the whole kubelet on the fake runtime, which keeps each request.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { ImageSpec } from "../../src/shared/cri/gen/runtime.v1.js";
+import { startFakeCri, type FakeCri, type FakeCriOptions } from "../fake-cri/fake-cri.js";
+import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
+import { firstStatus, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
+
+const REMOTE = "registry.test/tool:2";
+const UNUSED = "registry.test/unused:1";
+const FEATURES = { recursiveReadOnlyMounts: false, userNamespaces: false };
+
+async function fakeNode(
+  t: TestContext,
+  config: object,
+  options: Partial<FakeCriOptions> = {},
+): Promise<{ fake: FakeCri; node: TestNode }> {
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-gates-"));
+  t.after(() => rm(dir, { recursive: true }));
+  const fake = await startFakeCri({
+    socketPath: join(dir, "cri.sock"),
+    images: [testImage()],
+    imageStore: dir,
+    ...options,
+  });
+  t.after(() => fake.stop());
+  const node = await startNode({ start: false, config: { containerRuntimeEndpoint: fake.endpoint, ...config } });
+  t.after(() => node.stop());
+  return { fake, node };
+}
+
+/** Of the image that each call names. */
+function handlers({ calls }: FakeCri, verb: string, image: string): (string | undefined)[] {
+  const specs = calls
+    .filter((call) => call.verb === verb)
+    .map(({ request }) => (request as { image?: ImageSpec }).image);
+  return specs.filter((spec) => spec?.image === image).map((spec) => spec?.runtimeHandler);
+}
+
+for (const on of [true, false]) {
+  const name = on ? "kata" : "";
+  test(`RuntimeClassInImageCriApi=${on}: images are pulled and removed for the handler "${name}"`, async (t) => {
+    const { fake, node } = await fakeNode(
+      t,
+      {
+        featureGates: { RuntimeClassInImageCriApi: on },
+        imageGCHighThresholdPercent: 1,
+        imageGCLowThresholdPercent: 0,
+        imageMinimumGCAge: "0s",
+      },
+      {
+        registry: { [REMOTE]: {} },
+        runtimeHandlers: ["", "kata"].map((handler) => ({ name: handler, features: FEATURES })),
+      },
+    );
+    fake.addImage(UNUSED, { runtimeHandler: "kata" });
+    const unused = fake.state.image(UNUSED)?.id ?? "";
+    const pod = sleeper("sealed") as { spec: { runtimeClassName?: string; containers: object[] } };
+    pod.spec.runtimeClassName = "kata";
+    pod.spec.containers = [{ name: "app", image: REMOTE }];
+    await node.writeManifest("sealed", pod);
+    await node.restart();
+    await node.waitFor((pods) => runs(pods, "sealed"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
+    assert.deepEqual(handlers(fake, "PullImage", REMOTE), [name]);
+    assert.deepEqual(new Set(handlers(fake, "ImageStatus", REMOTE)), new Set([name]));
+    await waitFor(() => handlers(fake, "RemoveImage", unused).length > 0, {
+      what: "the unused image to be removed",
+      timeoutMs: PATIENCE_MS,
+    });
+    assert.deepEqual(handlers(fake, "RemoveImage", unused), [name]);
+  });
+}
+
+for (const on of [true, false]) {
+  test(`ImageVolumeWithDigest=${on}: the status of an image volume's mount ${on ? "shows" : "hides"} its image`, async (t) => {
+    const { fake, node } = await fakeNode(t, { featureGates: { ImageVolumeWithDigest: on } });
+    const pod = sleeper("files") as { spec: { volumes?: object[]; containers: object[] } };
+    pod.spec.volumes = [{ name: "files", image: { reference: testImage(), pullPolicy: "Never" } }];
+    pod.spec.containers = [{ ...pod.spec.containers[0], volumeMounts: [{ name: "files", mountPath: "/files" }] }];
+    await node.writeManifest("files", pod);
+    await node.restart();
+    const pods = await node.waitFor((all) => runs(all, "files"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
+    const imageRef = fake.state.image(testImage())?.id;
+    assert.deepEqual(podOf(pods, "files")?.status?.containerStatuses?.[0]?.volumeMounts, [
+      { name: "files", mountPath: "/files", ...(on && { volumeStatus: { image: { imageRef } } }) },
+    ]);
+  });
+}
+
+/** Lists of the fake runtime by the call that brought them. */
+const LISTS = {
+  unary: ["ListPodSandbox", "ListContainers", "ListImages"],
+  streams: ["StreamPodSandboxes", "StreamContainers", "StreamImages"],
+};
+const rows: [name: string, on: boolean, listStreams: boolean, used: keyof typeof LISTS][] = [
+  ["CRIListStreaming: lists come through streams", true, true, "streams"],
+  ["CRIListStreaming: a runtime without the streams is asked for its lists", true, false, "unary"],
+  ["without the gate CRIListStreaming lists come in one message", false, true, "unary"],
+];
+for (const [name, on, listStreams, used] of rows) {
+  test(name, async (t) => {
+    const { fake, node } = await fakeNode(t, { featureGates: { CRIListStreaming: on } }, { listStreams });
+    await node.writeManifest("listed", sleeper("listed"));
+    await node.restart();
+    await node.waitFor((pods) => runs(pods, "listed"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
+    const times = (verb: string): number => fake.calls.filter((call) => call.verb === verb).length;
+    await waitFor(() => LISTS[used].every((verb) => times(verb) > 0), {
+      what: "a list of each kind",
+      timeoutMs: PATIENCE_MS,
+    });
+    if (!on) assert.deepEqual(LISTS.streams.map(times), [0, 0, 0]);
+    else if (listStreams) assert.deepEqual(LISTS.unary.map(times), [0, 0, 0]);
+    // A killed container is seen by a list, too.
+    const [id = ""] = fake.state.containers.keys();
+    fake.exit(id, 3);
+    await node.waitFor((pods) => (firstStatus(pods, "listed")?.restartCount ?? 0) > 0, {
+      what: "the container to be started again",
+      timeoutMs: PATIENCE_MS,
+    });
+  });
+}

@@ -1,0 +1,55 @@
+// The bundle as the build made it: what a start loads is in packs, and V8 takes the code cache of each script as it is.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../packaging/standalone/kubelet-process.js";
+import { openCache } from "../../src/shared/code/code-cache.js";
+
+const AGENT = fileURLToPath(new URL("../../agent", import.meta.url));
+const scripts = async (folder: string): Promise<string[]> =>
+  (await readdir(join(AGENT, folder))).filter((name) => name.endsWith(".js")).map((name) => join(AGENT, folder, name));
+
+test("the executable's first line has the flags that the tests and make install start it with", async () => {
+  const [line] = (await readFile(KUBELET_ENTRY, "utf8")).split("\n");
+  assert.equal(line, `#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node ${KUBELET_NODE_FLAGS.join(" ")}`);
+});
+
+test("each script has one intact code cache, which V8 takes under the flags of the kubelet", async () => {
+  const files = [...(await scripts("packs")), ...(await scripts("main/chunks"))];
+  assert.ok(files.length > 100);
+  // In a process with the kubelet's flags, as the cache's name contains them.
+  const check = `
+    const { readFileSync } = require("node:fs"); const v8 = require("node:v8"); const { Script } = require("node:vm");
+    v8.setFlagsFromString("--no-maglev"); v8.setFlagsFromString("--max-semi-space-size=1");
+    const tag = v8.cachedDataVersionTag().toString(16).padStart(8, "0");
+    const bad = JSON.parse(readFileSync(0, "utf8")).filter((file) => {
+      const cachedData = readFileSync(file + "." + tag + ".cache").subarray(8);
+      return new Script(readFileSync(file, "latin1"), { cachedData }).cachedDataRejected !== false;
+    });
+    console.log(JSON.stringify(bad));`;
+  const running = promisify(execFile)(process.execPath, [...KUBELET_NODE_FLAGS, "--eval", check]);
+  running.child.stdin?.end(JSON.stringify(files));
+  assert.deepEqual(JSON.parse((await running).stdout), []);
+  for (const file of files) {
+    const folder = join(file, "..");
+    const caches = (await readdir(folder)).filter(
+      (name) => join(folder, name).startsWith(`${file}.`) && name.endsWith(".cache"),
+    );
+    assert.ok(caches.length > 0, file);
+    for (const name of caches) assert.ok(openCache(await readFile(join(folder, name))), name);
+  }
+});
+
+test("every chunk that a chunk or pack imports is in the bundle", async () => {
+  const known = new Set((await scripts("main/chunks")).map((file) => file.split("/").at(-1)!));
+  for (const file of [...(await scripts("packs")), ...(await scripts("main/chunks"))]) {
+    const text = await readFile(file, "latin1");
+    for (const [, path] of text.matchAll(/\b(?:require|__import)\("(\.[^"]+)"\)/g)) {
+      assert.ok(known.has(path!.split("/").at(-1)!), `${file}: ${path ?? ""}`);
+    }
+  }
+});

@@ -1,0 +1,27 @@
+// Links below /dev/disk/by-path, as udev makes them, with names that no disk of the machine has.
+import { mkdir, readdir, rm, rmdir, symlink } from "node:fs/promises";
+
+export const BY_PATH = "/dev/disk/by-path";
+
+export interface ByPathLinks {
+  link(name: string, device: string): Promise<void>;
+  /** Removes the links whose names have one of the words, and the directories that are empty then. */
+  clear(...words: string[]): Promise<void>;
+}
+
+export function byPathLinks(): ByPathLinks {
+  return {
+    async link(name, device) {
+      await mkdir(BY_PATH, { recursive: true });
+      await symlink(device, `${BY_PATH}/${name}`);
+    },
+    async clear(...words) {
+      for (const name of (await readdir(BY_PATH).catch(() => [])).filter((one) =>
+        words.some((word) => one.includes(word)),
+      ))
+        await rm(`${BY_PATH}/${name}`);
+      // The machine's own disks keep them.
+      for (const directory of [BY_PATH, "/dev/disk"]) await rmdir(directory).catch(() => undefined);
+    },
+  };
+}

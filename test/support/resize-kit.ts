@@ -1,0 +1,24 @@
+// Rules and counters of in-place resize for tests: those of a node without exclusive CPUs, memory or swap.
+import type { ResizeRules } from "../../src/main/resources/allocation/resize-rules.js";
+import type { ResizesDeps } from "../../src/main/resources/allocation/resizes.js";
+
+export const defaultResizeRules: ResizeRules = {
+  podLevel: true,
+  exclusiveCPUs: false,
+  exclusiveMemory: false,
+  staticCPUs: false,
+  staticMemory: false,
+  limitedSwap: false,
+  declaredFeatures: undefined,
+};
+
+const ignore = (): void => undefined;
+
+export const noResizeCounters: ResizesDeps["counters"] = {
+  requested: ignore,
+  infeasible: ignore,
+  deferredAccepted: ignore,
+  pending: ignore,
+  inProgress: ignore,
+  ended: ignore,
+};
