@@ -1,7 +1,7 @@
 // The fake is trusted by many tests: its state must be as honest as a runtime's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAlreadyExists, isNotFound, isUnavailable } from "../../src/shared/cri/errors.js";
+import { isNotFound, isUnavailable } from "../../src/shared/cri/errors.js";
 import { ContainerEventType, ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
 import { IMAGE, pair, podConfig, runPod, until, type Pair } from "../shared/cri/support.js";
 import { parseFailpoint } from "./failpoints.js";
@@ -81,7 +81,7 @@ test("sandboxes: own addresses, names reserved per attempt, stopping and removin
   const second = await runPod(client, "two");
   const ip = async (podSandboxId: string) => (await client.podSandboxStatus({ podSandboxId })).status?.network?.ip;
   assert.notEqual(await ip(first.sandboxId), await ip(second.sandboxId));
-  await assert.rejects(client.runPodSandbox({ config: podConfig("one") }), isAlreadyExists);
+  await assert.rejects(client.runPodSandbox({ config: podConfig("one") }), { code: "ALREADY_EXISTS" });
   const retry = await client.runPodSandbox({ config: podConfig("one", 1) });
   assert.notEqual(retry.podSandboxId, first.sandboxId);
 
@@ -182,7 +182,7 @@ test("failpoints: used up from left to right, matched by pod and container, befo
   fake.failpoint("RunPodSandbox", "error(UNAVAILABLE: lost)", { pod: "half", when: "after" });
   await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), isUnavailable);
   fake.failpoint("RunPodSandbox", "off");
-  await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), isAlreadyExists);
+  await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), { code: "ALREADY_EXISTS" });
   await client.runPodSandbox({ config: podConfig("bad") });
 
   const { containerId } = await runPod(client, "matched");

@@ -1,4 +1,4 @@
-// The imports of src/ as a graph, types included: rooms of src/main stand on floors (eslint.floors.js), and no files form a circle.
+// The imports of src/ as a graph, types and import() included: rooms of src/main stand on floors (eslint.floors.js), and no files form a circle.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ const { FLOORS } = (await import(join(ROOT, "eslint.floors.js"))) as { FLOORS: s
 
 type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** Each file below src/ with the files it imports, types included. `import()` counts too when `lazy` is set. */
-function importsOf(lazy: boolean): Imports {
-  const specifier = lazy ? /(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g : /(?:\bfrom|\bimport)\s*"(\.[^"]+)"/g;
+/** Each file below src/ with the files it imports; types and `import()` count, too. */
+function importsOf(): Imports {
+  const specifier = /(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g;
   const files = globSync(join(ROOT, "src"), ".ts").filter((file) => !file.includes("/gen/"));
   return new Map(
     files.map((file) => {
@@ -54,7 +54,7 @@ test("a room of src/main imports only rooms below its own floor", () => {
     const [side, room = ""] = file.split("/");
     return side === "main" ? FLOORS.findIndex((rooms) => rooms.includes(room)) : FLOORS.length;
   };
-  const upwards = [...importsOf(true)].flatMap(([file, targets]) =>
+  const upwards = [...importsOf()].flatMap(([file, targets]) =>
     targets
       .filter((to) => file.split("/")[1] !== to.split("/")[1] && floorOf(file) !== -1 && floorOf(to) <= floorOf(file))
       .filter(() => file.startsWith("main/"))
@@ -63,8 +63,8 @@ test("a room of src/main imports only rooms below its own floor", () => {
   assert.deepEqual(upwards, []);
 });
 
-test("no files import each other in a circle, types included", () => {
-  assert.equal(circleOf(importsOf(false))?.join(" → "), undefined);
+test("no files import each other in a circle, types and import() included", () => {
+  assert.equal(circleOf(importsOf())?.join(" → "), undefined);
 });
 
 test("a circle of three files is found, a diamond is none", () => {

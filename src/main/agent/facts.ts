@@ -1,14 +1,20 @@
 // Main's answers to the nodelet command: state of pods and of the node that no status shows. Loaded with the first question.
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import { podFullName, type Pod } from "../../shared/api/pod.js";
-import type { ThreadOwnerDeps } from "./thread-owner.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import type { Membership } from "../cluster/membership.js";
+import type { SyncPath } from "./sync-path.js";
 
-type FactParts = Pick<
-  ThreadOwnerDeps,
-  "sync" | "pressures" | "membership" | "calls" | "settled" | "clock" | "startedAt"
->;
+export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
+  membership: Membership | undefined;
+  calls: Pick<VolumeCalls, "notAnswering">;
+  settled: () => boolean;
+  clock: Clock;
+  startedAt: number;
+}
 
-export function nodeFacts(parts: FactParts): NodeFacts {
+export function nodeFacts(parts: FactDeps): NodeFacts {
   const { sync, pressures, membership, calls, settled, startedAt } = parts;
   const { runtime, runtimeSince } = sync.cache;
   const conditions = membership?.node()?.status?.conditions;
@@ -24,7 +30,7 @@ export function nodeFacts(parts: FactParts): NodeFacts {
 }
 
 /** The newest pod of that name that has a worker or waits for one. */
-export function podFacts({ sync, clock }: FactParts, namespace: string, name: string): PodFacts | undefined {
+export function podFacts({ sync, clock }: FactDeps, namespace: string, name: string): PodFacts | undefined {
   const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
   const pod = sync.statuses.all().findLast(named) ?? sync.workers.wanted().find(named);
   if (pod === undefined) return undefined;

@@ -18,8 +18,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
-import { createManagers } from "../resources/managers/create-managers.js";
-import { machineReading } from "../resources/topology/machine-topology.js";
+import { createManagers, machineReading } from "../resources/managers/create-managers.js";
 import type { NodeSettings } from "./node-settings.js";
 
 export interface ManagedRuntime {

@@ -5,10 +5,9 @@ import type { Timelines } from "../timeline/timelines.js";
 import type { ThreadOwner } from "../threads/thread-owner.js";
 import { THREADS } from "../threads/thread-context.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { EventStore } from "../events/node-recorder.js";
-import type { Membership } from "../cluster/membership.js";
 import type { AgentContext } from "./context.js";
+import type { FactDeps } from "./facts.js";
 import type { NodeCollection } from "./node-collection.js";
 import type { SyncPath } from "./sync-path.js";
 import type { NodeEviction, NodeEvictionDeps } from "./node-eviction.js";
@@ -17,14 +16,9 @@ import { FAULT_POINTS } from "../../shared/thread/fault-points.js";
 import { commitFault, UNCAUGHT_FAULTS } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/thread-host.js";
 
-export interface ThreadOwnerDeps extends Pick<SyncPath, "sync" | "probes" | "pressures"> {
+export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   events: EventStore;
-  calls: Pick<VolumeCalls, "notAnswering">;
-  settled: () => boolean;
-  clock: Clock;
-  startedAt: number;
   timelines: Timelines;
-  membership: Membership | undefined;
   collection: NodeCollection;
   eviction: LateEviction;
 }

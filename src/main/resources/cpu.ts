@@ -35,11 +35,3 @@ export function sharesToWeight(shares: bigint): bigint {
   if (shares >= MAX_SHARES) return 10_000n;
   return 1n + ((shares - MIN_SHARES) * 9999n) / 262_142n;
 }
-
-/** cgroup v2 cpu.weight that recent OCI runtimes make of the shares sent to them; to judge container cgroups. */
-export function sharesToRuntimeWeight(shares: bigint): bigint {
-  if (shares <= MIN_SHARES) return 1n;
-  if (shares >= MAX_SHARES) return 10_000n;
-  const l = Math.log2(Number(shares));
-  return BigInt(Math.ceil(10 ** ((l * l + 125 * l) / 612 - 7 / 34)));
-}

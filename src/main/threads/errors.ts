@@ -25,7 +25,5 @@ export class ThreadStoppedError extends Error {
   }
 }
 
-export const isThreadGaveUp = (error: unknown): error is ThreadGaveUpError =>
-  error instanceof Error && error.name === "ThreadGaveUpError";
 export const isThreadStopped = (error: unknown): error is ThreadStoppedError =>
   error instanceof Error && error.name === "ThreadStoppedError";

@@ -1,4 +1,4 @@
-// Errors of CRI calls: one class per cause, each with a guard. Free of gRPC, so that a thread that only handles errors
+// Errors of CRI calls: one class per cause that some caller handles, each with a guard. Free of gRPC, so that a thread that only handles errors
 // does not load it. The message always names the verb, the object, the endpoint, and the remedy if there is one.
 
 /** gRPC status names in the order of their numbers; a status number is an index here. */
@@ -65,17 +65,6 @@ export class CriError extends Error {
 
 /** The sandbox, container or image does not exist (any more). */
 export class CriNotFoundError extends CriError {}
-/** The name is reserved by another sandbox or container, often one whose creation we gave up on. */
-export class CriAlreadyExistsError extends CriError {
-  /** Id of the sandbox or container that has the name; "" if the runtime does not report it. */
-  readonly heldBy: string;
-
-  constructor(init: CriErrorInit) {
-    super(init);
-    this.heldBy = holderOfName(init.details) ?? "";
-  }
-}
-export class CriInvalidArgumentError extends CriError {}
 /** A message over the size limit, or the runtime is out of something. */
 export class CriResourceExhaustedError extends CriError {}
 /** The caller's AbortSignal fired, or the runtime gave the call up. */
@@ -109,14 +98,10 @@ export class CriBadReplyError extends CriError {
   }
 }
 
-/** containerd and CRI-O report a name in use with codes of other errors; only the text shows it. undefined when it is about no name. */
-function holderOfName(details: string): string | undefined {
-  const reserved = '" is reserved for "';
-  const at = details.indexOf(reserved);
-  const begin = at + reserved.length;
-  const end = at < 0 ? -1 : details.indexOf('"', begin);
-  if (end >= 0 && details.slice(0, at).includes('name "')) return details.slice(begin, end);
-  return details.includes("name is reserved") ? "" : undefined;
+/** containerd and CRI-O report a name in use with codes of other errors; only the text shows it. */
+function isNameInUse(details: string): boolean {
+  const [name = "", holder] = details.split('" is reserved for "', 2);
+  return (name.includes('name "') && holder?.includes('"') === true) || details.includes("name is reserved");
 }
 
 /** containerd accepts connections before its CRI service is ready, and returns UNKNOWN until then. */
@@ -132,16 +117,12 @@ export function criError(init: CriErrorInit): CriError {
   }
   // Older versions of containerd return UNKNOWN, 2.x FAILED_PRECONDITION.
   const isUnspecific = init.code === "UNKNOWN" || init.code === "FAILED_PRECONDITION";
-  if (isUnspecific && holderOfName(init.details) !== undefined) {
-    return new CriAlreadyExistsError({ ...init, code: "ALREADY_EXISTS" });
+  if (isUnspecific && isNameInUse(init.details)) {
+    return new CriError({ ...init, code: "ALREADY_EXISTS" });
   }
   switch (init.code) {
     case "NOT_FOUND":
       return new CriNotFoundError(init);
-    case "ALREADY_EXISTS":
-      return new CriAlreadyExistsError(init);
-    case "INVALID_ARGUMENT":
-      return new CriInvalidArgumentError(init);
     case "RESOURCE_EXHAUSTED":
       return new CriResourceExhaustedError(init);
     case "CANCELLED":
@@ -159,10 +140,6 @@ export function criError(init: CriErrorInit): CriError {
 
 export const isCriError = (error: unknown): error is CriError => error instanceof CriError;
 export const isNotFound = (error: unknown): error is CriNotFoundError => error instanceof CriNotFoundError;
-export const isAlreadyExists = (error: unknown): error is CriAlreadyExistsError =>
-  error instanceof CriAlreadyExistsError;
-export const isInvalidArgument = (error: unknown): error is CriInvalidArgumentError =>
-  error instanceof CriInvalidArgumentError;
 export const isResourceExhausted = (error: unknown): error is CriResourceExhaustedError =>
   error instanceof CriResourceExhaustedError;
 export const isCancelled = (error: unknown): error is CriCancelledError => error instanceof CriCancelledError;
@@ -171,4 +148,3 @@ export const isDeadlineExceeded = (error: unknown): error is CriDeadlineExceeded
   error instanceof CriDeadlineExceededError;
 export const isUnimplemented = (error: unknown): error is CriUnimplementedError =>
   error instanceof CriUnimplementedError;
-export const isBadReply = (error: unknown): error is CriBadReplyError => error instanceof CriBadReplyError;

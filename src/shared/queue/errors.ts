@@ -57,8 +57,5 @@ export class QueueFullError extends Error {
 
 const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-export const isRecordTooLarge = (error: unknown): error is RecordTooLargeError => isNamed(error, "RecordTooLargeError");
 export const isRingCorrupt = (error: unknown): error is RingCorruptError => isNamed(error, "RingCorruptError");
 export const isRingClosed = (error: unknown): error is RingClosedError => isNamed(error, "RingClosedError");
-export const isRingLayout = (error: unknown): error is RingLayoutError => isNamed(error, "RingLayoutError");
-export const isQueueFull = (error: unknown): error is QueueFullError => isNamed(error, "QueueFullError");

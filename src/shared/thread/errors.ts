@@ -49,8 +49,3 @@ export class ThreadCallTimeoutError extends Error {
     super(`call ${method} to thread ${thread} got no response within ${deadlineMs} ms`);
   }
 }
-
-export const isThreadExited = (error: unknown): error is ThreadExitedError =>
-  error instanceof Error && error.name === "ThreadExitedError";
-export const isThreadCallTimeout = (error: unknown): error is ThreadCallTimeoutError =>
-  error instanceof Error && error.name === "ThreadCallTimeoutError";

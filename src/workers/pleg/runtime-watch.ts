@@ -115,8 +115,3 @@ export function readRuntimeStatus(reply: StatusResponse): RuntimeReadiness {
     features: reply.features,
   };
 }
-
-/** "NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized": the form operators know. */
-export function describeCondition(condition: CriCondition): string {
-  return `${condition.type}=${String(condition.status)} reason:${condition.reason} message:${condition.message}`;
-}

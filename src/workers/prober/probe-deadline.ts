@@ -10,7 +10,6 @@ export class ProbeTimeoutError extends Error {
     super(`the probe took longer than its time-out of ${timeoutMs} ms`);
   }
 }
-export const isProbeTimeout = (error: unknown): error is ProbeTimeoutError => error instanceof ProbeTimeoutError;
 
 export class ProbeDeadline implements Disposable {
   private readonly abort = new AbortController();
@@ -42,7 +41,7 @@ export class ProbeDeadline implements Disposable {
 
   /** Time ran out, as opposed to: the probe was called off. */
   get expired(): boolean {
-    return isProbeTimeout(this.abort.signal.reason);
+    return this.abort.signal.reason instanceof ProbeTimeoutError;
   }
 
   [Symbol.dispose](): void {

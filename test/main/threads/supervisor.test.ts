@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
-import { isThreadGaveUp, isThreadStopped, type ThreadGaveUpError } from "../../../src/main/threads/errors.js";
+import { isThreadStopped, ThreadGaveUpError } from "../../../src/main/threads/errors.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
 import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
 import { RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
-import { isThreadCallTimeout, isThreadExited } from "../../../src/shared/thread/errors.js";
+import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
 
 const fixture = (file: string): URL => new URL(`./fixtures/${file}.js`, import.meta.url);
@@ -112,7 +112,7 @@ describe("a supervised thread", () => {
     const { thread } = supervise("normal");
     await thread.start();
     await assert.rejects(thread.within(30).hang(), (error: Error) => {
-      assert.ok(isThreadCallTimeout(error));
+      assert.ok(error instanceof ThreadCallTimeoutError);
       assert.match(error.message, /hang.*fixture.*30 ms/);
       return true;
     });
@@ -121,11 +121,11 @@ describe("a supervised thread", () => {
 
   test("rejects every pending call when the thread is terminated, then comes back with fresh rings", async () => {
     const { thread, exits, runs, until } = supervise("normal");
-    await assert.rejects(thread.call.add(1, 1), isThreadExited);
+    await assert.rejects(thread.call.add(1, 1), ThreadExitedError);
     await thread.start();
     const outbox = thread.outbox;
     const calls = [thread.call.hang(), thread.call.hang(), thread.call.hang()];
-    const rejected = Promise.all(calls.map((call) => assert.rejects(call, isThreadExited)));
+    const rejected = Promise.all(calls.map((call) => assert.rejects(call, ThreadExitedError)));
     await thread.terminate();
     await rejected;
     assert.equal(exits[0]?.cause, "terminated");
@@ -139,7 +139,7 @@ describe("a supervised thread", () => {
   test("restarts a thread that hangs in a busy loop", async () => {
     const { thread, exits, runs, board, until } = supervise("normal", { stallAfterMs: 2000 });
     await thread.start();
-    await assert.rejects(thread.call.spin(), isThreadExited);
+    await assert.rejects(thread.call.spin(), ThreadExitedError);
     assert.equal(exits[0]?.cause, "stalled");
     assert.match(exits[0].reason, /event loop has not turned/);
     await until(() => thread.state === "running");
@@ -150,7 +150,7 @@ describe("a supervised thread", () => {
   test("restarts a thread that ran out of heap, and says so", async () => {
     const { thread, exits, runs, until } = supervise("normal", { heapMiB: 16 });
     await thread.start();
-    await assert.rejects(thread.within(60_000).eatHeap(), isThreadExited);
+    await assert.rejects(thread.within(60_000).eatHeap(), ThreadExitedError);
     assert.equal(exits[0]?.cause, "out-of-memory");
     assert.match(exits[0].reason, /16 MiB/);
     await until(() => runs.length === 2);
@@ -173,7 +173,7 @@ describe("a supervised thread", () => {
     await thread.start();
     armFaultPoint("thread-message");
     const calls = [thread.call.hang(), thread.call.add(1, 1)];
-    await Promise.all(calls.map((call) => assert.rejects(call, isThreadExited)));
+    await Promise.all(calls.map((call) => assert.rejects(call, ThreadExitedError)));
     assert.equal(exits[0]?.cause, "message-lost");
     assert.equal(exits[0].error?.name, "FaultPointError");
     await until(() => thread.state === "running");
@@ -189,7 +189,7 @@ describe("a supervised thread", () => {
       // The order and the call come on two ports: a call may be answered before the order arrives.
       await assert.rejects(async () => {
         for (;;) await thread.within(60_000).add(1, 1);
-      }, isThreadExited);
+      }, ThreadExitedError);
       assert.equal(exits[0]?.cause, "message-lost");
       assert.equal(exits[0].error?.name, "FaultPointError");
       await until(() => runs.length === 2);
@@ -199,7 +199,7 @@ describe("a supervised thread", () => {
   test("reports a silent exit with its code", async () => {
     const { thread, exits } = supervise("normal");
     await thread.start();
-    await assert.rejects(thread.call.exitSilently(), isThreadExited);
+    await assert.rejects(thread.call.exitSilently(), ThreadExitedError);
     assert.equal(exits[0]?.cause, "exited");
     assert.equal(exits[0].code, 7);
   });
@@ -221,7 +221,7 @@ describe("a supervised thread", () => {
     test(`gives up on a thread that ${what}, after the capped restarts`, async () => {
       const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: 1 };
       const { thread, exits, gaveUp } = supervise(mode, { ...overrides, restart });
-      await assert.rejects(thread.start(), isThreadGaveUp);
+      await assert.rejects(thread.start(), ThreadGaveUpError);
       assert.deepEqual(
         exits.map((exit) => exit.cause),
         [cause, cause],
@@ -235,7 +235,7 @@ describe("a supervised thread", () => {
   test("gives a start that was late twice the time, up to eight times", async () => {
     const restart = { baseMs: 1, maxMs: 2, jitter: 0, healthyAfterMs: 60_000, maxRestarts: 4 };
     const { thread, exits } = supervise("never-ready", { readyDeadlineMs: 20, restart });
-    await assert.rejects(thread.start(), isThreadGaveUp);
+    await assert.rejects(thread.start(), ThreadGaveUpError);
     assert.deepEqual(
       exits.map(({ reason }) => reason),
       [20, 40, 80, 160, 160].map((ms) => `not ready within ${ms} ms`),
@@ -246,7 +246,7 @@ describe("a supervised thread", () => {
     const restart = { baseMs: 1, maxMs: 1, jitter: 0, healthyAfterMs: 1, maxRestarts: 0 };
     const uncloneable = { mode: "normal", fn: () => undefined } as unknown as FixtureInit;
     const { thread, exits } = supervise(() => uncloneable, { restart });
-    await assert.rejects(thread.start(), isThreadGaveUp);
+    await assert.rejects(thread.start(), ThreadGaveUpError);
     assert.match(exits[0]?.reason ?? "", /could not be created/);
   });
 
@@ -281,7 +281,7 @@ describe("a supervised thread", () => {
 
   test("never restarts a file of another layout version", async () => {
     const { thread, exits, gaveUp } = supervise("normal", { entry: fixture("wrong-layout") });
-    await assert.rejects(thread.start(), isThreadGaveUp);
+    await assert.rejects(thread.start(), ThreadGaveUpError);
     assert.equal(exits.length, 1);
     assert.equal(exits[0]?.cause, "layout-mismatch");
     assert.match(exits[0].reason, /999/);
@@ -292,7 +292,7 @@ describe("a supervised thread", () => {
     const { thread, exits, board } = supervise("normal");
     await thread.start();
     const consumer = new RingConsumer(thread.outbox);
-    const pending = assert.rejects(thread.call.hang(), isThreadExited);
+    const pending = assert.rejects(thread.call.hang(), ThreadExitedError);
     await thread.stop();
     await pending;
     const words: string[] = [];

@@ -8,9 +8,8 @@ import { isInvalidEndpoint, parseEndpoint } from "../../../src/shared/cri/endpoi
 import { criError, isUnavailable, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
-import { describeCondition, readRuntimeStatus } from "../../../src/workers/pleg/runtime-watch.js";
+import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-watch.js";
 import type { CriVerb } from "../../../src/shared/cri/verbs.js";
-import { checkConnection, checkVersion, CriVersionError } from "../../../src/shared/cri/version.js";
 
 test("deadlines per verb, default 120 s", () => {
   const cases: [CriVerb, number, number | undefined][] = [
@@ -106,42 +105,6 @@ test("reply checks: one missing thing at a time", () => {
 const failing = (code: CriCode, verb: string) =>
   Promise.reject(criError({ code, verb, details: "said so", endpoint: "unix:///x" }));
 
-test("version check", async () => {
-  const good = { version: "0.1.0", runtimeName: "containerd", runtimeVersion: "1.6.20", runtimeApiVersion: "v1" };
-  const asked: unknown[] = [];
-  const runtime = (reply: Partial<typeof good>) => ({
-    version: (request: object) => {
-      asked.push(request);
-      return Promise.resolve({ ...good, ...reply });
-    },
-  });
-  assert.deepEqual(await checkVersion(runtime({})), {
-    runtimeName: "containerd",
-    runtimeVersion: "1.6.20",
-    runtimeApiVersion: "v1",
-  });
-  assert.deepEqual(asked, [{ version: "0.1.0" }]);
-  for (const wrong of [{ version: "0.2.0" }, { runtimeName: "" }, { runtimeVersion: "" }, { runtimeApiVersion: "" }]) {
-    await assert.rejects(checkVersion(runtime(wrong)), CriVersionError, JSON.stringify(wrong));
-  }
-  await assert.rejects(checkVersion({ version: () => failing("UNIMPLEMENTED", "Version") }), CriVersionError);
-  await assert.rejects(checkVersion({ version: () => failing("UNAVAILABLE", "Version") }), isUnavailable);
-});
-
-test("the connection check asks both services", async () => {
-  const version = () => Promise.resolve(gen.VersionResponse.fromPartial({}));
-  const imageFsInfo = () => Promise.resolve(gen.ImageFsInfoResponse.fromPartial({}));
-  await checkConnection({ version, imageFsInfo });
-  await assert.rejects(
-    checkConnection({ version: () => failing("UNAVAILABLE", "Version"), imageFsInfo }),
-    isUnavailable,
-  );
-  await assert.rejects(
-    checkConnection({ version, imageFsInfo: () => failing("UNAVAILABLE", "ImageFsInfo") }),
-    isUnavailable,
-  );
-});
-
 test("runtime status", () => {
   const ready = gen.StatusResponse.fromPartial({
     status: {
@@ -154,7 +117,11 @@ test("runtime status", () => {
   });
   const read = readRuntimeStatus(ready);
   assert.equal(read.runtimeReady.status, true);
-  assert.equal(describeCondition(read.networkReady), "NetworkReady=false reason:NetworkPluginNotReady message:no CNI");
+  const { type, status, reason, message } = read.networkReady;
+  assert.deepEqual(
+    { type, status, reason, message },
+    { type: "NetworkReady", status: false, reason: "NetworkPluginNotReady", message: "no CNI" },
+  );
   assert.equal(read.handlers[0]?.name, "runc");
   assert.equal(readRuntimeStatus(gen.StatusResponse.fromPartial({})).runtimeReady.status, false);
 });

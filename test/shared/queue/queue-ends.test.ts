@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { bytesCodec, type Codec } from "../../../src/shared/queue/codec.js";
-import { isQueueFull, isRecordTooLarge, isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
+import { QueueFullError, RecordTooLargeError, isRingClosed, isRingCorrupt } from "../../../src/shared/queue/errors.js";
 import { RingWord } from "../../../src/shared/queue/layout.js";
 import { QueueReader } from "../../../src/shared/queue/queue-reader.js";
 import { QueueWriter, type FullPolicy } from "../../../src/shared/queue/queue-writer.js";
@@ -83,7 +83,7 @@ describe("queue writer", () => {
     const { writer, got, take, consumer } = queue({ kind: "backpressure", limit: 2 });
     const pushes = Array.from({ length: 6 }, (_, i) => () => writer.push(item("k", i)));
     for (const push of pushes.slice(0, 4)) push();
-    assert.throws(pushes[4]!, isQueueFull);
+    assert.throws(pushes[4]!, QueueFullError);
     assert.throws(pushes[5]!, /queue test: ring full and 2 records pending/);
     assert.deepEqual(writer.stats(), { pushed: 6, coalesced: 0, pending: 2, dropped: 2, full: 4 });
     assert.equal(consumer.dropped, 2);
@@ -119,7 +119,7 @@ describe("queue writer", () => {
             accepted.set(step.key, [...(accepted.get(step.key) ?? []), value]);
           } catch (error) {
             // A merge may grow past the ring; that is refused later, through onDrop.
-            assert.ok(isQueueFull(error));
+            assert.ok(error instanceof QueueFullError);
             refused++;
           }
         }
@@ -145,11 +145,11 @@ describe("queue writer", () => {
 
   test("refuses a record that can never fit, at once or after a merge, and counts it", async () => {
     const { writer, take, drops } = queue(merging);
-    assert.throws(() => writer.push(item("x".repeat(100))), isRecordTooLarge);
+    assert.throws(() => writer.push(item("x".repeat(100))), RecordTooLargeError);
     for (let i = 0; i < 40; i++) writer.push(item("k", 1000 + i));
     await until(() => (take(), writer.stats().pending === 0));
     assert.equal(drops.length, 1);
-    assert.ok(isRecordTooLarge(drops[0]));
+    assert.ok(drops[0] instanceof RecordTooLargeError);
     assert.equal(writer.stats().dropped, 2);
     writer.close();
   });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isRecordTooLarge, isRingClosed, isRingCorrupt, isRingLayout } from "../../../src/shared/queue/errors.js";
+import { RecordTooLargeError, isRingClosed, isRingCorrupt, RingLayoutError } from "../../../src/shared/queue/errors.js";
 import { LAYOUT_VERSION, RING_HEADER_BYTES, RingWord } from "../../../src/shared/queue/layout.js";
 import { createRing, RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { framedBytes } from "../../../src/shared/queue/ring-view.js";
@@ -44,7 +44,7 @@ describe("ring", () => {
             if (action.kind === "push") {
               const bytes = record(action.size, seed++);
               if (bytes.length > capacity - 4) {
-                assert.throws(() => producer.tryPush(bytes), isRecordTooLarge);
+                assert.throws(() => producer.tryPush(bytes), RecordTooLargeError);
                 continue;
               }
               inRing = producer.usedBytes;
@@ -110,7 +110,7 @@ describe("ring", () => {
         1,
       );
     }
-    assert.throws(() => producer.tryPush(record(61, 1)), isRecordTooLarge);
+    assert.throws(() => producer.tryPush(record(61, 1)), RecordTooLargeError);
   });
 
   test("carries a record of 1 MiB around the end of a default ring", () => {
@@ -213,8 +213,8 @@ describe("ring", () => {
   test("refuses memory of another layout", () => {
     const buffers = createRing({ capacityBytes: 64 });
     new Int32Array(buffers.memory)[RingWord.version] = LAYOUT_VERSION + 1;
-    assert.throws(() => new RingConsumer(buffers), isRingLayout);
-    assert.throws(() => new RingProducer(buffers), isRingLayout);
+    assert.throws(() => new RingConsumer(buffers), RingLayoutError);
+    assert.throws(() => new RingProducer(buffers), RingLayoutError);
   });
 
   test("rounds its capacity up and refuses nonsense", () => {

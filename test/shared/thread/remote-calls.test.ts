@@ -5,8 +5,8 @@ import { MessageChannel } from "node:worker_threads";
 import { expose } from "comlink";
 import { portEndpoint } from "../../../src/shared/thread/endpoint.js";
 import {
-  isThreadCallTimeout,
-  isThreadExited,
+  ThreadCallTimeoutError,
+  ThreadExitedError,
   rebuildError,
   serializeError,
 } from "../../../src/shared/thread/errors.js";
@@ -71,7 +71,7 @@ describe("remote calls", () => {
 
   test("reject at their own deadline", async () => {
     const { calls, clock, close } = connected();
-    const slow = assert.rejects(calls.call.never(), isThreadCallTimeout);
+    const slow = assert.rejects(calls.call.never(), ThreadCallTimeoutError);
     const quick = assert.rejects(calls.within(10).never(), /never to thread svc got no response within 10 ms/);
     clock.step(10);
     await quick;
@@ -85,7 +85,7 @@ describe("remote calls", () => {
   test("reject at their deadline when a message is lost on the way, and the loss is reported", async () => {
     const { calls, clock, close, lost } = connected();
     armFaultPoint("thread-message");
-    const call = assert.rejects(calls.call.count(), isThreadCallTimeout);
+    const call = assert.rejects(calls.call.count(), ThreadCallTimeoutError);
     while (lost.length === 0) await new Promise(setImmediate);
     assert.match(String(lost[0]), /thrown in thread-message/);
     clock.step(1000);
@@ -96,7 +96,7 @@ describe("remote calls", () => {
 
   test("reject at once when the connection ends, and until there is a new one", async () => {
     const { calls, clock, close } = connected();
-    const pending = assert.rejects(calls.call.never(), isThreadExited);
+    const pending = assert.rejects(calls.call.never(), ThreadExitedError);
     calls.disconnect("it died of old age");
     await pending;
     await assert.rejects(calls.call.count(), /old age/);

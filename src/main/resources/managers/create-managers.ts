@@ -34,6 +34,15 @@ export interface ManagerDeps {
   machine: MachineReading;
 }
 
+/** Reads the machine's topology at the first call. */
+export function machineReading(): MachineReading {
+  let reading: ReturnType<MachineReading> | undefined;
+  return async () => {
+    reading ??= import("../topology/read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
+    return await reading;
+  };
+}
+
 /** In upstream's order: devices, CPUs, memory. */
 export function createManagers(settings: ManagerSettings, deps: ManagerDeps): ResourceManagers {
   const { registry, clock, devices, machine } = deps;

@@ -30,14 +30,5 @@ export interface MachineTopology {
   numaNodes: readonly NumaNode[];
 }
 
-// The machine's CPUs and NUMA nodes, read at the first use and shared by all users.
-
+/** Reads the machine's topology once; all callers share the result. */
 export type MachineReading = () => Promise<MachineTopology>;
-
-export function machineReading(): MachineReading {
-  let reading: Promise<MachineTopology> | undefined;
-  return async () => {
-    reading ??= import("./read-machine.js").then(({ readMachineTopology }) => readMachineTopology());
-    return await reading;
-  };
-}

@@ -5,7 +5,6 @@
 export class EnvFileError extends Error {
   override readonly name = "EnvFileError";
 }
-export const isEnvFileError = (error: unknown): error is EnvFileError => error instanceof EnvFileError;
 
 /** The variables of a file, up to the first malformed line. */
 export interface EnvFile {
@@ -24,7 +23,7 @@ export function readEnvFile(text: string): EnvFile {
   try {
     readVariables(text, values);
   } catch (error) {
-    if (!isEnvFileError(error)) throw error;
+    if (!(error instanceof EnvFileError)) throw error;
     return { values, error };
   }
   return { values };

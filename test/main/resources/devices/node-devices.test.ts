@@ -5,7 +5,7 @@ import { test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { NodeDevices } from "../../../../src/main/resources/devices/node-devices.js";
 import type { DeviceCounts } from "../../../../src/main/resources/node-resources.js";
-import { machineReading } from "../../../../src/main/resources/topology/machine-topology.js";
+import { machineReading } from "../../../../src/main/resources/managers/create-managers.js";
 import { parseQuantity, value } from "../../../../src/shared/api/quantity.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { isEnvFileError, readEnvFile, valueOf } from "../../../../src/main/runtime/config/env-file.js";
+import { EnvFileError, readEnvFile, valueOf } from "../../../../src/main/runtime/config/env-file.js";
 
 const envFileValue = (text: string, key: string): string => valueOf(readEnvFile(text), key);
 
@@ -51,7 +51,7 @@ test("everything else is refused, with its line", () => {
   for (const [text, message] of rows) {
     assert.throws(
       () => envFileValue(text, "Z"),
-      (error) => isEnvFileError(error) && message.test(error.message),
+      (error) => error instanceof EnvFileError && message.test(error.message),
       text,
     );
   }
