@@ -140,6 +140,7 @@ describe("policy static", () => {
     await waitFor(() => node.kubelet.exitCode !== undefined, { what: "the kubelet's end", timeoutMs: PATIENCE_MS });
     assert.notEqual(node.kubelet.exitCode, 0);
     const log = await readFile(node.kubelet.log, "utf8");
+    assert.match(log, /event KubeletSetupFailed of node .*: configured policy/);
     assert.match(
       log,
       /configured policy .*static.* differs from state checkpoint policy .*none.*delete the CPU manager/,

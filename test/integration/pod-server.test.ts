@@ -163,6 +163,8 @@ test("/metrics under upstream's names", async () => {
   assert.equal(value("kubelet_pod_start_duration_seconds_count") <= 1, true);
   assert.equal(value(`kubelet_node_name{node="${NODE_NAME}"}`), 1);
   assert.ok([...samples.keys()].some((name) => name.startsWith("kubernetes_build_info{")));
+  assert.ok(value('registered_metrics_total{deprecated_version="",stability_level="ALPHA"}') > 50);
+  assert.ok(value('registered_metrics_total{deprecated_version="",stability_level="BETA"}') >= 4);
   assert.ok(value("process_resident_memory_bytes") > 0);
   assert.ok(value("process_cpu_seconds_total") > 0);
   for (const line of text.split("\n")) {

@@ -8,6 +8,7 @@ import { checkLeftStates } from "../resources/managers/left-states.js";
 import { startPodCidr } from "../runtime/pod-cidr.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { Sources } from "../sources/start-sources.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { Components, running } from "../model/components.js";
 import type { AgentContext } from "./context.js";
 import { makeFoundation } from "./foundation.js";
@@ -148,6 +149,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       },
     ],
     log,
+    (error) => events.node({ type: "Warning", reason: "KubeletSetupFailed", message: messageOf(error) }),
   );
   await components.start();
   return {

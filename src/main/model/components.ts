@@ -29,6 +29,8 @@ export class Components {
   constructor(
     private readonly components: readonly Component[],
     private readonly log: Pick<Logger, "error">,
+    /** Called with the error of a component that cannot start, while the components before it still run. */
+    private readonly onFailed: (error: unknown) => void = () => undefined,
   ) {}
 
   /** If a component cannot start, the components before it are stopped. @throws the error of its start */
@@ -38,6 +40,7 @@ export class Components {
       try {
         await component.start?.();
       } catch (error) {
+        this.onFailed(error);
         await this.stop();
         throw error;
       }

@@ -25,11 +25,20 @@ export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined,
 }
 
 /** Records what kept a whole pass from its steps. */
-export function recordPassFailure(recorder: EventRecorder, pod: Pod | undefined, error: unknown): void {
+export function recordPassFailure(
+  recorder: EventRecorder,
+  pod: Pod | undefined,
+  error: unknown,
+  /** The last step created a sandbox. */
+  sandboxUnseen: boolean,
+): void {
   if (pod === undefined) return;
   const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
   if (isNetworkNotReadyError(error)) warn("NetworkNotReady", error.message);
-  else if (error instanceof InspectionError) warn("FailedSync", `error determining status: ${error.message}`);
+  else if (error instanceof InspectionError) {
+    if (sandboxUnseen) warn("FailedPodSandBoxStatus", `Unable to get pod sandbox status: ${error.message}`);
+    else warn("FailedSync", `error determining status: ${error.message}`);
+  }
 }
 
 // Failures that the author of the pod causes and repairs: an image that cannot be pulled, a missing config map. Their

@@ -23,6 +23,8 @@ export interface FailedPass {
   uid: string;
   name: string;
   pod: Pod | undefined;
+  /** A sandbox was created, and the pod was not observed since. */
+  sandboxUnseen: boolean;
 }
 
 /** The last pass failed. */
@@ -62,7 +64,7 @@ export class PassRetry {
     this.backoff.reset();
   }
 
-  failed({ uid, name, pod }: FailedPass, error: unknown): void {
+  failed({ uid, name, pod, sandboxUnseen }: FailedPass, error: unknown): void {
     const { clock, log, recorder } = this.deps;
     const retryMs = this.backoff.next();
     this.notBefore = clock.monotonic() + retryMs;
@@ -71,7 +73,7 @@ export class PassRetry {
     // The runtime's absence is reported once for the node, and its return wakes every worker.
     const isRuntimeDown =
       isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
-    if (!isRuntimeDown) recordPassFailure(recorder, pod, error);
+    if (!isRuntimeDown) recordPassFailure(recorder, pod, error, sandboxUnseen);
     if (isRuntimeDown && this.backoff.failures > 1) return;
     log[isRuntimeDown ? "debug" : "error"](
       { pod: name, uid, ...faultField(error), retryMs },

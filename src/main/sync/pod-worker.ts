@@ -166,6 +166,7 @@ export class PodWorker implements EndingWorker {
     const { signal } = this.passes;
     const observed = await this.deps.cache.latest(this.uid, signal);
     signal.throwIfAborted();
+    this.steps.sandboxUnseen = false;
     this.deps.doer.onObserved?.(observed);
     return observed;
   }
@@ -280,7 +281,8 @@ export class PodWorker implements EndingWorker {
 
   private onPassFailed(error: unknown): void {
     try {
-      this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod }, error);
+      const { sandboxUnseen } = this.steps;
+      this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod, sandboxUnseen }, error);
     } catch (err) {
       this.deps.log.error({ uid: this.uid, err }, `${this.name()}: cannot record a failed sync: ${messageOf(err)}`);
     }

@@ -38,6 +38,8 @@ export class StepRunner {
   readonly backoff: CrashBackoff;
   readonly memory = new RestartMemory();
   readonly failures = new Map<string, StartFailure & { count: number }>();
+  /** A sandbox was created, and the pod was not observed since. */
+  sandboxUnseen = false;
 
   constructor(
     private readonly uid: string,
@@ -95,6 +97,7 @@ export class StepRunner {
         if (starts) this.showProgress(step.container.name, made, progress, work);
       });
       if (starts) this.failures.delete(step.container.name);
+      if (step.kind === "create-sandbox") this.sandboxUnseen = true;
       this.emitActuated(step, work.pod);
       if ("backoff" in step) this.noteRestart(step.backoff);
       return hints;

@@ -1,6 +1,7 @@
 // Metrics of calls to the API server: rest_client_*. One instance per thread that calls it.
 import type { Clock } from "../clock/clock.js";
 import type { ThreadRegistry } from "./thread-registry.js";
+import { transportMetrics, type TransportMetrics } from "./transport.js";
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const DNS_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30];
@@ -31,6 +32,7 @@ export interface RestClientMetrics {
   resolved(host: string, ms: number): void;
   /** A credential plugin gave another client certificate; the one before had existed so long. */
   rotatedCertificate(ageMs: number): void;
+  readonly transport: TransportMetrics;
 }
 
 export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "now">): RestClientMetrics {
@@ -108,5 +110,6 @@ export function restClientMetrics(registry: ThreadRegistry, clock: Pick<Clock, "
     },
     resolved: (host, ms) => dns.observe({ host }, ms / 1000),
     rotatedCertificate: (ageMs) => rotation.observe(ageMs / 1000),
+    transport: transportMetrics(registry),
   };
 }

@@ -93,7 +93,7 @@ export class ServerLogic implements ServerControl {
     provider.set({ provider: init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor" }, 1);
     this.node = {
       pods: this.pods,
-      scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log),
+      scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log, true),
       scrapeProbes: this.probeScrape(),
       checks: slis.observed(
         nodeChecks({ ...health, devicePluginProblem: () => this.devicePluginProblem }, init.syncLoopMaxAgeMs),

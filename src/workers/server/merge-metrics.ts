@@ -3,6 +3,7 @@
 // own. A family whose type differs between threads is kept as the first thread declared it; the samples
 // of the others are left out and counted in nodelet_metrics_conflicts.
 import type { MetricFamily, MetricSample, MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { registeredFamily } from "./registered-metrics.js";
 
 export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -40,10 +41,11 @@ function conflictFamily(value: number): MetricFamily {
   return { name: "nodelet_metrics_conflicts", help, type: "gauge", samples: [{ value, labels: {} }] };
 }
 
-/** Prometheus text of the merged snapshots; always ends in a newline. */
-export function renderExposition(snapshots: readonly MetricSnapshot[]): string {
+/** Prometheus text of the merged snapshots; always ends in a newline. `counted`: with registered_metrics_total. */
+export function renderExposition(snapshots: readonly MetricSnapshot[], counted = false): string {
   const lines: string[] = [];
-  for (const family of mergeSnapshots(snapshots)) {
+  const merged = mergeSnapshots(snapshots);
+  for (const family of counted ? [...merged, registeredFamily(merged)] : merged) {
     if (family.samples.length === 0) continue;
     lines.push(`# HELP ${family.name} ${family.help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`);
     lines.push(`# TYPE ${family.name} ${family.type}`);

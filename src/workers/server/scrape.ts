@@ -22,6 +22,8 @@ export class Scrape {
     counts: ThreadRegistry,
     private readonly clock: Clock,
     private readonly log: Logger,
+    /** With registered_metrics_total. */
+    private readonly counted = false,
   ) {
     this.late = counts.counter(
       "nodelet_scrapes_late_total",
@@ -32,7 +34,7 @@ export class Scrape {
   /** Prometheus text of all threads. Never waits longer than the deadline, never rejects because of another thread. */
   async expose(): Promise<string> {
     const others = await this.others();
-    return renderExposition([...others, await this.own.exportSnapshot()]);
+    return renderExposition([...others, await this.own.exportSnapshot()], this.counted);
   }
 
   /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */

@@ -288,6 +288,33 @@ test("a pod that can't be looked at has a FailedSync event, but not because the 
   }
 });
 
+test("a new sandbox that can't be looked at has a FailedPodSandBoxStatus event, a pod seen since has FailedSync", async () => {
+  let hangs = false;
+  const { world, worker } = await started({}, (world) => {
+    world.answer = (request) => {
+      const { uid, generation } = request;
+      if (!hangs) return world.observation(request);
+      return { kind: "inspect-failed", uid, generation, code: "CriDeadlineExceededError", message: "pause hangs" };
+    };
+    world.script = (step) => {
+      hangs = step.kind === "create-sandbox";
+      return undefined;
+    };
+  });
+  const unseen = "Warning FailedPodSandBoxStatus: Unable to get pod sandbox status: pause hangs";
+  assert.deepEqual(world.recorded, [unseen]);
+  hangs = false;
+  world.clock.step(2000);
+  world.cache.bump("uid-web", []);
+  worker.poke();
+  await settle();
+  hangs = true;
+  world.cache.bump("uid-web", []);
+  worker.poke();
+  await settle();
+  assert.deepEqual(world.recorded, [unseen, "Warning FailedSync: error determining status: pause hangs"]);
+});
+
 test("each step is a log line with pod, container, reason, and the states before and after", async () => {
   const { world, worker, web } = await started();
   world.exit(web, "app", 3);

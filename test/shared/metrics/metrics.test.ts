@@ -168,6 +168,23 @@ test("constant zero metrics are added to those of another thread", async () => {
   ok(!text.includes("nodelet_metrics_conflicts"));
 });
 
+test("registered metrics are counted by stability level, once whatever number of threads has them", async () => {
+  const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
+  standingMetrics(server);
+  main.counter("hidden_metrics_total", "the same");
+  main.counter("kubelet_started_pods_total", "no sample, no label", ["x"]);
+  main.gauge("nodelet_mine", "ours");
+  main.gauge("process_open_fds", "of the process");
+  const lines = renderExposition([await server.exportSnapshot(), await main.exportSnapshot()], true).split("\n");
+  const count = (level: string): number => {
+    const name = `registered_metrics_total{deprecated_version="",stability_level="${level}"} `;
+    return Number(lines.find((line) => line.startsWith(name))?.slice(name.length));
+  };
+  equal(count("BETA"), 3);
+  equal(count("INTERNAL"), 1);
+  equal(count("ALPHA"), (await server.exportSnapshot()).families.length - 2 + 1);
+});
+
 describe("process", () => {
   test("stat with parentheses in the command", () => {
     const fields = Array.from({ length: 50 }, (_, i) => String(i + 3));

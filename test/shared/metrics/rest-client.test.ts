@@ -75,6 +75,9 @@ it("counts each attempt, and each call with its bytes", async () => {
     "rest_client_exec_plugin_ttl_seconds{} 90",
     "rest_client_exec_plugin_certificate_rotation_age_sum{} 7200",
     "rest_client_exec_plugin_certificate_rotation_age_count{} 1",
+    "rest_client_transport_cache_entries{} 1",
+    "rest_client_transport_create_calls_total{result=miss} 1",
+    "rest_client_transport_cert_rotation_gc_calls_total{} 0",
   ]);
 });
 
@@ -118,4 +121,28 @@ it("names, labels and buckets are those of the facts", async () => {
   for (const name of ["rest_client_request_size_bytes", "rest_client_response_size_bytes"]) {
     deepEqual(buckets(name), [64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216]);
   }
+});
+
+it("counts transports, the clients that share them, and their ends", async () => {
+  const registry = new ThreadRegistry("t");
+  const metrics = restClientMetrics(registry, { now: () => 0 });
+  const rig = await startRig({ metrics, answer: (_seen, response) => sendJson(response, {}) });
+  rig.client.sharing({}).close();
+  const transports = async (): Promise<string[]> =>
+    (await samples(registry)).filter((line) => line.startsWith("rest_client_transport_"));
+  deepEqual(await transports(), [
+    "rest_client_transport_cache_entries{} 1",
+    "rest_client_transport_create_calls_total{result=miss} 1",
+    "rest_client_transport_create_calls_total{result=hit} 1",
+    "rest_client_transport_cert_rotation_gc_calls_total{} 0",
+  ]);
+  rig.client.close();
+  await rig[Symbol.asyncDispose]();
+  deepEqual(await transports(), [
+    "rest_client_transport_cache_entries{} 0",
+    "rest_client_transport_create_calls_total{result=miss} 1",
+    "rest_client_transport_create_calls_total{result=hit} 1",
+    "rest_client_transport_cert_rotation_gc_calls_total{} 0",
+    "rest_client_transport_cache_gc_calls_total{result=deleted} 1",
+  ]);
 });

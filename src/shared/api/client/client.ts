@@ -76,8 +76,10 @@ export function createApiClient(options: ClientOptions): ConnectedClient {
   const credentials = new Credentials(config, clock, log, {
     onRun: (...run) => metrics?.ranPlugin(...run),
     onRotated: (ageMs) => metrics?.rotatedCertificate(ageMs),
+    onCaChecked: (check) => metrics?.transport.checkedCa(check),
   });
   const transport = new Transport(config, credentials, clock, log, (host, ms) => metrics?.resolved(host, ms));
+  metrics?.transport.created("miss");
   const presence = new Presence(transport, clock);
   return new HttpApiClient({ config, clock, log, transport, presence, metrics }, options, true);
 }
@@ -94,6 +96,7 @@ interface Shared {
 class HttpApiClient implements ConnectedClient {
   private readonly caller: Caller;
   private readonly deadlineMs: number;
+  private isClosed = false;
 
   constructor(
     private readonly shared: Shared,
@@ -112,6 +115,7 @@ class HttpApiClient implements ConnectedClient {
   }
 
   sharing(limits: ClientLimits): ApiClient {
+    this.shared.metrics?.transport.created("hit");
     return new HttpApiClient(this.shared, limits, false);
   }
 
@@ -213,7 +217,11 @@ class HttpApiClient implements ConnectedClient {
     this.shared.transport.closeConnections();
   }
   close(): void {
-    if (this.isOwner) this.shared.transport.close();
+    if (!this.isOwner || this.isClosed) return;
+    this.isClosed = true;
+    const { transport, metrics, config } = this.shared;
+    transport.close();
+    metrics?.transport.closed(hasCertificateFiles(config));
   }
 
   /** For one response; warns once, however many objects are too large. */
@@ -249,6 +257,12 @@ class HttpApiClient implements ConnectedClient {
     if (body === undefined) return call;
     return { ...call, headers: { "content-type": JSON_TYPE, ...headers }, body: Buffer.from(JSON.stringify(body)) };
   }
+}
+
+function hasCertificateFiles({ clientCertificate, renewedCertificate }: ClientConfig): boolean {
+  return (
+    renewedCertificate !== undefined || (clientCertificate !== undefined && "file" in clientCertificate.certificate)
+  );
 }
 
 function watchQuery(options: WatchOptions): Record<string, string | number | boolean | undefined> {

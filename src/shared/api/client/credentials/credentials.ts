@@ -4,6 +4,7 @@ import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import type { ExecCredential } from "./exec/exec-credential.js";
 import type { ExecPlugin, ExecHooks } from "./exec/exec-plugin.js";
+import type { CaReload } from "../../../metrics/transport.js";
 import type { ClientLog, TlsIdentity } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { TlsIdentities } from "./tls-identity.js";
@@ -13,6 +14,11 @@ export interface Proof {
   tls: TlsIdentity | undefined;
   /** Lower case names. */
   headers: Readonly<Record<string, string | string[]>>;
+}
+
+export interface CredentialHooks extends ExecHooks {
+  /** The file of the certificate authority was read again. */
+  readonly onCaChecked?: (check: CaReload) => void;
 }
 
 export class Credentials {
@@ -27,9 +33,9 @@ export class Credentials {
     private readonly config: ClientConfig,
     private readonly clock: Clock,
     private readonly log: ClientLog,
-    private readonly hooks: ExecHooks = {},
+    private readonly hooks: CredentialHooks = {},
   ) {
-    if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, clock, log);
+    if (config.server.startsWith("https:")) this.tls = new TlsIdentities(config, clock, log, hooks.onCaChecked);
     if (config.tokenFile !== undefined) this.tokenFile = new SourceText({ file: config.tokenFile }, "token file");
     this.fixed = fixedHeaders(config);
   }

@@ -1,6 +1,6 @@
 // The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
 // Invariant: material that does not fit together (a rotation half done) never replaces material that does.
-import { createSecureContext } from "node:tls";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
@@ -8,6 +8,7 @@ import { CredentialError } from "./errors.js";
 import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { messageOf } from "../../../errors/thrown.js";
+import type { CaReload } from "../../../metrics/transport.js";
 
 /** A client certificate and its key, PEM. */
 export interface KeyPair {
@@ -23,13 +24,17 @@ export class TlsIdentities {
   private readonly renewed: RenewedPair | undefined;
   private identity: TlsIdentity | undefined;
   private complaint = "";
+  private readonly onCaChecked: ((check: CaReload) => void) | undefined;
 
+  /** `onCaChecked`: the file of the certificate authority was read again; not called without such a file. */
   constructor(
     config: ClientConfig,
     clock: Pick<Clock, "now">,
     private readonly log: ClientLog,
+    onCaChecked?: (check: CaReload) => void,
   ) {
     const { certificateAuthority, clientCertificate, renewedCertificate } = config;
+    if (certificateAuthority !== undefined && "file" in certificateAuthority) this.onCaChecked = onCaChecked;
     if (renewedCertificate !== undefined) this.renewed = new RenewedPair(renewedCertificate, clock);
     if (certificateAuthority !== undefined) this.ca = new SourceText(certificateAuthority, "certificate authority");
     else if (config.insecureSkipTlsVerify !== true) this.ca = new SystemRoots();
@@ -44,13 +49,13 @@ export class TlsIdentities {
     try {
       const renewed = await this.renewed?.read();
       const material: TlsMaterial = {
-        ca: await this.ca?.read(),
+        ca: await this.readCa(),
         cert: renewed ?? ofPlugin?.cert ?? (await this.cert?.read()),
         key: renewed ?? ofPlugin?.key ?? (await this.key?.read()),
       };
       const last = this.identity;
       if (last !== undefined && isSame(last, material)) return last;
-      this.identity = { ...material, context: contextOf(material) };
+      this.identity = { ...material, context: this.contextOf(material) };
       this.complaint = "";
       return this.identity;
     } catch (error) {
@@ -62,19 +67,52 @@ export class TlsIdentities {
       return this.identity;
     }
   }
+
+  /** A file that became empty is a rotation half done: the authority read before counts. */
+  private async readCa(): Promise<string | undefined> {
+    const { identity: last } = this;
+    try {
+      const text = await this.ca?.read();
+      if (last === undefined || this.onCaChecked === undefined) return text;
+      if (text?.trim() === "") {
+        this.onCaChecked({ result: "failure", reason: "empty" });
+        return last.ca;
+      }
+      if (text === last.ca) this.onCaChecked({ result: "success", reason: "unchanged" });
+      return text;
+    } catch (error) {
+      if (last !== undefined) this.onCaChecked?.({ result: "failure", reason: "read_error" });
+      throw error;
+    }
+  }
+
+  /** @throws CredentialError */
+  private contextOf(material: TlsMaterial): SecureContext {
+    const isNewCa = this.identity !== undefined && this.identity.ca !== material.ca;
+    try {
+      const context = contextOf(material);
+      if (isNewCa) this.onCaChecked?.({ result: "success", reason: "updated" });
+      return context;
+    } catch (error) {
+      if (isNewCa) this.onCaChecked?.({ result: "failure", reason: "ca_parse_error" });
+      throw error;
+    }
+  }
 }
 
 function isSame(one: TlsMaterial, other: TlsMaterial): boolean {
   return one.ca === other.ca && one.cert === other.cert && one.key === other.key;
 }
 
-function contextOf({ ca, cert, key }: TlsMaterial) {
+function contextOf({ ca, cert, key }: TlsMaterial): SecureContext {
   try {
+    // createSecureContext ignores text in which it finds no certificate: nothing would be trusted.
+    const trusted = ca === undefined ? undefined : new X509Certificate(ca).raw;
     return createSecureContext({
       minVersion: "TLSv1.2",
       // An intermediate CA may be the trust anchor, as in Go: its own issuer need not be known.
       allowPartialTrustChain: true,
-      ...(ca === undefined ? {} : { ca }),
+      ...(trusted === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),
     });
