@@ -44,7 +44,8 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
   const { runtime, managers, devices, collection } = managed;
   const { cri } = runtime;
   const { sync, probes, pressures, shutdown, cgroupMaintenance } = path;
-  const { rootDir, podLogsDir } = settings;
+  const { rootDir } = settings;
+  const { podLogsDir } = settings.containerLogs;
   const eviction = new LateEviction({
     ...{ rootDir, podLogsDir, sync, pressures, tasks, events, cri, registry, clock, log },
     thread: threads.of.eviction,
@@ -62,7 +63,8 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       { name: "probes", stop: () => probes.stop() },
       {
         name: "the state on disk",
-        start: () => Promise.all([sync.load(), probes.load(), checkLeftStates(settings, clock, log)]),
+        start: () =>
+          Promise.all([sync.load(), probes.load(), checkLeftStates({ rootDir, ...settings.resources }, clock, log)]),
       },
       {
         name: "the resource managers",
@@ -96,7 +98,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       },
       // A node of a cluster gets its CIDR from the Node object.
       running("the pod CIDR", () =>
-        startPodCidr(membership === undefined ? settings.podCIDR : "", { cri, clock, log }),
+        startPodCidr(membership === undefined ? settings.network.podCIDR : "", { cri, clock, log }),
       ),
       { name: "collection", start: () => collection.start(), stop: () => collection.stop() },
       running("the fault hook", () => ({ stop: hookFaults(context) })),
@@ -111,7 +113,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       },
       running("log rotation", () => {
         const pods = (): Iterable<ObservedPod> => sync.cache.all();
-        return startLogRotation({ settings, pods, cri, tasks, registry, clock, log });
+        return startLogRotation({ settings: settings.containerLogs, pods, cri, tasks, registry, clock, log });
       }),
       running("the serving certificate", () => startServingCertificate(context, tasks)),
       running("sockets for plugins", () =>
@@ -121,12 +123,14 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
           pods: () => sync.statuses.all(),
           ports: { exclusive: managers },
           cluster: () => runtime.cluster?.(),
-          activePodsOnly: settings.podResourcesListUseActivePods,
+          activePodsOnly: settings.runtime.podResourcesListUseActivePods,
         }),
       ),
-      running("warnings about the machine", () => startLateWarnings(settings, { events, clock, log })),
+      running("warnings about the machine", () =>
+        startLateWarnings({ rootDir, ...settings.network }, { events, clock, log }),
+      ),
       running("the chains in iptables", () =>
-        startLateIptables({ makeIPTablesUtilChains: settings.makeIPTablesUtilChains, clock, log }),
+        startLateIptables({ makeIPTablesUtilChains: settings.network.makeIPTablesUtilChains, clock, log }),
       ),
       running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
       { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
@@ -139,8 +143,8 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         name: "graceful shutdown of the node",
         start: () =>
           shutdown.schedule({
-            groups: settings.shutdownGroups,
-            withTimes: settings.shutdownTimes,
+            groups: settings.eviction.shutdownGroups,
+            withTimes: settings.eviction.shutdownTimes,
             workers: sync.workers,
             onShuttingDown: (shuttingDown) => membership?.setShuttingDown(shuttingDown),
             ...{ rootDir, settled, events, registry, clock, log },

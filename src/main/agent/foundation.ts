@@ -44,7 +44,11 @@ export async function makeFoundation({ settings, registry, clock, log, cluster }
   const { nodeName } = settings;
   const membership = cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
   const access = membership?.late.access;
-  const providers = await startCredentialProviders(settings, { clock, log, registry, cluster: access });
+  const { imageCredentialProviderConfig, imageCredentialProviderBinDir } = settings;
+  const providers = await startCredentialProviders(
+    { ...settings.images, imageCredentialProviderConfig, imageCredentialProviderBinDir },
+    { clock, log, registry, cluster: access },
+  );
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   // In a cluster manifests seldom change, and the certificates' library should not stay.
   const minThreads = cluster === undefined ? 1 : 0;
@@ -91,11 +95,11 @@ async function persistentVolumes(settings: Settings, deps: PersistentDeps): Prom
   return new PersistentVolumes({
     ...deps,
     rootDir,
-    volumePluginDir: settings.volumePluginDir,
+    volumePluginDir: settings.runtime.volumePluginDir,
     changeOwnership: changeOwnershipIn(deps.tasks),
-    controllerAttaches: settings.enableControllerAttachDetach,
-    statsPeriodMs: settings.volumeStatsAggPeriodMs,
-    volumeHealth: settings.csiVolumeHealth,
-    seLinuxEveryMode: settings.seLinuxMount,
+    controllerAttaches: settings.node.enableControllerAttachDetach,
+    statsPeriodMs: settings.node.volumeStatsAggPeriodMs,
+    volumeHealth: settings.node.csiVolumeHealth,
+    seLinuxEveryMode: settings.node.seLinuxMount,
   });
 }

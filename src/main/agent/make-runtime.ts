@@ -25,7 +25,7 @@ import { LateCgroups } from "../resources/cgroups/late-cgroups.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/container-env.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
-import type { NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
+import type { DoerSettings, NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import { runtimeHandler } from "../runtime/runtime-handlers.js";
 import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
@@ -37,6 +37,7 @@ import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes
 import { createVolumeManager } from "../volumes/volume-manager.js";
 import { nodeCgroupDriver } from "./cgroup-driver.js";
 import { changeOwnershipIn } from "./change-ownership.js";
+import type { NetworkSettings } from "../command/views/node.js";
 import type { NodeSettings } from "./node-settings.js";
 import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 import { readFile, stat } from "node:fs/promises";
@@ -75,15 +76,15 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
   deps.allocatable.catch(() => undefined);
   const operations = runtimeOperationsMetrics(registry);
   const cri = createCriClient({
-    endpoint: settings.containerRuntimeEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    endpoint: settings.runtime.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     clock,
     onCall: ({ operation, durationMs, error }) =>
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: CRI_CONCURRENCY,
-    listStreaming: settings.criListStreaming,
+    listStreaming: settings.runtime.criListStreaming,
   });
-  const driver = nodeCgroupDriver(cri, settings.cgroupDriver, {
+  const driver = nodeCgroupDriver(cri, settings.cgroups.cgroupDriver, {
     clock,
     log,
     onCallMissing: () => recordLosingSupport(registry),
@@ -94,10 +95,12 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     hostHugePageSizes(),
     readPageSize(),
   ]);
-  const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings;
-  const podPidsLimit = BigInt(settings.podPidsLimit);
+  const { cgroupRoot, cgroupsPerQOS, cpuCFSQuota, qosReservedMemory: percent } = settings.cgroups;
+  const { rootDir } = settings;
+  const { maxPods } = settings.resources;
+  const podPidsLimit = BigInt(settings.cgroups.podPidsLimit);
   const allocatableBytes = deps.allocatable.then((allocatable) => wholeUnits(allocatable.get("memory") ?? ZERO));
-  const cpuPeriodUs = BigInt(Math.round(settings.cpuCFSQuotaPeriodMs * 1000));
+  const cpuPeriodUs = BigInt(Math.round(settings.cgroups.cpuCFSQuotaPeriodMs * 1000));
   const common = {
     ...{
       cgroupRoot,
@@ -111,7 +114,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
       log,
       clock,
     },
-    reserveMemory: mounts.version === 2 && settings.memoryQos?.reserve === true,
+    reserveMemory: mounts.version === 2 && settings.cgroups.memoryQos?.reserve === true,
     onOperation: cgroupMetrics(registry),
     onReserved: reservedMemoryMetrics(registry),
     noCpuQuota: (pod: Pod) => managers.noCpuQuota(pod),
@@ -144,11 +147,15 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     thermalThrottlePaths,
     seLinux: fileLabel !== undefined,
     containerLimits: {
-      singleProcessOOMKill: settings.singleProcessOOMKill ?? mounts.version === 1,
+      singleProcessOOMKill: settings.cgroups.singleProcessOOMKill ?? mounts.version === 1,
       cpuPeriodUs,
-      swap: { behavior: settings.swapBehavior, nodeBytes: swapBytes },
-      ...(settings.memoryQos !== undefined && {
-        memoryQos: { ...settings.memoryQos, allocatableBytes: wholeUnits(allocatable.get("memory") ?? ZERO), pageSize },
+      swap: { behavior: settings.cgroups.swapBehavior, nodeBytes: swapBytes },
+      ...(settings.cgroups.memoryQos !== undefined && {
+        memoryQos: {
+          ...settings.cgroups.memoryQos,
+          allocatableBytes: wholeUnits(allocatable.get("memory") ?? ZERO),
+          pageSize,
+        },
       }),
     },
   };
@@ -156,10 +163,10 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     {
       rootDir: settings.rootDir,
       nodeName: settings.nodeName,
-      volumePluginDir: settings.volumePluginDir,
+      volumePluginDir: settings.runtime.volumePluginDir,
       nodeMemoryBytes: settings.memoryBytes,
       nodeAllocatable: () => nodeAllocatable(node, cluster?.access),
-      syncFrequencyMs: settings.syncFrequencyMs,
+      syncFrequencyMs: settings.sources.syncFrequencyMs,
       clock,
       log,
       events,
@@ -181,28 +188,31 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     log: moduleLogger(log, "doer"),
     events,
     trace,
-    images: nodeImages(settings, {
-      cri,
-      clock,
-      log,
-      events,
-      trace,
-      registry,
-      providers,
-      cluster: cluster?.access,
-      runtimeHandler: (pod, signal) => runtimeHandler(access, pod, signal),
-    }),
+    images: nodeImages(
+      { ...settings.images, rootDir, maxPods },
+      {
+        cri,
+        clock,
+        log,
+        events,
+        trace,
+        registry,
+        providers,
+        cluster: cluster?.access,
+        runtimeHandler: (pod, signal) => runtimeHandler(access, pod, signal),
+      },
+    ),
     cgroups,
     managers,
-    userNamespaces: new UserNamespaces(settings, {
-      observed: observedIds(cri),
-      log: moduleLogger(log, "user-namespaces"),
-    }),
+    userNamespaces: new UserNamespaces(
+      { rootDir, idsPerPod: settings.runtime.idsPerPod, maxPods },
+      { observed: observedIds(cri), log: moduleLogger(log, "user-namespaces") },
+    ),
     volumes,
     sandboxesAhead: new SandboxesAhead(),
     node,
-    settings,
-    dns: nodeDns(settings, deps.hostIPs),
+    settings: doerSettings(settings),
+    dns: nodeDns(settings.network, deps.hostIPs),
     metrics: countingMetrics(metrics, registry),
   };
 }
@@ -217,10 +227,20 @@ const CRI_CONCURRENCY = {
   StopContainer: 64,
 };
 
-// The node's resolver settings as pods get them.
+function doerSettings(settings: NodeSettings): DoerSettings {
+  const { rootDir, maximumDeadContainersPerContainer, containerLogsDir, kubernetesVersion } = settings;
+  return {
+    ...settings.runtime,
+    ...{ rootDir, maximumDeadContainersPerContainer, containerLogsDir, kubernetesVersion },
+    podLogsDir: settings.containerLogs.podLogsDir,
+    clusterDomain: settings.network.clusterDomain,
+    cpuCFSQuota: settings.cgroups.cpuCFSQuota,
+  };
+}
+
 /** The node's resolver settings; the host's file is parsed again only when it changed. */
 function nodeDns(
-  settings: Pick<NodeSettings, "clusterDNS" | "clusterDomain" | "resolvConf">,
+  settings: Pick<NetworkSettings, "clusterDNS" | "clusterDomain" | "resolvConf">,
   hostIPs: Pick<HostIPs, "current">,
 ): () => Promise<NodeDns> {
   const { clusterDNS, clusterDomain, resolvConf } = settings;

@@ -109,6 +109,14 @@ function nodeManagers(
     ...{ registry, clock, log },
   });
   const observed = () => sync().cache.all();
-  const managers = createManagers(settings, { devices, machine, cri, observed, ...{ events, registry, clock, log } });
+  const { rootDir, allocatableIgnoresEviction, memoryBytes, eviction } = settings;
+  const managers = createManagers(
+    {
+      ...settings.resources,
+      ...{ rootDir, allocatableIgnoresEviction, memoryBytes },
+      evictionHard: eviction.evictionHard,
+    },
+    { devices, machine, cri, observed, ...{ events, registry, clock, log } },
+  );
   return { devices, managers };
 }

@@ -70,13 +70,13 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
     },
     capacity,
     allocatable,
-    taints: settings.registerWithTaints,
+    taints: settings.node.registerWithTaints,
     shuttingDown: false,
     kernel: [major, minor],
-    allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+    allowedUnsafeSysctls: settings.runtime.allowedUnsafeSysctls,
     appArmorProblem: armorProblem,
-    podLevelResources: settings.podLevelResources,
-    declaredFeatures: settings.declaredFeatures,
+    podLevelResources: settings.resources.podLevelResources,
+    declaredFeatures: settings.resources.declaredFeatures,
   };
 }
 
@@ -138,11 +138,14 @@ async function resourcesOf(settings: NodeSettings): Promise<{ capacity: NodeReso
     cpuCount: settings.cpuCount,
     memoryBytes: settings.memoryBytes,
     storageBytes: disk.bsize * disk.blocks,
-    maxPods: podCapacity(settings.maxPods, settings.podsPerCore, settings.cpuCount),
+    maxPods: podCapacity(settings.resources.maxPods, settings.resources.podsPerCore, settings.cpuCount),
     hugePages: await hugePagePools(sizes),
   });
-  const thresholds = evictionSetAside(settings);
-  const reserved = reservedOf(settings);
+  const thresholds = evictionSetAside({
+    ...settings.eviction,
+    allocatableIgnoresEviction: settings.allocatableIgnoresEviction,
+  });
+  const reserved = reservedOf(settings.resources);
   checkReserved(capacity, reserved, (name, nanos) => evictionReserve(name, nanos, thresholds));
   return { capacity, allocatable: nodeAllocatable(capacity, [reserved.kube, reserved.system], thresholds) };
 }

@@ -46,17 +46,17 @@ export async function startCgroupMaintenance(
   const { cgroups, mounts, capacity, pods, events, clock } = deps;
   const log = moduleLogger(deps.log, "cgroups");
   if (mounts.version === 1) warnAboutCgroupV1(events);
-  const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS } = settings;
+  const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS, kubeletCgroups, systemCgroups } = settings.cgroups;
   const root = parseCgroupRoot(cgroupRoot, cgroupDriver);
   const enforcer = new AllocatableEnforcer({
     ...{ cgroups, events, clock, log },
-    enforcement: enforcementOf(capacity, await pidCapacity(), reservedOf(settings), {
-      ...settings,
+    enforcement: enforcementOf(capacity, await pidCapacity(), reservedOf(settings.resources), {
+      ...settings.resources,
+      cgroupsPerQOS,
       memoryQos: memoryQos !== undefined && mounts.version === 2,
     }),
     podsCgroup: qosCgroupName(root, "Guaranteed", cgroupsPerQOS),
   });
-  const { kubeletCgroups, systemCgroups } = settings;
   const placement =
     kubeletCgroups === "" && systemCgroups === ""
       ? undefined
@@ -85,8 +85,8 @@ export async function startCgroupMaintenance(
       },
     });
   placing?.start();
-  if (!settings.protectKernelDefaults) {
-    await setKernelDefaults(log, { inUserNamespace: settings.kubeletInUserNamespace });
+  if (!settings.cgroups.protectKernelDefaults) {
+    await setKernelDefaults(log, { inUserNamespace: settings.runtime.kubeletInUserNamespace });
   }
   return {
     podsChanged: () => qos.changed(),

@@ -15,12 +15,12 @@ export function startPodSources(
 ): Sources {
   const { rootDir } = settings;
   return startSources({
-    staticPodPath: settings.staticPodPath,
-    staticPodURL: settings.staticPodURL,
-    staticPodURLHeader: settings.staticPodURLHeader,
-    fileCheckFrequencyMs: settings.fileCheckFrequencyMs,
-    httpCheckFrequencyMs: settings.httpCheckFrequencyMs,
-    preventAPIReferences: settings.preventStaticPodAPIReferences,
+    staticPodPath: settings.sources.staticPodPath,
+    staticPodURL: settings.sources.staticPodURL,
+    staticPodURLHeader: settings.sources.staticPodURLHeader,
+    fileCheckFrequencyMs: settings.sources.fileCheckFrequencyMs,
+    httpCheckFrequencyMs: settings.sources.httpCheckFrequencyMs,
+    preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
     nodeName: settings.nodeName,
     earlier: {
       path: `${rootDir}/static_pod_uids`,

@@ -41,7 +41,7 @@ export function makeSyncPath(
   const shutdown = new NodeShutdown();
   const probes = createProbes({
     rootDir: settings.rootDir,
-    forgetsResults: settings.changeContainerStatusOnKubeletRestart,
+    forgetsResults: settings.runtime.changeContainerStatusOnKubeletRestart,
     nodeIPs: () => hostIPs.current,
     prober: threads.of.prober,
     events: runtime.events,
@@ -69,16 +69,16 @@ export function makeSyncPath(
     calls: foundation.calls,
     pleg: threads.of.pleg,
     ...{ probes, admission, clock, log },
-    gates: settings.restartGates,
-    ...(settings.resourceHealthStatus && {
+    gates: settings.runtime.restartGates,
+    ...(settings.runtime.resourceHealthStatus && {
       resourceHealth: (pod, container) => [
         ...devices.health(pod.metadata.uid, container),
         ...claimHealth(runtime.cluster?.()?.claims, pod, container),
       ],
     }),
-    backoff: settings.crashLoopBackOff,
-    syncFrequencyMs: settings.syncFrequencyMs,
-    resize: { counters: resizeMetrics(registry), rules: settings.resizeRules },
+    backoff: settings.runtime.crashLoopBackOff,
+    syncFrequencyMs: settings.sources.syncFrequencyMs,
+    resize: { counters: resizeMetrics(registry), rules: settings.resources.resizeRules },
     publish: (delta) => threads.of.server.publish(delta),
     subscribers: {
       cgroups: { admitted: changed, resized: changed, terminated: changed, removed: changed },
@@ -117,8 +117,8 @@ export class LateCgroupMaintenance {
   /** @throws what startCgroupCare throws, where the start depends on it */
   async schedule(): Promise<void> {
     const { clock, log } = this.deps;
-    const { enforceNodeAllocatable, systemCgroups } = this.settings;
-    if (systemCgroups !== "" || enforceNodeAllocatable.some((entry) => entry.includes("reserved"))) {
+    const { resources, cgroups } = this.settings;
+    if (cgroups.systemCgroups !== "" || resources.enforceNodeAllocatable.some((entry) => entry.includes("reserved"))) {
       await this.start();
       return;
     }

@@ -63,7 +63,7 @@ export async function startCredentials(deps: CredentialsDeps): Promise<NodeCerti
     log,
     signal,
   });
-  const rotates = settings.rotateCertificates && found.clientCertificate !== undefined;
+  const rotates = settings.node.rotateCertificates && found.clientCertificate !== undefined;
   const config = rotates ? { ...found, renewedCertificate: store.current } : found;
   const client = connect(config);
   const managers: CertificateManager[] = [];
@@ -91,12 +91,12 @@ export async function startCredentials(deps: CredentialsDeps): Promise<NodeCerti
     config,
     useNode(link) {
       links.push(link);
-      if (!settings.enableServer || servingFiles(settings).from !== "cluster") return;
+      if (!settings.server.enableServer || servingFiles(settings).from !== "cluster") return;
       const serving = servingCertificate(
         { ...common, store: new CertificateStore({ directory, prefix: SERVING_PREFIX, tasks, clock }) },
         {
           addresses: () => link.node()?.status?.addresses ?? [],
-          allowDNSOnly: settings.allowDNSOnlyNodeCSR,
+          allowDNSOnly: settings.node.allowDNSOnlyNodeCSR,
         },
       );
       link.onNode(() => serving.poke());

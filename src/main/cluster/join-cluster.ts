@@ -124,7 +124,7 @@ class Joining implements JoinedCluster {
         client,
         apiStatus: (uid) => deps.sync.cluster?.statusOf(uid),
         activePods: () => (deps.sync.loop.settled ? activeUids(deps.sync) : undefined),
-        gates: settings,
+        gates: settings.runtime,
         onHealth: (uids) => uids.forEach((uid) => deps.sync.statuses.refresh(uid)),
       }),
     );
@@ -137,10 +137,10 @@ class Joining implements JoinedCluster {
           follow: followBy({ client, presence: client.presence, clock, log }),
           clock,
           log,
-          strategy: strategyOf(settings.configMapAndSecretChangeDetectionStrategy),
-          syncFrequencyMs: settings.syncFrequencyMs,
-          clusterTrustBundleProjection: settings.clusterTrustBundleProjection,
-          ...(settings.podCertificateRequest && {
+          strategy: strategyOf(settings.node.configMapAndSecretChangeDetectionStrategy),
+          syncFrequencyMs: settings.sources.syncFrequencyMs,
+          clusterTrustBundleProjection: settings.node.clusterTrustBundleProjection,
+          ...(settings.node.podCertificateRequest && {
             podCertificates: {
               nodeName: deps.nodeName,
               makeKey: (keyType) => deps.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
@@ -157,7 +157,7 @@ class Joining implements JoinedCluster {
       nodeStatus.onNode((node) => node && deps.hostIPs.setNode(node)),
     );
     deps.late.join(objects);
-    const events = client.sharing({ qps: orNone(settings.eventRecordQPS), burst: settings.eventBurst });
+    const events = client.sharing({ qps: orNone(settings.node.eventRecordQPS), burst: settings.node.eventBurst });
     const ready = firstNode(nodeStatus);
     const plugins = { ...deps.plugins, DRAPlugin: dra.handler };
     const { rootDir } = settings;
@@ -216,8 +216,8 @@ class Joining implements JoinedCluster {
     const { kubernetesVersion } = settings;
     return createApiClient({
       config,
-      qps: settings.kubeAPIQPS,
-      burst: settings.kubeAPIBurst,
+      qps: settings.node.kubeAPIQPS,
+      burst: settings.node.kubeAPIBurst,
       userAgent: `kubelet/${kubernetesVersion} (${goPlatform()}) kubernetes/nodelet`,
       metrics: restClientMetrics(registry, clock),
       clock,

@@ -1,4 +1,4 @@
-// The settings of the kubelet: the flags and the configuration as plain values, joined from one view per subject (views/).
+// The settings of the kubelet: the flags and the configuration as plain values, one view per subject (views/).
 // Names are KubeletConfiguration's; durations are milliseconds and their names end in Ms.
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine } from "./command-line.js";
@@ -7,43 +7,33 @@ import type { ResolvedConfig } from "./config/resolve-config.js";
 import { withoutEffect } from "./config/without-effect.js";
 import { splitNodeIPs } from "./rules/flags.js";
 import { KUBERNETES_VERSION } from "./version.js";
-import { cgroupSettings, type CgroupSettings, resourceSettings, type ResourceSettings } from "./views/resources.js";
-import {
-  containerLogSettings,
-  type ContainerLogSettings,
-  loggingSettings,
-  type LoggingSettings,
-} from "./views/logging.js";
-import { evictionSettings, type EvictionSettings } from "./views/eviction.js";
-import { imageSettings, type ImageSettings } from "./views/images.js";
-import {
-  networkSettings,
-  type NetworkSettings,
-  nodeObjectSettings,
-  type NodeObjectSettings,
-  sourceSettings,
-  type SourceSettings,
-} from "./views/node.js";
+import { evictionSettings } from "./views/eviction.js";
+import { imageSettings } from "./views/images.js";
+import { containerLogSettings, loggingSettings } from "./views/logging.js";
+import { networkSettings, nodeObjectSettings, sourceSettings } from "./views/node.js";
 import { ConfigReader } from "./views/reader.js";
-import { runtimeSettings, type RuntimeSettings } from "./views/runtime.js";
-import { serverSettings, type ServerSettings } from "./views/server.js";
-import { tracingSettings, type TracingSettings } from "./views/tracing.js";
+import { cgroupSettings, resourceSettings } from "./views/resources.js";
+import { runtimeSettings } from "./views/runtime.js";
+import { serverSettings } from "./views/server.js";
+import { tracingSettings } from "./views/tracing.js";
 
 /** One view per subject; each is a pure function of the configuration. */
-export interface ConfigViews
-  extends
-    SourceSettings,
-    RuntimeSettings,
-    ContainerLogSettings,
-    ServerSettings,
-    CgroupSettings,
-    ResourceSettings,
-    EvictionSettings,
-    NetworkSettings,
-    ImageSettings,
-    NodeObjectSettings,
-    LoggingSettings,
-    TracingSettings {}
+const viewsOf = (read: ConfigReader) => ({
+  sources: sourceSettings(read),
+  runtime: runtimeSettings(read),
+  containerLogs: containerLogSettings(read),
+  server: serverSettings(read),
+  cgroups: cgroupSettings(read),
+  resources: resourceSettings(read),
+  eviction: evictionSettings(read),
+  network: networkSettings(read),
+  images: imageSettings(read),
+  node: nodeObjectSettings(read),
+  logging: loggingSettings(read),
+  tracing: tracingSettings(read),
+});
+
+type ConfigViews = Readonly<ReturnType<typeof viewsOf>>;
 
 export interface Settings extends AgentFlags, ConfigViews {
   /** The whole configuration, every value with its origin. */
@@ -62,30 +52,12 @@ export interface Settings extends AgentFlags, ConfigViews {
 export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files, notices }: ResolvedConfig): Settings {
   return {
     ...agent,
-    ...viewsOf(config),
+    ...viewsOf(new ConfigReader(config)),
     config,
     configFiles: files,
     flags: flagValues(line),
     kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
     notices: [...line.deprecations, ...notices, ...withoutEffect(config)],
     nodeIPs: splitNodeIPs(agent.nodeIP),
-  };
-}
-
-function viewsOf(config: EffectiveConfig): ConfigViews {
-  const read = new ConfigReader(config);
-  return {
-    ...sourceSettings(read),
-    ...runtimeSettings(read),
-    ...containerLogSettings(read),
-    ...serverSettings(read),
-    ...cgroupSettings(read),
-    ...resourceSettings(read),
-    ...evictionSettings(read),
-    ...networkSettings(read),
-    ...imageSettings(read),
-    ...nodeObjectSettings(read),
-    ...loggingSettings(read),
-    ...tracingSettings(read),
   };
 }

@@ -5,29 +5,11 @@ import { goPlatform } from "./metrics.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles } from "./certificates/certificate-files.js";
 
-export type NodeStatusSettings = Pick<
-  Settings,
-  | "declaredFeatures"
-  | "kubeconfig"
-  | "certDir"
-  | "rotateCertificates"
-  | "nodeIPs"
-  | "nodeLabels"
-  | "cloudProvider"
-  | "registerNode"
-  | "kubeletRegistrationGetOnExistsOnly"
-  | "registerWithTaints"
-  | "providerID"
-  | "nodeStatusUpdateFrequencyMs"
-  | "nodeStatusReportFrequencyMs"
-  | "nodeLeaseDurationSeconds"
-  | "nodeStatusMaxImages"
-  | "enableControllerAttachDetach"
-  | "localStorageCapacityIsolation"
-  | "port"
-  | "kubernetesVersion"
-  | "rootDir"
->;
+export type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction" | "server"> &
+  Pick<
+    Settings,
+    "kubeconfig" | "certDir" | "rootDir" | "nodeIPs" | "nodeLabels" | "cloudProvider" | "kubernetesVersion"
+  >;
 
 /** `settings`: from command line and files, before the machine's facts complete them. */
 export function nodeStatusInit(
@@ -40,24 +22,24 @@ export function nodeStatusInit(
     nodeName,
     hostname: nodeName,
     api: { ...nodeConfigFiles(settings), config: clientConfig },
-    nodeLeaseDurationSeconds: settings.nodeLeaseDurationSeconds,
-    nodeStatusUpdateFrequencyMs: settings.nodeStatusUpdateFrequencyMs,
-    nodeStatusReportFrequencyMs: settings.nodeStatusReportFrequencyMs,
-    registerNode: settings.registerNode,
-    getOnExistsOnly: settings.kubeletRegistrationGetOnExistsOnly,
-    registerWithTaints: settings.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
+    nodeLeaseDurationSeconds: settings.node.nodeLeaseDurationSeconds,
+    nodeStatusUpdateFrequencyMs: settings.node.nodeStatusUpdateFrequencyMs,
+    nodeStatusReportFrequencyMs: settings.node.nodeStatusReportFrequencyMs,
+    registerNode: settings.node.registerNode,
+    getOnExistsOnly: settings.node.kubeletRegistrationGetOnExistsOnly,
+    registerWithTaints: settings.node.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
     nodeLabels: { ...settings.nodeLabels },
-    providerID: settings.providerID,
+    providerID: settings.node.providerID,
     externalCloudProvider: settings.cloudProvider === "external",
-    enableControllerAttachDetach: settings.enableControllerAttachDetach,
-    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
+    enableControllerAttachDetach: settings.node.enableControllerAttachDetach,
+    localStorageCapacityIsolation: settings.eviction.localStorageCapacityIsolation,
     nodeIPs: settings.nodeIPs,
-    port: settings.port,
+    port: settings.server.port,
     kubeletVersion: settings.kubernetesVersion,
     userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
     operatingSystem,
     architecture,
-    declaredFeatures: [...(settings.declaredFeatures ?? [])],
+    declaredFeatures: [...(settings.resources.declaredFeatures ?? [])],
     rootDir: settings.rootDir,
     startedAtMs,
   };

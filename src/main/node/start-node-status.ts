@@ -92,7 +92,7 @@ export function startNodeStatus(settings: NodeStatusSettings, deps: NodeStatusLi
   events.node({ type: "Normal", reason: "Starting", message: "Starting kubelet." });
   threads.add("node-status", thread);
   thread.thread.startInBackground();
-  const max = settings.nodeStatusMaxImages;
+  const max = settings.node.nodeStatusMaxImages;
   const endImages = watchNodeImages({
     list: () => threads.of["image-gc"].thread.call.biggestImages(max),
     found: (images) => facts.set({ images }),

@@ -5,7 +5,10 @@ import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { AgentFlags } from "../command/agent-flags.js";
-import type { ConfigViews } from "../command/settings-of.js";
+import type { ContainerLogSettings } from "../command/views/logging.js";
+import type { NetworkSettings } from "../command/views/node.js";
+import type { CgroupSettings } from "../command/views/resources.js";
+import type { RuntimeSettings } from "../command/views/runtime.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
@@ -42,10 +45,12 @@ export interface NodeFacts {
 type ContainerLimits = Pick<ContainerResourceOptions, "singleProcessOOMKill" | "cpuPeriodUs" | "swap" | "memoryQos">;
 
 /** The settings that the runtime verbs follow. */
-type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
-  Pick<ConfigViews, "podLogsDir" | "clusterDomain" | "seccompDefault" | "cpuCFSQuota"> &
-  Pick<ConfigViews, "containerStopSignals" | "imageVolumeWithDigest" | "envFiles"> &
-  Pick<ConfigViews, "changeContainerStatusOnKubeletRestart"> & {
+export type DoerSettings = Pick<AgentFlags, "rootDir" | "maximumDeadContainersPerContainer"> &
+  Pick<RuntimeSettings, "seccompDefault" | "containerStopSignals" | "imageVolumeWithDigest" | "envFiles"> &
+  Pick<RuntimeSettings, "changeContainerStatusOnKubeletRestart"> &
+  Pick<ContainerLogSettings, "podLogsDir"> &
+  Pick<NetworkSettings, "clusterDomain"> &
+  Pick<CgroupSettings, "cpuCFSQuota"> & {
     /** /var/log/containers: links to the containers' logs. */
     readonly containerLogsDir: string;
     /** "v1.36.0": requests of lifecycle hooks carry it. */

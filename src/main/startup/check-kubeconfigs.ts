@@ -1,20 +1,24 @@
 // Checks that the kubeconfig and the files that it names can be read, before anything starts, so that an operator sees
-// one
-// error and an exit status. Whether the API server agrees is found out later.
+// one error and an exit status. The first request to the API server shows whether it accepts them.
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
 import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import { nodeConfigFiles } from "../node/certificates/certificate-files.js";
+import type { NodeObjectSettings } from "../command/views/node.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-export interface KubeconfigFiles {
+export interface ClusterFiles {
+  /** "": stand-alone. */
   kubeconfig: string;
   /** "": there is none. */
   bootstrapKubeconfig: string;
   certDir: string;
-  rotateCertificates: boolean;
-  /** `kubeconfig` is there. */
+  node: Pick<NodeObjectSettings, "rotateCertificates">;
+}
+
+interface KubeconfigFiles extends ClusterFiles {
+  /** `kubeconfig` exists. */
   joined: boolean;
 }
 

@@ -2,14 +2,7 @@
 // files of the connection must exist and be valid: the kubelet reports their problems before it starts any thread.
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
-
-export interface ClusterFiles {
-  /** "": stand-alone. */
-  kubeconfig: string;
-  bootstrapKubeconfig: string;
-  certDir: string;
-  rotateCertificates: boolean;
-}
+import type { ClusterFiles } from "./check-kubeconfigs.js";
 
 /** The command line names a cluster that the kubelet cannot join. */
 export class ClusterError extends Error {

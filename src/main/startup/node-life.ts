@@ -58,9 +58,10 @@ export async function live(settings: Settings, deps: LifeDeps): Promise<Outcome>
   });
   try {
     const inCluster = await checkCluster(settings, log);
-    checkServerAuth(settings);
-    await checkSwap(settings.failSwapOn);
-    if (settings.protectKernelDefaults) await (await import("../node/kernel-defaults.js")).checkKernelDefaults();
+    checkServerAuth({ kubeconfig: settings.kubeconfig, ...settings.server });
+    await checkSwap(settings.cgroups.failSwapOn);
+    if (settings.cgroups.protectKernelDefaults)
+      await (await import("../node/kernel-defaults.js")).checkKernelDefaults();
     return await withNode(settings, deps, { lock, feedEveryMs, inCluster });
   } finally {
     await lock.release();
@@ -83,9 +84,9 @@ async function withNode(
   const registry = new ThreadRegistry("main");
   watchThreadUsage(registry);
   watchGates(registry, (gate) => settings.config.gate(gate));
-  const directories = directoriesOf(settings.rootDir, settings.podLogsDir);
+  const directories = directoriesOf(settings.rootDir, settings.containerLogs.podLogsDir);
   // The directory exists before the server thread reads its certificate from it.
-  if (settings.enableServer) await makeCertDir(settings.certDir, directories.root);
+  if (settings.server.enableServer) await makeCertDir(settings.certDir, directories.root);
   const tracing = settings.tracing && { ...settings.tracing, hostName: name };
   await using threads = new NodeThreads({
     facts: {
@@ -108,13 +109,13 @@ async function withNode(
       end({ exitCode: 1 });
     },
   });
-  setMaxOpenFiles(settings.maxOpenFiles, log);
+  setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
   const [{ buildAgent }, nodeSettings, mainTracing] = await Promise.all([
     import("../agent/agent.js"),
     nodeSettingsOf(settings, name, directories.containerLogs),
     traceMain(tracing, clock, log),
     makeDirectories(directories).then(() => shareRootDirectory(directories.root, log)),
-    setOomScoreAdj(settings.oomScoreAdj, log),
+    setOomScoreAdj(settings.cgroups.oomScoreAdj, log),
   ]);
   const giveUp = (reason: string): void => {
     log.error(`the kubelet cannot continue: ${reason}`);
@@ -127,7 +128,7 @@ async function withNode(
     registry,
     clock,
     log,
-    ...(settings.enableServer && { serving: servingFiles(settings) }),
+    ...(settings.server.enableServer && { serving: servingFiles(settings) }),
     ...(cluster && { cluster }),
   });
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.

@@ -33,7 +33,7 @@ const ERROR_LINES_MS = 20_000;
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
   nameProcess("kubelet");
   setV8Flags();
-  const logging = startLogging(loggingConfigOf(settings), systemClock);
+  const logging = startLogging(loggingConfigOf(settings.logging), systemClock);
   const { log } = logging;
   logStart(log, (line) => verbose(log, 1)?.(line), settings);
   for (const notice of settings.notices) log.info(notice);

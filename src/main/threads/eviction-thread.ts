@@ -113,20 +113,20 @@ const SAMPLE_PERIOD_MS = 1000;
 export function evictionInit({ settings }: ThreadFacts): EvictionInit {
   return {
     // Validation has refused what can't be read.
-    thresholds: parseEviction(settings).thresholds,
-    evictionPressureTransitionPeriodMs: settings.evictionPressureTransitionPeriodMs,
-    evictionMaxPodGracePeriod: settings.evictionMaxPodGracePeriod,
-    kernelMemcgNotification: settings.kernelMemcgNotification,
-    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
-    enforcePods: settings.enforceNodeAllocatable.includes("pods"),
+    thresholds: parseEviction(settings.eviction).thresholds,
+    evictionPressureTransitionPeriodMs: settings.eviction.evictionPressureTransitionPeriodMs,
+    evictionMaxPodGracePeriod: settings.eviction.evictionMaxPodGracePeriod,
+    kernelMemcgNotification: settings.eviction.kernelMemcgNotification,
+    localStorageCapacityIsolation: settings.eviction.localStorageCapacityIsolation,
+    enforcePods: settings.resources.enforceNodeAllocatable.includes("pods"),
     rootDir: settings.rootDir,
-    podLogsDir: settings.podLogsDir,
-    cgroupRoot: settings.cgroupRoot,
-    cgroupsPerQOS: settings.cgroupsPerQOS,
-    containerRuntimeEndpoint: settings.containerRuntimeEndpoint,
-    imageServiceEndpoint: settings.imageServiceEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
-    listStreaming: settings.criListStreaming,
+    podLogsDir: settings.containerLogs.podLogsDir,
+    cgroupRoot: settings.cgroups.cgroupRoot,
+    cgroupsPerQOS: settings.cgroups.cgroupsPerQOS,
+    containerRuntimeEndpoint: settings.runtime.containerRuntimeEndpoint,
+    imageServiceEndpoint: settings.runtime.imageServiceEndpoint,
+    runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+    listStreaming: settings.runtime.criListStreaming,
     samplePeriodMs: SAMPLE_PERIOD_MS,
   };
 }

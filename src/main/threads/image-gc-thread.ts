@@ -69,16 +69,16 @@ const LINK_PERIOD_MS = 60_000;
 
 export function imageGcInit({ settings, directories }: ThreadFacts): ImageGcInit {
   return {
-    imageEndpoint: settings.imageServiceEndpoint,
-    runtimeEndpoint: settings.containerRuntimeEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
-    listStreaming: settings.criListStreaming,
-    imageGCHighThresholdPercent: settings.imageGCHighThresholdPercent,
-    imageGCLowThresholdPercent: settings.imageGCLowThresholdPercent,
-    imageMinimumGCAgeMs: settings.imageMinimumGCAgeMs,
-    imageMaximumGCAgeMs: settings.imageMaximumGCAgeMs,
+    imageEndpoint: settings.runtime.imageServiceEndpoint,
+    runtimeEndpoint: settings.runtime.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+    listStreaming: settings.runtime.criListStreaming,
+    imageGCHighThresholdPercent: settings.images.imageGCHighThresholdPercent,
+    imageGCLowThresholdPercent: settings.images.imageGCLowThresholdPercent,
+    imageMinimumGCAgeMs: settings.images.imageMinimumGCAgeMs,
+    imageMaximumGCAgeMs: settings.images.imageMaximumGCAgeMs,
     imagePeriodMs: IMAGE_PERIOD_MS,
-    imagesByHandler: settings.runtimeClassInImageCriApi,
+    imagesByHandler: settings.images.runtimeClassInImageCriApi,
     linkPeriodMs: LINK_PERIOD_MS,
     containerLogsDir: directories.containerLogs,
   };

@@ -114,12 +114,12 @@ const LIST_DEADLINE_MS = 30_000;
 
 export function plegInit({ settings }: ThreadFacts): PlegInit {
   return {
-    endpoint: settings.containerRuntimeEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
-    listStreaming: settings.criListStreaming,
+    endpoint: settings.runtime.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+    listStreaming: settings.runtime.criListStreaming,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     inspectConcurrency: 16,
-    listDeadlineMs: Math.min(settings.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),
+    listDeadlineMs: Math.min(settings.runtime.runtimeRequestTimeoutMs, LIST_DEADLINE_MS),
     relistActiveMs: 1000,
     relistIdleMs: 10_000,
     statusPeriodMs: 5000,

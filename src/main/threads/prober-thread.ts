@@ -105,8 +105,8 @@ export class ProberThread implements ProberPort {
 export function proberInit({ settings }: ThreadFacts): ProberInit {
   const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
   return {
-    endpoint: settings.containerRuntimeEndpoint,
-    runtimeRequestTimeoutMs: settings.runtimeRequestTimeoutMs,
+    endpoint: settings.runtime.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
     userAgent: `kube-probe/${major}.${minor}`,
   };
 }

@@ -30,22 +30,22 @@ export function serverUpcalls(deps: ThreadDeps<"server">): ServerUpcalls {
 export function serverInit(facts: ThreadFacts): ServerInit {
   const { settings, nodeName } = facts;
   return {
-    address: settings.address,
-    readOnlyPort: settings.readOnlyPort,
-    healthzBindAddress: settings.healthzBindAddress,
-    healthzPort: settings.healthzPort,
+    address: settings.server.address,
+    readOnlyPort: settings.server.readOnlyPort,
+    healthzBindAddress: settings.server.healthzBindAddress,
+    healthzPort: settings.server.healthzPort,
     devicePluginProblem: "",
-    syncLoopMaxAgeMs: settings.syncLoopMaxAgeMs,
+    syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
     configz: configzBodies(settings.config),
     runtime: {
-      endpoint: settings.containerRuntimeEndpoint,
-      imageEndpoint: settings.imageServiceEndpoint,
-      requestTimeoutMs: settings.runtimeRequestTimeoutMs,
-      listStreaming: settings.criListStreaming,
+      endpoint: settings.runtime.containerRuntimeEndpoint,
+      imageEndpoint: settings.runtime.imageServiceEndpoint,
+      requestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+      listStreaming: settings.runtime.criListStreaming,
     },
     stats: statsInit(settings),
-    ...(settings.enableServer ? { secure: secureInit(facts) } : {}),
+    ...(settings.server.enableServer ? { secure: secureInit(facts) } : {}),
     ...(settings.adminSocket === "none" ? {} : { admin: adminInit(facts) }),
   };
 }
@@ -53,16 +53,16 @@ export function serverInit(facts: ThreadFacts): ServerInit {
 function statsInit(settings: Settings): StatsInit {
   return {
     rootDir: settings.rootDir,
-    podLogsDir: settings.podLogsDir,
-    cgroupRoot: settings.cgroupRoot,
-    cgroupsPerQOS: settings.cgroupsPerQOS,
-    kubeletCgroups: settings.kubeletCgroups,
+    podLogsDir: settings.containerLogs.podLogsDir,
+    cgroupRoot: settings.cgroups.cgroupRoot,
+    cgroupsPerQOS: settings.cgroups.cgroupsPerQOS,
+    kubeletCgroups: settings.cgroups.kubeletCgroups,
     runtimeCgroups: settings.runtimeCgroups,
-    systemCgroups: settings.systemCgroups,
-    runtimeEndpoint: settings.containerRuntimeEndpoint,
-    volumeStatsAggPeriodMs: settings.volumeStatsAggPeriodMs,
-    localStorageCapacityIsolation: settings.localStorageCapacityIsolation,
-    podAndContainerStatsFromCRI: settings.podAndContainerStatsFromCRI,
+    systemCgroups: settings.cgroups.systemCgroups,
+    runtimeEndpoint: settings.runtime.containerRuntimeEndpoint,
+    volumeStatsAggPeriodMs: settings.node.volumeStatsAggPeriodMs,
+    localStorageCapacityIsolation: settings.eviction.localStorageCapacityIsolation,
+    podAndContainerStatsFromCRI: settings.server.podAndContainerStatsFromCRI,
   };
 }
 
@@ -80,7 +80,7 @@ function adminInit(facts: ThreadFacts): AdminInit {
       gates: { ...handlers.gates, extendWebSocketsToKubelet: true },
     },
     certificates: [
-      ...(settings.enableServer ? [{ use: "serving" as const, file: serving.certFile }] : []),
+      ...(settings.server.enableServer ? [{ use: "serving" as const, file: serving.certFile }] : []),
       ...renewed.map((file) => ({ use: "client" as const, file })),
     ],
     ...(api && { api }),
@@ -92,32 +92,32 @@ function secureInit(facts: ThreadFacts): SecureInit {
   const { certFile, keyFile } = serving;
   return {
     ...handlerInit(facts),
-    port: settings.port,
+    port: settings.server.port,
     tls: {
       certFile,
       keyFile,
-      minVersion: settings.tlsMinVersion,
-      ciphers: settings.tlsCiphers,
-      curves: settings.tlsCurves,
+      minVersion: settings.server.tlsMinVersion,
+      ciphers: settings.server.tlsCiphers,
+      curves: settings.server.tlsCurves,
     },
-    authentication: settings.authentication,
-    authorization: settings.authorization,
+    authentication: settings.server.authentication,
+    authorization: settings.server.authorization,
     ...(api && { api }),
-    reviews: { qps: settings.kubeAPIQPS, burst: settings.kubeAPIBurst },
+    reviews: { qps: settings.node.kubeAPIQPS, burst: settings.node.kubeAPIBurst },
   };
 }
 
 function handlerInit({ settings, directories }: ThreadFacts): HandlerInit {
   return {
-    enableDebuggingHandlers: settings.enableDebuggingHandlers,
-    enableSystemLogHandler: settings.enableSystemLogHandler,
-    enableSystemLogQuery: settings.enableSystemLogQuery,
-    enableProfilingHandler: settings.enableProfilingHandler,
-    enableDebugFlagsHandler: settings.enableDebugFlagsHandler,
-    streamingConnectionIdleTimeoutMs: settings.streamingConnectionIdleTimeoutMs,
-    podLogsDir: settings.podLogsDir,
+    enableDebuggingHandlers: settings.server.enableDebuggingHandlers,
+    enableSystemLogHandler: settings.server.enableSystemLogHandler,
+    enableSystemLogQuery: settings.server.enableSystemLogQuery,
+    enableProfilingHandler: settings.server.enableProfilingHandler,
+    enableDebugFlagsHandler: settings.server.enableDebugFlagsHandler,
+    streamingConnectionIdleTimeoutMs: settings.server.streamingConnectionIdleTimeoutMs,
+    podLogsDir: settings.containerLogs.podLogsDir,
     checkpointsDir: directories.checkpoints,
-    gates: settings.serverGates,
+    gates: settings.server.serverGates,
     flags: settings.flags,
     kubernetesVersion: settings.kubernetesVersion,
   };

@@ -47,10 +47,15 @@ async function joined(name: string) {
   await writeFile(kubeconfig, kubeconfigText(api.url, api.ca, pair));
   const reasons: string[] = [];
   const { log, errors } = keptLog();
-  const settings = { kubeconfig, bootstrapKubeconfig: "", certDir: join(dir, `${name}.pki`), rotateCertificates: true };
+  const settings = {
+    kubeconfig,
+    bootstrapKubeconfig: "",
+    certDir: join(dir, `${name}.pki`),
+    node: { rotateCertificates: true },
+  };
   const clock = fastClock(SPEED);
   const parts = {
-    settings: settings as Settings,
+    settings: settings as unknown as Settings,
     nodeName: "n1",
     tasks: { run: (task: string, job: never) => Promise.resolve(jobs[task]?.(job)) } as unknown,
     registry: new ThreadRegistry("test"),

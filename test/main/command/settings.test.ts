@@ -37,26 +37,30 @@ async function problemsOf(argv: string[], bodies?: Bodies): Promise<readonly str
 }
 
 describe("precedence", () => {
-  test("default", async () => equal((await load([])).maxPods, 110));
-  test("file over default", async () => equal((await load([], { file: "maxPods: 5" })).maxPods, 5));
+  test("default", async () => equal((await load([])).resources.maxPods, 110));
+  test("file over default", async () => equal((await load([], { file: "maxPods: 5" })).resources.maxPods, 5));
   test("drop-in over file", async () =>
-    equal((await load([], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).maxPods, 6));
+    equal((await load([], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).resources.maxPods, 6));
   test("flag over all", async () =>
-    equal((await load(["--max-pods=7"], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).maxPods, 7));
+    equal(
+      (await load(["--max-pods=7"], { file: "maxPods: 5", dropIns: { "a.conf": "maxPods: 6" } })).resources.maxPods,
+      7,
+    ));
   test("a flag repairs the file's value", async () =>
     deepEqual(await problemsOf(["--read-only-port=0"], { file: "readOnlyPort: 70000" }), []));
 });
 
 describe("the read-only port is upstream's", () => {
   test("flags alone: 10255 on every address", async () => {
-    const { address, readOnlyPort } = await load([]);
+    const { address, readOnlyPort } = (await load([])).server;
     deepEqual([address, readOnlyPort], ["0.0.0.0", 10255]);
   });
-  test("with a file: off", async () => equal((await load([], { file: "" })).readOnlyPort, 0));
+  test("with a file: off", async () => equal((await load([], { file: "" })).server.readOnlyPort, 0));
 });
 
 describe("features that the node declares", () => {
-  const declared = async (gates: string) => (await load([], { file: `featureGates: {${gates}}` })).declaredFeatures;
+  const declared = async (gates: string) =>
+    (await load([], { file: `featureGates: {${gates}}` })).resources.declaredFeatures;
   const standard = [
     "ExtendWebSocketsToKubelet",
     "InPlacePodLevelResourcesVerticalScaling",
@@ -77,27 +81,30 @@ describe("members", () => {
   test("endpoints", async () => {
     const settings = await load(["--container-runtime-endpoint=/run/x.sock"]);
     deepEqual(
-      [settings.containerRuntimeEndpoint, settings.imageServiceEndpoint],
+      [settings.runtime.containerRuntimeEndpoint, settings.runtime.imageServiceEndpoint],
       ["unix:///run/x.sock", "unix:///run/x.sock"],
     );
   });
   test("sync loop limit", async () => {
-    equal((await load([])).syncLoopMaxAgeMs, 300_000);
-    equal((await load(["--sync-frequency=10m"])).syncLoopMaxAgeMs, 1_200_000);
+    equal((await load([])).sources.syncLoopMaxAgeMs, 300_000);
+    equal((await load(["--sync-frequency=10m"])).sources.syncLoopMaxAgeMs, 1_200_000);
   });
   test("a flag's zero never makes a loop without rest", async () => {
     const zero = ["sync-frequency", "file-check-frequency", "http-check-frequency", "runtime-request-timeout"];
-    const { syncFrequencyMs, fileCheckFrequencyMs, httpCheckFrequencyMs, runtimeRequestTimeoutMs } = await load(
-      zero.map((flag) => `--${flag}=0`),
-    );
+    const { sources, runtime } = await load(zero.map((flag) => `--${flag}=0`));
     deepEqual(
-      [syncFrequencyMs, fileCheckFrequencyMs, httpCheckFrequencyMs, runtimeRequestTimeoutMs],
+      [
+        sources.syncFrequencyMs,
+        sources.fileCheckFrequencyMs,
+        sources.httpCheckFrequencyMs,
+        runtime.runtimeRequestTimeoutMs,
+      ],
       [60_000, 20_000, 20_000, 120_000],
     );
   });
   test("cgroups", async () => {
-    equal((await load([])).cgroupRoot, "/");
-    equal((await load(["--pod-max-pids=-5"])).podPidsLimit, -1);
+    equal((await load([])).cgroups.cgroupRoot, "/");
+    equal((await load(["--pod-max-pids=-5"])).cgroups.podPidsLimit, -1);
   });
   test("flags that mirror no field", async () => {
     const settings = await load([
@@ -122,7 +129,7 @@ describe("members", () => {
   });
   test("values that leave no way to be used are left out and named", async () => {
     const settings = await load([], { file: "clusterDNS: [10.0.0.10, nonsense]" });
-    deepEqual(settings.clusterDNS, ["10.0.0.10"]);
+    deepEqual(settings.network.clusterDNS, ["10.0.0.10"]);
     match(settings.notices.join("\n"), /nonsense/);
   });
   test("every flag with its value, secrets masked", async () => {
@@ -278,15 +285,15 @@ describe("restarts", () => {
     ["no period allowed", ["--feature-gates=KubeletCrashLoopBackOffMax=false"], "", { baseMs: 10_000, maxMs: 300_000 }],
   ];
   for (const [name, argv, file, expected] of rows) {
-    test(`back-off: ${name}`, async () => deepEqual((await load(argv, { file })).crashLoopBackOff, expected));
+    test(`back-off: ${name}`, async () => deepEqual((await load(argv, { file })).runtime.crashLoopBackOff, expected));
   }
   test("a period is acted on", async () => {
     const { notices } = await load([], { file: PERIOD });
     ok(!notices.some((notice) => notice.includes("no effect")), notices.join());
   });
   test("gates", async () => {
-    deepEqual((await load([])).restartGates, { containerRestartRules: true, restartAllContainers: true });
+    deepEqual((await load([])).runtime.restartGates, { containerRestartRules: true, restartAllContainers: true });
     const off = await load(["--feature-gates=RestartAllContainersOnContainerExits=false"]);
-    deepEqual(off.restartGates, { containerRestartRules: true, restartAllContainers: false });
+    deepEqual(off.runtime.restartGates, { containerRestartRules: true, restartAllContainers: false });
   });
 });

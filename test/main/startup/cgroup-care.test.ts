@@ -16,7 +16,12 @@ import { container, pod } from "../resources/pods.js";
 
 const v1: CgroupMounts = { version: 1, hierarchies: [{ controllers: ["memory"], mountPoint: "/nowhere", root: "/" }] };
 
-function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
+interface Change {
+  cgroups?: Partial<NodeSettings["cgroups"]>;
+  resources?: Partial<NodeSettings["resources"]>;
+}
+
+function build(change: Change = {}, mounts: CgroupMounts = v1) {
   const clock = new SteppedClock();
   const done: string[] = [];
   const events: string[] = [];
@@ -34,29 +39,34 @@ function build(change: Partial<NodeSettings> = {}, mounts: CgroupMounts = v1) {
     clock,
     log: keptLog().log,
   };
-  const settings: Partial<NodeSettings> = {
-    cgroupRoot: "/",
-    cgroupDriver: "cgroupfs",
-    cgroupsPerQOS: true,
-    kubeReserved: { memory: "100" },
-    systemReserved: {},
-    reservedSystemCPUs: "",
-    enforceNodeAllocatable: ["pods"],
-    systemReservedCgroup: "",
-    kubeReservedCgroup: "",
-    kubeletCgroups: "",
-    systemCgroups: "",
-    // Nothing of this machine is changed.
-    protectKernelDefaults: true,
-    kubeletInUserNamespace: false,
-    memoryQos: undefined,
-    ...change,
+  const settings = {
+    cgroups: {
+      cgroupRoot: "/",
+      cgroupDriver: "cgroupfs",
+      cgroupsPerQOS: true,
+      kubeletCgroups: "",
+      systemCgroups: "",
+      // Nothing of this machine is changed.
+      protectKernelDefaults: true,
+      memoryQos: undefined,
+      ...change.cgroups,
+    },
+    resources: {
+      kubeReserved: { memory: "100" },
+      systemReserved: {},
+      reservedSystemCPUs: "",
+      enforceNodeAllocatable: ["pods"],
+      systemReservedCgroup: "",
+      kubeReservedCgroup: "",
+      ...change.resources,
+    },
+    runtime: { kubeletInUserNamespace: false },
   };
   return {
     clock,
     done,
     events,
-    care: new LateCgroupMaintenance(settings as NodeSettings, parts as CgroupMaintenanceDeps),
+    care: new LateCgroupMaintenance(settings as unknown as NodeSettings, parts as CgroupMaintenanceDeps),
   };
 }
 
@@ -84,7 +94,7 @@ test("nothing is done while the first pods start; then limits, and the tiers som
 
 test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
   const { clock, done, events, care } = build(
-    { cgroupsPerQOS: false, enforceNodeAllocatable: ["none"], cgroupRoot: "/x" },
+    { cgroups: { cgroupsPerQOS: false, cgroupRoot: "/x" }, resources: { enforceNodeAllocatable: ["none"] } },
     { version: 2, mountPoint: "/nowhere" },
   );
   await care.schedule();
@@ -104,11 +114,13 @@ test("a kubelet that stops within the first second has begun nothing", async () 
 });
 
 test("a start that depends on it fails with it, and leaves nothing behind", async () => {
-  const reserved = build({ enforceNodeAllocatable: ["pods", "kube-reserved"], kubeReservedCgroup: "/kube" });
+  const reserved = build({
+    resources: { enforceNodeAllocatable: ["pods", "kube-reserved"], kubeReservedCgroup: "/kube" },
+  });
   await assert.rejects(reserved.care.schedule(), ReservedCgroupError);
   await reserved.care.stop();
   assert.equal(reserved.clock.pending, 0);
-  const root = build({ systemCgroups: "/" });
+  const root = build({ cgroups: { systemCgroups: "/" } });
   await assert.rejects(root.care.schedule(), SystemCgroupsRootError);
   await root.care.stop();
   assert.equal(root.clock.pending, 0);

@@ -46,7 +46,7 @@ for (const { what, kubeconfig, bootstrap, expected } of rows) {
       kubeconfig: files.kubeconfig,
       bootstrapKubeconfig: bootstrap === undefined ? "" : files.bootstrapKubeconfig,
       certDir: folder,
-      rotateCertificates: true,
+      node: { rotateCertificates: true },
       joined: kubeconfig !== undefined,
     });
     if (expected === undefined) await checked;

@@ -9,7 +9,7 @@ import { checkPermissions } from "../../../src/main/startup/process/process-iden
 import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
-const NO_CERTIFICATES = { certDir: "/nonexistent", rotateCertificates: false };
+const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };
 const PAIR = "client-certificate: c.pem, client-key: k.pem";
 const kubeconfig = (user: string, context = "here"): string =>
   [
@@ -113,8 +113,8 @@ describe("a cluster", () => {
     const file = join(certDir, "kubelet.conf");
     await writeFile(file, kubeconfig(PAIR));
     await writeFile(join(certDir, "kubelet-client-current.pem"), "");
-    assert.ok(await asked(file, "", { certDir, rotateCertificates: true }));
-    await assert.rejects(asked(file, "", { certDir, rotateCertificates: false }), isKubeconfigError);
+    assert.ok(await asked(file, "", { certDir, node: { rotateCertificates: true } }));
+    await assert.rejects(asked(file, "", { certDir, node: { rotateCertificates: false } }), isKubeconfigError);
   });
   for (const [name, kubeconfig, bootstrapKubeconfig, message] of table) {
     test(name, async () => {

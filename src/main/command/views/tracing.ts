@@ -2,22 +2,22 @@
 import { parseTracingEndpoint } from "../rules/tracing-endpoint.js";
 import type { ConfigReader } from "./reader.js";
 
-export type TracingSettings = Readonly<ReturnType<typeof tracingSettings>>;
-
 /** OpenTelemetry's port for OTLP over gRPC. */
 const DEFAULT_TARGET = "localhost:4317";
 
-export function tracingSettings(read: ConfigReader) {
+export interface TracingSettings {
+  /** In gRPC's form. */
+  readonly target: string;
+  readonly samplingRatePerMillion: number;
+}
+
+/** undefined: off. */
+export function tracingSettings(read: ConfigReader): TracingSettings | undefined {
   const { config } = read;
   const isSet = config.isSet("tracing.endpoint") || config.isSet("tracing.samplingRatePerMillion");
   const target = targetOf(read.text("tracing.endpoint"));
-  return {
-    /** undefined: off. */
-    tracing:
-      isSet && target !== undefined && read.gate("KubeletTracing")
-        ? { target, samplingRatePerMillion: read.number("tracing.samplingRatePerMillion") }
-        : undefined,
-  };
+  if (!isSet || target === undefined || !read.gate("KubeletTracing")) return undefined;
+  return { target, samplingRatePerMillion: read.number("tracing.samplingRatePerMillion") };
 }
 
 /**

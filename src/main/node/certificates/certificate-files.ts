@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { NodeConfigFiles } from "../../../shared/api/client/kubeconfig/node-config.js";
 import type { Settings } from "../../command/settings.js";
+import type { NodeObjectSettings } from "../../command/views/node.js";
 
 export const CLIENT_PREFIX = "kubelet-client";
 export const SERVING_PREFIX = "kubelet-server";
@@ -11,10 +12,12 @@ export function currentPair(certDir: string, prefix: string): string {
   return join(certDir, `${prefix}-current.pem`);
 }
 
-type ApiSettings = Pick<Settings, "kubeconfig" | "certDir" | "rotateCertificates">;
+interface ApiSettings extends Pick<Settings, "kubeconfig" | "certDir"> {
+  node: Pick<NodeObjectSettings, "rotateCertificates">;
+}
 
-export function nodeConfigFiles({ kubeconfig, certDir, rotateCertificates }: ApiSettings): NodeConfigFiles {
-  return { kubeconfig, renewedCertificate: rotateCertificates ? currentPair(certDir, CLIENT_PREFIX) : "" };
+export function nodeConfigFiles({ kubeconfig, certDir, node }: ApiSettings): NodeConfigFiles {
+  return { kubeconfig, renewedCertificate: node.rotateCertificates ? currentPair(certDir, CLIENT_PREFIX) : "" };
 }
 
 export interface ServingFiles {
@@ -24,14 +27,11 @@ export interface ServingFiles {
   from: "operator" | "cluster" | "self-signed";
 }
 
-type ServingSettings = Pick<
-  Settings,
-  "tlsCertFile" | "tlsPrivateKeyFile" | "certDir" | "kubeconfig" | "serverTLSBootstrap"
->;
+type ServingSettings = Pick<Settings, "certDir" | "kubeconfig" | "server">;
 
 /** Files that the settings name; else certificates that the cluster signs, if configured; else self-signed ones. */
-export function servingFiles(settings: ServingSettings): ServingFiles {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir, kubeconfig, serverTLSBootstrap } = settings;
+export function servingFiles({ certDir, kubeconfig, server }: ServingSettings): ServingFiles {
+  const { tlsCertFile, tlsPrivateKeyFile, serverTLSBootstrap } = server;
   if (tlsCertFile !== "" || tlsPrivateKeyFile !== "") {
     return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile, from: "operator" };
   }

@@ -36,8 +36,8 @@ test("drop-ins from a real directory", async () => {
     request.settings.configFiles,
     ["..2026/20.conf", "20.conf", "sub/a.conf"].map((file) => join(dir, file)),
   );
-  equal(request.settings.maxPods, 20);
-  equal(request.settings.staticPodPath, join(dir, "sub/m"));
+  equal(request.settings.resources.maxPods, 20);
+  equal(request.settings.sources.staticPodPath, join(dir, "sub/m"));
 });
 
 test("facts of this machine", () => {
