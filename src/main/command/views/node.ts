@@ -50,8 +50,6 @@ export function networkSettings(read: ConfigReader) {
 
 // Sources of static pods, and the interval between two syncs of each pod. Times are ms.
 
-export type SourceSettings = Readonly<ReturnType<typeof sourceSettings>>;
-
 /** Upstream's shortest limit of the sync loop's age. */
 const SYNC_LOOP_MIN_AGE_MS = 5 * 60 * SECOND;
 

@@ -2,8 +2,6 @@
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../shared/api/tls-names.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 
-export type ServerSettings = Readonly<ReturnType<typeof serverSettings>>;
-
 export function serverSettings(read: ConfigReader) {
   return {
     enableServer: read.bool("enableServer"),
