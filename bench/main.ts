@@ -1,12 +1,16 @@
-// `npm run bench [section …]`: measures the kubelet on a real private containerd, prints tables, writes JSON and a page.
+// `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd, prints
+// tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run.
 // Runs in a network namespace of its own; leaves nothing behind.
 import { mkdir, writeFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
+import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
-import { SharedNode, type Section } from "./lib/section.js";
+import { Nodes, type Section, type Subject } from "./lib/section.js";
 import { table } from "./lib/stats.js";
 import { queueSection } from "./sections/queue.js";
 import { startupSection } from "./sections/startup.js";
@@ -17,6 +21,7 @@ import { idleSection } from "./sections/idle.js";
 import { scaleSection } from "./sections/scale.js";
 import { probesSection } from "./sections/probes.js";
 import { clusterSection } from "./sections/cluster.js";
+import { costSection } from "./sections/cost.js";
 import { streamsSection } from "./sections/streams.js";
 import { evictionSection } from "./sections/eviction.js";
 import { scrapeSection } from "./sections/scrape.js";
@@ -35,59 +40,121 @@ const SECTIONS: readonly Section[] = [
   scaleSection,
   probesSection,
   clusterSection,
+  costSection,
   streamsSection,
   evictionSection,
   scrapeSection,
   soakSection,
 ];
 
-async function measure(wanted: readonly string[]): Promise<{ reports: Report[]; raw: Record<string, unknown> }> {
-  const reports: Report[] = [];
-  const raw: Record<string, unknown> = {};
-  const shared = new SharedNode();
-  try {
-    for (const section of SECTIONS.filter(({ name }) => wanted.includes(name))) {
-      if (section.sharesNode !== true) await shared.stop();
-      const result = await section.run(shared);
-      raw[section.name] = result;
-      for (const report of section.report(result)) {
-        reports.push(report);
-        console.log(`\n### ${report.title}\n\n${table(report.head, report.rows)}`);
-      }
-    }
-  } finally {
-    await shared.stop();
-  }
-  return { reports, raw };
+interface Wanted {
+  sections: Section[];
+  /** Another kubelet to compare with. */
+  against?: string;
+  turns: number;
 }
 
-async function inside(wanted: readonly string[]): Promise<void> {
+interface Measured {
+  reports: Report[];
+  raw: Record<string, unknown>;
+}
+
+async function measure({ sections }: Wanted): Promise<Measured> {
+  const measured: Measured = { reports: [], raw: {} };
+  const nodes = new Nodes();
+  try {
+    for (const section of sections) {
+      if (section.sharesNode !== true) await nodes.stopShared();
+      const result = await section.run(nodes);
+      measured.raw[section.name] = result;
+      print(section.report(result), measured);
+    }
+  } finally {
+    await nodes.stopShared();
+  }
+  return measured;
+}
+
+/** Both kubelets log plain text: not every build of upstream's has a JSON format. */
+const COMMON = { logging: { format: "text" } };
+
+async function measureAgainst({ sections, against = "", turns: count }: Wanted): Promise<Measured> {
+  const subjects: Record<Side, Subject> = { ours: { config: COMMON }, other: { config: COMMON, entry: against } };
+  const measured: Measured = { reports: [], raw: {} };
+  for (const section of sections) {
+    const results: { side: Side; result: unknown }[] = [];
+    for (const [turn, side] of turns(count).entries()) {
+      console.log(`${section.name}: turn ${turn + 1} of ${count}, ${side === "ours" ? "our kubelet" : against}`);
+      const nodes = new Nodes(subjects[side]);
+      try {
+        results.push({ side, result: await section.run(nodes) });
+      } finally {
+        await nodes.stopShared();
+      }
+    }
+    measured.raw[section.name] = results;
+    const of = (wanted: Side): Report[][] =>
+      results.filter(({ side }) => side === wanted).map(({ result }) => section.report(result));
+    print(compare(of("ours"), of("other")), measured);
+  }
+  return measured;
+}
+
+function print(reports: readonly Report[], measured: Measured): void {
+  for (const report of reports) {
+    measured.reports.push(report);
+    console.log(`\n### ${report.title}\n\n${table(report.head, report.rows)}`);
+  }
+}
+
+async function inside(wanted: Wanted): Promise<void> {
   const startedAt = new Date();
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
   console.log(machine);
-  const { reports, raw } = await measure(wanted);
+  const { reports, raw } = await (wanted.against === undefined ? measure(wanted) : measureAgainst(wanted));
   const stamp = startedAt.toISOString().replace(/[:.]/g, "-");
   await mkdir(RESULTS, { recursive: true });
-  await writeFile(`${RESULTS}${stamp}.json`, `${JSON.stringify({ machine, startedAt, ...raw }, undefined, 2)}\n`);
+  await writeFile(
+    `${RESULTS}${stamp}.json`,
+    `${JSON.stringify({ machine, startedAt, against: wanted.against, ...raw }, undefined, 2)}\n`,
+  );
   await writeFile(`${RESULTS}${stamp}.html`, renderPage(machine, startedAt, reports));
   console.log(`\nwritten: bench/results/${stamp}.json and .html`);
 }
 
-async function main(): Promise<void> {
-  const wanted = process.argv.slice(2);
+function wantedFrom(args: readonly string[]): Wanted {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { against: { type: "string" }, turns: { type: "string", default: "4" } },
+  });
   const names = SECTIONS.map(({ name }) => name);
-  const unknown = wanted.filter((section) => !names.includes(section));
+  const unknown = positionals.filter((section) => !names.includes(section));
   if (unknown.length > 0) throw new Error(`unknown section ${unknown.join(", ")}; there are ${names.join(", ")}`);
-  const byDefault = SECTIONS.filter(({ onlyByName }) => onlyByName !== true).map(({ name }) => name);
-  const sections = wanted.length === 0 ? byDefault : wanted;
+  const count = turns(Number(values.turns)).length;
+  const sections = SECTIONS.filter(({ name, onlyByName }) =>
+    positionals.length === 0 ? onlyByName !== true : positionals.includes(name),
+  );
+  if (values.against === undefined) return { sections, turns: count };
+  const other = sections.filter(({ comparable }) => comparable !== true).map(({ name }) => name);
+  if (other.length > 0) {
+    const comparable = SECTIONS.filter((section) => section.comparable === true).map(({ name }) => name);
+    throw new Error(`--against cannot run ${other.join(", ")} with another kubelet: name ${comparable.join(", ")}`);
+  }
+  return { sections, turns: count, against: resolve(values.against) };
+}
+
+async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  const wanted = wantedFrom(args);
   if (process.env[INSIDE] !== undefined) {
-    await inside(sections);
+    await inside(wanted);
     return;
   }
   const netns = `nodelet-bench-${process.pid}`;
   await createNetns(netns);
   try {
-    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...sections];
+    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...args];
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], {
       stdio: "inherit",
       env: { ...process.env, [INSIDE]: "1" },

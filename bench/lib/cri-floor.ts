@@ -15,6 +15,9 @@ import type { Marks } from "./marks.js";
 /** BestEffort: shares 2, the highest OOM score. */
 const RESOURCES = { cpuShares: 2n, cpuPeriod: 100_000n, oomScoreAdj: 1000n };
 
+/** As the manifests of the bench have it. */
+const GRACE_SECONDS = 10n;
+
 interface Prepared {
   pod: Pod;
   sandbox: PodSandboxConfig;
@@ -51,6 +54,22 @@ export class CriFloor {
         await this.run(one, image);
         const marks = await Promise.all(marksOf(one.pod).map((mark) => this.marks.at(mark)));
         return Math.max(...marks) - startedAt;
+      }),
+    );
+  }
+
+  /** Milliseconds from the first call to the last answer, of each pod made so far: its containers and its sandbox end. */
+  async end(): Promise<number[]> {
+    const { containers } = await this.cri.listContainers({});
+    return Promise.all(
+      this.sandboxes.splice(0).map(async (podSandboxId) => {
+        const ids = containers.filter((one) => one.podSandboxId === podSandboxId).map(({ id }) => id);
+        const startedAt = performance.now();
+        await Promise.all(ids.map((containerId) => this.cri.stopContainer({ containerId, timeout: GRACE_SECONDS })));
+        await this.cri.stopPodSandbox({ podSandboxId });
+        await Promise.all(ids.map((containerId) => this.cri.removeContainer({ containerId })));
+        await this.cri.removePodSandbox({ podSandboxId });
+        return performance.now() - startedAt;
       }),
     );
   }

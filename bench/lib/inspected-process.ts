@@ -77,6 +77,16 @@ export class InspectedProcess implements Disposable {
     return found;
   }
 
+  /** Asks every thread; the answers by name of the thread. A thread that ends meanwhile has none. */
+  async askAll(method: string, params: object = {}): Promise<Map<string, Record<string, unknown>[]>> {
+    const answers = new Map<string, Record<string, unknown>[]>();
+    for (const [session, name] of [["", "main"] as const, ...this.workers]) {
+      const answer = await this.ask(session, method, params).catch(() => undefined);
+      if (answer !== undefined) answers.set(name, [...(answers.get(name) ?? []), answer]);
+    }
+    return answers;
+  }
+
   /** Writes a heap snapshot of the thread, for Chromium's developer tools. */
   async writeSnapshot(thread: string, path: string): Promise<void> {
     const session = thread === "main" ? "" : [...this.workers].find(([, name]) => name === thread)?.[0];

@@ -25,17 +25,30 @@ export interface NodeUnderTest {
   threadUsage(): Promise<Map<string, ThreadUsage>>;
   /** Event-loop delay of the kubelet's main thread since the last call, milliseconds by quantile. */
   loopDelay(): Promise<Record<string, number>>;
+  /** Records pushed to each queue between threads so far; none for another kubelet. */
+  queued(): Promise<Map<string, number>>;
   /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
   until(count: number, condition?: (pod: PodView) => boolean): Promise<void>;
   /** `patienceMs`: how long the kubelet may take to end; 15 s unless something watches it. */
   stop(patienceMs?: number): Promise<void>;
 }
 
-/** `config`: more fields of KubeletConfiguration; `flags`: of the command line. */
+export interface NodeOptions {
+  /** More arguments of the command line. */
+  flags?: readonly string[];
+  /** Of the authenticated port; without it there is none. */
+  port?: number;
+  /** The kubelet's executable; default ours. */
+  entry?: string;
+  /** Stands between the kubelet and the runtime: receives the runtime's endpoint, returns the kubelet's. */
+  through?: (endpoint: string) => Promise<string>;
+}
+
+/** `config`: more fields of KubeletConfiguration. */
 export async function startNodeUnderTest(
   base: string,
   config: Readonly<Record<string, unknown>> = {},
-  { flags = [], port }: { flags?: readonly string[]; port?: number } = {},
+  { flags = [], port, entry = process.env["NODELET_BENCH_ENTRY"], through }: NodeOptions = {},
 ): Promise<NodeUnderTest> {
   await removeTree(base);
   await mkdir(join(base, "staging"), { recursive: true });
@@ -49,7 +62,7 @@ export async function startNodeUnderTest(
   await importImages(containerd.socket, await buildImages(join(base, "images")));
   const kubelet = await prepareKubelet({
     dir: join(base, "k"),
-    endpoint: containerd.endpoint,
+    endpoint: (await through?.(containerd.endpoint)) ?? containerd.endpoint,
     cgroupRoot: `${containerd.cgroup}/k`,
     readOnlyPort: READ_ONLY_PORT,
     healthzPort: HEALTHZ_PORT,
@@ -57,7 +70,7 @@ export async function startNodeUnderTest(
     config,
     flags,
     ...(port === undefined ? {} : { port }),
-    ...(process.env["NODELET_BENCH_ENTRY"] === undefined ? {} : { entry: process.env["NODELET_BENCH_ENTRY"] }),
+    ...(entry === undefined ? {} : { entry }),
   });
   await kubelet.start();
   await kubelet.waitHealthy();
@@ -73,6 +86,7 @@ export async function startNodeUnderTest(
     usage: () => usageOf(kubelet.pid ?? 0),
     threadUsage: () => threadUsageOf(kubelet.url),
     loopDelay: () => loopDelayOf(kubelet.url),
+    queued: () => queuedOf(kubelet.url),
     async until(count, condition = () => true) {
       for (const deadline = performance.now() + 180_000; ;) {
         const pods = await kubelet.pods();
@@ -125,4 +139,10 @@ export async function loopDelayOf(url: string): Promise<Record<string, number>> 
     found[quantile] = Math.round(Number(value) * 100_000) / 100;
   }
   return found;
+}
+
+async function queuedOf(url: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const found = text.matchAll(/^nodelet_queue_pushed_total\{queue="([^"]+)"\} (\S+)$/gm);
+  return new Map([...found].map(([, queue = "", pushed]) => [queue, Number(pushed)]));
 }

@@ -29,3 +29,13 @@ export async function usageOf(pid: number): Promise<Usage> {
     threads: Number(/Threads:\s+(\d+)/.exec(status)?.[1] ?? 0),
   };
 }
+
+/** How often threads of the process went to sleep, of those that run now. */
+export async function contextSwitchesOf(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const counts = threads.map(async (thread) => {
+    const status = await readFile(`/proc/${pid}/task/${thread}/status`, "utf8").catch(() => "");
+    return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}

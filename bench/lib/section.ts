@@ -1,6 +1,6 @@
 // A section of the bench: what it measures, under a name of the command line, and how its tables look.
 // Invariant: run measures and prints no table; report only formats, so that equal results give equal tables.
-import { startNodeUnderTest, type NodeUnderTest } from "./node-under-test.js";
+import { startNodeUnderTest, type NodeOptions, type NodeUnderTest } from "./node-under-test.js";
 import type { Report } from "./page.js";
 
 export interface Section<Result = unknown> {
@@ -10,34 +10,58 @@ export interface Section<Result = unknown> {
   readonly sharesNode?: true;
   /** Takes long: runs only when it is named. */
   readonly onlyByName?: true;
-  run(shared: SharedNode): Promise<Result>;
+  /** Uses only what other kubelets have too, so that --against can run it with one. */
+  readonly comparable?: true;
+  run(nodes: Nodes): Promise<Result>;
   report(result: Result): Report[];
 }
 
-/** A node for static pods. It starts with the first section that needs it. */
-export class SharedNode {
+/** A kubelet to measure. */
+export interface Subject {
+  /** Default ours. */
+  entry?: string;
+  /** More fields of KubeletConfiguration, for every node. */
+  config?: Readonly<Record<string, unknown>>;
+}
+
+/** The nodes of one kubelet: one for static pods, which starts with the first section that needs it, and others. */
+export class Nodes {
   private node: NodeUnderTest | undefined;
 
-  async get(): Promise<NodeUnderTest> {
-    this.node ??= await startNodeUnderTest("/run/nodelet-bench");
+  constructor(readonly subject: Subject = {}) {}
+
+  async shared(): Promise<NodeUnderTest> {
+    this.node ??= await this.start("/run/nodelet-bench");
     return this.node;
   }
 
-  async stop(): Promise<void> {
+  async stopShared(): Promise<void> {
     const { node } = this;
     this.node = undefined;
     await node?.stop();
   }
-}
 
-type NodeOptions = Parameters<typeof startNodeUnderTest>;
+  /** Runs on a node of its own, which is stopped afterwards. */
+  async withOwn<T>(
+    base: string,
+    config: Readonly<Record<string, unknown>>,
+    options: NodeOptions,
+    measure: (node: NodeUnderTest) => Promise<T>,
+  ): Promise<T> {
+    const node = await this.start(base, config, options);
+    try {
+      return await measure(node);
+    } finally {
+      await node.stop();
+    }
+  }
 
-/** Runs on a node of its own, which is stopped afterwards. */
-export async function onOwnNode<T>(options: NodeOptions, measure: (node: NodeUnderTest) => Promise<T>): Promise<T> {
-  const node = await startNodeUnderTest(...options);
-  try {
-    return await measure(node);
-  } finally {
-    await node.stop();
+  private start(
+    base: string,
+    config: Readonly<Record<string, unknown>> = {},
+    options: NodeOptions = {},
+  ): Promise<NodeUnderTest> {
+    const { entry, config: own = {} } = this.subject;
+    return startNodeUnderTest(base, { ...own, ...config }, entry === undefined ? options : { ...options, entry });
   }
 }

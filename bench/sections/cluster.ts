@@ -5,7 +5,7 @@ import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { atRest, restReport, type IdleRow } from "./idle.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
-import { onOwnNode, type Section } from "../lib/section.js";
+import type { Section } from "../lib/section.js";
 import type { Report } from "../lib/page.js";
 
 interface ClusterRow {
@@ -38,11 +38,13 @@ interface ClusterResult {
 
 export const clusterSection: Section<ClusterResult> = {
   name: "cluster",
-  run: async () => {
+  comparable: true,
+  run: async (nodes) => {
     await using cluster = await startCluster();
     const flags = ["--kubeconfig", cluster.nodeKubeconfig];
-    const options = { flags, port: 21_250 };
-    return await onOwnNode(["/run/nodelet-bench-cluster", {}, options], async (node) => ({
+    // The fixture has no protobuf.
+    const config = cluster.server === "fixture" ? { contentType: "application/json" } : {};
+    return await nodes.withOwn("/run/nodelet-bench-cluster", config, { flags, port: 21_250 }, async (node) => ({
       server: cluster.server,
       ...(await benchCluster(node, cluster)),
     }));

@@ -25,7 +25,8 @@ const MEASURE_MS = 30_000;
 export const idleSection: Section<IdleRow[]> = {
   name: "idle",
   sharesNode: true,
-  run: async (shared) => await benchIdle(await shared.get()),
+  comparable: true,
+  run: async (nodes) => await benchIdle(await nodes.shared()),
   report: (rows) => [restReport("At rest", rows)],
 };
 

@@ -16,7 +16,8 @@ interface PodChangeResult {
 export const changeSection: Section<PodChangeResult> = {
   name: "change",
   sharesNode: true,
-  run: async (shared) => await benchPodChange(await shared.get(), 10),
+  comparable: true,
+  run: async (nodes) => await benchPodChange(await nodes.shared(), 10),
   report: ({ exitSeen, exitToRestarted, editToNewProcess }) => {
     const rows = {
       "process killed → exit shown in /pods": exitSeen,

@@ -29,8 +29,9 @@ let serial = 0;
 export const startSection: Section<PodStartRow[]> = {
   name: "start",
   sharesNode: true,
-  run: async (shared) => {
-    const node = await shared.get();
+  comparable: true,
+  run: async (nodes) => {
+    const node = await nodes.shared();
     const rows: PodStartRow[] = [];
     await benchPodStart(node, 1, 2); // warm-up, not counted
     for (const [size, rounds] of [

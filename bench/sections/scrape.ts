@@ -2,7 +2,7 @@
 // pods, minus its idle processor time. Processor time, not wall time: a busy machine changes it little.
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
-import { onOwnNode, type Section } from "../lib/section.js";
+import type { Section } from "../lib/section.js";
 
 interface ScrapeRow {
   pods: number;
@@ -20,7 +20,7 @@ const PAGES = { resource: "/metrics/resource", summary: "/stats/summary", cadvis
 
 export const scrapeSection: Section<ScrapeRow[]> = {
   name: "scrape",
-  run: () => onOwnNode(["/run/nodelet-bench-scrape"], benchScrape),
+  run: (nodes) => nodes.withOwn("/run/nodelet-bench-scrape", {}, {}, benchScrape),
   report: (rows) => [
     {
       title: "Pages scraped once a second: the kubelet's use above its use at rest (% of one core)",

@@ -21,8 +21,9 @@ let serial = 0;
 export const shapeSection: Section<ShapeRow> = {
   name: "shape",
   sharesNode: true,
-  run: async (shared) => {
-    const node = await shared.get();
+  comparable: true,
+  run: async (nodes) => {
+    const node = await nodes.shared();
     await benchShape(node, 2); // warm-up, not counted
     return await benchShape(node, 10);
   },

@@ -7,7 +7,7 @@ import { ChannelSocket } from "../../test/support/websocket.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { benchPodStart } from "./pod-start.js";
-import { onOwnNode, type Section } from "../lib/section.js";
+import type { Section } from "../lib/section.js";
 
 interface StreamsResult {
   followers: number;
@@ -30,7 +30,7 @@ const WRITE = `l=$(printf %090d 7); while :; do echo "$l"; usleep 2000; done`;
 
 export const streamsSection: Section<StreamsResult> = {
   name: "streams",
-  run: () => onOwnNode(["/run/nodelet-bench-streams", {}, { port: 21_250 }], benchStreams),
+  run: (nodes) => nodes.withOwn("/run/nodelet-bench-streams", {}, { port: 21_250 }, benchStreams),
   report: ({ followers, execs, quiet, served, ratio, mibPerSecond }) => [
     {
       title: `Pods one by one (ms) while ${followers} clients follow logs and ${execs} execs stream`,

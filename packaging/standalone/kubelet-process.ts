@@ -37,7 +37,7 @@ export interface KubeletOptions {
   /** More command line arguments. */
   flags?: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** Program to run in place of {@link KUBELET_ENTRY}. */
+  /** Runs in place of {@link KUBELET_ENTRY}: a .js file by this Node, any other file as a program of its own. */
   entry?: string;
 }
 
@@ -115,6 +115,10 @@ interface Layout {
   log: string;
 }
 
+function programOf(entry: string): [string, ...string[]] {
+  return entry.endsWith(".js") ? [process.execPath, ...KUBELET_NODE_FLAGS, entry] : [entry];
+}
+
 class Kubelet implements KubeletProcess {
   readonly dir: string;
   readonly manifests: string;
@@ -155,9 +159,9 @@ class Kubelet implements KubeletProcess {
     if (this.pid !== undefined) throw new Error(`this kubelet runs already, as pid ${this.pid}`);
     const { options, layout } = this;
     const log = await open(layout.log, "a");
-    const { command, args } = inNetns(options.netns, process.execPath, [
-      ...KUBELET_NODE_FLAGS,
-      options.entry ?? KUBELET_ENTRY,
+    const [program, ...before] = programOf(options.entry ?? KUBELET_ENTRY);
+    const { command, args } = inNetns(options.netns, program, [
+      ...before,
       ...["--config", layout.configFile, "--root-dir", layout.rootDir],
       ...["--cert-dir", join(options.dir, "pki")],
       ...(options.nodeName === undefined ? [] : ["--hostname-override", options.nodeName]),
