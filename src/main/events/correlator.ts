@@ -58,7 +58,7 @@ interface About {
   seen: Map<string, Seen>;
 }
 
-export const COMBINED_PREFIX = "(combined from similar events): ";
+const COMBINED_PREFIX = "(combined from similar events): ";
 
 export class EventCorrelator {
   private readonly options: CorrelatorOptions;

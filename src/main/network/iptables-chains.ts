@@ -17,7 +17,7 @@ type Table = (typeof CANARY_TABLES)[number];
 
 /** Seconds to wait for the lock that all iptables programs share. */
 const LOCK_WAIT = "5";
-export const CHECK_EVERY_MS = 60_000;
+const CHECK_EVERY_MS = 60_000;
 /** A flush takes table after table: the chains are restored when it has finished, or after this time. */
 const FLUSH_POLL_MS = 500;
 const FLUSH_POLLS = 10;

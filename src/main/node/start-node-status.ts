@@ -130,7 +130,7 @@ function resourcesOf({ capacity, allocatable }: { capacity: NodeResources; alloc
 // The images in the Node object: requested from the image-gc thread periodically. A failure keeps the list.
 
 /** Upstream's age limit of its list. */
-export const IMAGES_PERIOD_MS = 30_000;
+const IMAGES_PERIOD_MS = 30_000;
 /** The thread that lists them is not there yet, or away. */
 const RETRY_MS = 1000;
 

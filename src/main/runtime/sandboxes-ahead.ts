@@ -5,7 +5,7 @@
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 
 /** Fewer than the calls of RunPodSandbox under way at once: pods whose volumes are set up always find a free one. */
-export const SANDBOXES_AHEAD = 12;
+const SANDBOXES_AHEAD = 12;
 
 interface Waiter {
   uid: string;

@@ -21,7 +21,7 @@ export interface DecodeOptions {
 /** Before this many tries a missed deadline is no verdict on a manifest; each try gets LATE_FACTOR times the time. */
 export const LATE_TRIES = 2;
 /** Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long. */
-export const LATE_FACTOR = 4;
+const LATE_FACTOR = 4;
 
 export interface Decoded {
   pods: Pod[];

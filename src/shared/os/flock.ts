@@ -10,7 +10,7 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 /** Longest time after a release until the next process in line has the lock, ms. */
-export const FLOCK_RETRY_MS = 100;
+const FLOCK_RETRY_MS = 100;
 
 /**
  * Whether the lock is ours now. It belongs to the open file and ends with its last descriptor, so with the process too.

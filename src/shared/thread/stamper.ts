@@ -5,7 +5,7 @@ import type { Clock } from "../clock/clock.js";
 import type { BoardWriter } from "../queue/board.js";
 
 /** Period of the stamps, ms. A stall limit below three of these would see ghosts. */
-export const STAMP_PERIOD_MS = 500;
+const STAMP_PERIOD_MS = 500;
 
 /** Number of stamps for the rolling maximum and mean of the delay: 5 s. */
 const WINDOW = 10;

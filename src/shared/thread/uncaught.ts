@@ -17,7 +17,7 @@ export interface UncaughtOptions {
 
 const MINUTE_MS = 60_000;
 /** Uncaught errors in a minute that a thread outlives. */
-export const MAX_PER_MINUTE = 20;
+const MAX_PER_MINUTE = 20;
 
 export class UncaughtErrors {
   /** Times of the last errors, oldest first, by the monotonic clock. */

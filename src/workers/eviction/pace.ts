@@ -6,7 +6,7 @@ import { isDisk, isMemory, SIGNAL_FACTS } from "./signals.js";
 import { unitsOf } from "./thresholds.js";
 
 /** Interval between two samples while memory is nearly exhausted. */
-export const FAST_MS = 100;
+const FAST_MS = 100;
 /** Distance above its threshold, as a part of the threshold, at which memory is sampled fast. */
 const BAND = 0.5;
 /** Number of periods within which memory would run out at its present speed. */

@@ -8,7 +8,7 @@ import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 /** Prometheus' usual scrape timeout is 10 s: respond well within it. */
-export const COLLECT_DEADLINE_MS = 2000;
+const COLLECT_DEADLINE_MS = 2000;
 
 export class Scrape {
   private last: MetricSnapshot[] = [];

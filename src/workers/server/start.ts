@@ -46,7 +46,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
 // Feeds the log health check: asks the log to flush at intervals and remembers when it last managed to. A log whose
 // reader is stuck stops flushing, and the age grows.
 
-export const FLUSH_INTERVAL_MS = 30_000;
+const FLUSH_INTERVAL_MS = 30_000;
 
 export class LogFlushWatch {
   private flushedAt: number;

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { entriesIn } from "../../support/entries-in.js";
-import { COMBINED_PREFIX, EventCorrelator, type Correlated } from "../../../src/main/events/correlator.js";
+import { EventCorrelator, type Correlated } from "../../../src/main/events/correlator.js";
 import type { Event } from "../../../src/shared/api/event.js";
+
+const COMBINED_PREFIX = "(combined from similar events): ";
 
 function event(fields: Partial<Event> = {}, uid = "u1"): Event {
   return {

@@ -5,10 +5,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { CHECK_EVERY_MS, keepIptablesChains } from "../../../src/main/network/iptables-chains.js";
+import { keepIptablesChains } from "../../../src/main/network/iptables-chains.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+
+const CHECK_EVERY_MS = 60_000;
 
 /** $1 $2: -w 5, $3 $4: -t and the table, $5: the operation, $6: the chain, then the rule. */
 const PROGRAM = `#!/bin/sh

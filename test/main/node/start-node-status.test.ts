@@ -2,10 +2,12 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { ContainerImage } from "../../../src/shared/api/node.js";
-import { IMAGES_PERIOD_MS, watchNodeImages } from "../../../src/main/node/start-node-status.js";
+import { watchNodeImages } from "../../../src/main/node/start-node-status.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { settle } from "../../support/sync-kit.js";
+
+const IMAGES_PERIOD_MS = 30_000;
 
 test("asked at once, again in a second when it failed, then every 30 s; nothing after the end", async () => {
   const clock = new SteppedClock();

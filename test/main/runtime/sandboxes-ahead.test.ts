@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
-import { SandboxesAhead, SANDBOXES_AHEAD } from "../../../src/main/runtime/sandboxes-ahead.js";
+import { SandboxesAhead } from "../../../src/main/runtime/sandboxes-ahead.js";
 import type { VolumePlace } from "../../../src/main/volumes/place.js";
 import { messageOf } from "../../../src/shared/errors/thrown.js";
 import { until } from "../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "./runtime-kit.js";
+
+const SANDBOXES_AHEAD = 12;
 
 /** Volumes that are set up, or fail, when the test says so. */
 function volumes(): { promise: Promise<void>; ready: () => void; fail: (error: Error) => void } {

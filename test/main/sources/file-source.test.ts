@@ -9,9 +9,11 @@ import { promisify } from "node:util";
 import { startSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
 import type { PodChange } from "../../../src/main/sources/merge.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
-import { LATE_FACTOR, LATE_TRIES } from "../../../src/main/sources/decode-job.js";
+import { LATE_TRIES } from "../../../src/main/sources/decode-job.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
+
+const LATE_FACTOR = 4;
 
 const tasks = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
 after(() => tasks.close());

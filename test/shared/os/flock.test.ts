@@ -7,8 +7,10 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { flockHolder, FLOCK_RETRY_MS, tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
+import { flockHolder, tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+
+const FLOCK_RETRY_MS = 100;
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-flock-"));
 after(() => rm(scratch, { recursive: true }));

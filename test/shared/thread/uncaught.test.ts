@@ -1,8 +1,10 @@
 // Uncaught errors that a thread survives, and their log lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAX_PER_MINUTE, UncaughtErrors } from "../../../src/shared/thread/uncaught.js";
+import { UncaughtErrors } from "../../../src/shared/thread/uncaught.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
+
+const MAX_PER_MINUTE = 20;
 
 function build() {
   const clock = new SteppedClock();

@@ -8,10 +8,12 @@ import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/limit-rou
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
 import { observe, type Sample } from "../../../src/workers/eviction/observe.js";
 import { graceOf } from "../../../src/workers/eviction/outbox.js";
-import { disksNearlyShort, FAST_MS, nextLookMs } from "../../../src/workers/eviction/pace.js";
+import { disksNearlyShort, nextLookMs } from "../../../src/workers/eviction/pace.js";
 import { partsOf, storageOf } from "../../../src/workers/eviction/pod-storage.js";
 import { layersOf } from "../../../src/workers/eviction/writable-layers.js";
 import { GIB, MIB, pod, seen, threshold } from "./kit.js";
+
+const FAST_MS = 100;
 
 const quantity = parseQuantity;
 

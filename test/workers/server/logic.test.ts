@@ -8,14 +8,16 @@ import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/se
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
-import { FLUSH_INTERVAL_MS, LogFlushWatch, startServer } from "../../../src/workers/server/start.js";
+import { LogFlushWatch, startServer } from "../../../src/workers/server/start.js";
 import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { PodList } from "../../../src/workers/server/pod-list.js";
-import { COLLECT_DEADLINE_MS } from "../../../src/workers/server/scrape.js";
 import { ManualClock } from "./manual-clock.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { freePort } from "../../support/free-port.js";
+
+const FLUSH_INTERVAL_MS = 30_000;
+const COLLECT_DEADLINE_MS = 2000;
 
 interface Answer {
   status: number;

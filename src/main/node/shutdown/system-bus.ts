@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { BusAddressError, BusCallError, BusDeadlineError, BusLostError } from "./errors.js";
 
-export const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
+const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 const DEADLINE_MS = 5000;
 const SIGNAL = 4;
 const BUS = { destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus" };

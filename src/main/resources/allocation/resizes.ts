@@ -28,8 +28,8 @@ import { byTurn, featuresMissingFor, infeasible, raisesRequests, type ResizeRule
 import { backoffMs } from "../../../shared/turns/backoff.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
-export const FIRST_RETRY_MS = 30_000;
-export const RETRY_MS = 180_000;
+const FIRST_RETRY_MS = 30_000;
+const RETRY_MS = 180_000;
 /** A resize that the runtime refused. */
 const FAILED = { initialMs: 1000, maxMs: 60_000 };
 

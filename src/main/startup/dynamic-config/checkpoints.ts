@@ -12,7 +12,7 @@ import { CheckpointGarbageError } from "./errors.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** Checkpoints kept besides those in use. */
-export const KEPT_CHECKPOINTS = 5;
+const KEPT_CHECKPOINTS = 5;
 const MANIFEST = "manifest.json";
 
 export class Checkpoints {

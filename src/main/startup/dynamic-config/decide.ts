@@ -10,7 +10,7 @@ import { shortDigest } from "./config-files.js";
 import type { BadMark, Pointer, Trial } from "./meta.js";
 
 /** Number of starts that may end during the trial; the next start uses the last known good configuration. */
-export const MAX_TRIAL_STARTS = 3;
+const MAX_TRIAL_STARTS = 3;
 
 export interface Known {
   readonly assigned?: Pointer | undefined;

@@ -14,9 +14,9 @@ import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-export const SETTLE_MS = 500;
-export const LONGEST_WAIT_MS = 5_000;
-export const MIN_RESTART_MS = 10_000;
+const SETTLE_MS = 500;
+const LONGEST_WAIT_MS = 5_000;
+const MIN_RESTART_MS = 10_000;
 
 export interface FollowOptions {
   /** Whether the kubelet is healthy now, as /healthz has it. */

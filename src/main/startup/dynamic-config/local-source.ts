@@ -12,7 +12,7 @@ import { watchPointsOf, type WatchPoints } from "./watch-points.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** The source finds changes that the watch missed within this time. */
-export const RECHECK_MS = 20_000;
+const RECHECK_MS = 20_000;
 
 export class LocalSource implements ConfigurationSource {
   readonly name = "files";

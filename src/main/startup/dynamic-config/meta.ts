@@ -34,7 +34,7 @@ export interface Meta {
 }
 
 /** Marks beyond this are forgotten, the oldest first. */
-export const MAX_BAD_MARKS = 50;
+const MAX_BAD_MARKS = 50;
 const VERSION = 1;
 
 export class MetaStore {

@@ -15,7 +15,7 @@ export interface LocalPaths {
   readonly dropIns?: string;
 }
 
-export const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_DROP_INS = 1000;
 
 /** Rejects with SourceReadError. */

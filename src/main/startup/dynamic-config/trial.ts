@@ -4,9 +4,9 @@
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 
 /** Default of configTrialDuration, the field of old. */
-export const TRIAL_MS = 10 * 60_000;
+const TRIAL_MS = 10 * 60_000;
 /** A kubelet that is not healthy this long after its start has failed. */
-export const NEVER_HEALTHY_MS = 5 * 60_000;
+const NEVER_HEALTHY_MS = 5 * 60_000;
 const HEALTH_LOOK_MS = 5_000;
 
 export interface TrialOptions {

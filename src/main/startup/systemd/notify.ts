@@ -21,7 +21,7 @@ export interface SystemdNotifier {
 
 /** A full queue (systemd is busy, or reloads) is tried again this often, for this long, ms. */
 const RETRY_MS = 50;
-export const DELIVERY_MS = 5_000;
+const DELIVERY_MS = 5_000;
 /** Above this limit the oldest message is dropped: only the newest status matters. */
 const MAX_WAITING = 16;
 

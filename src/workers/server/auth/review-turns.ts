@@ -7,12 +7,12 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { ReviewLimits } from "../../../shared/contracts/server.js";
 
 /** With upstream's 50 reviews a second, 2.5 s of work. */
-export const MAX_WAITING = 128;
+const MAX_WAITING = 128;
 /**
  * Limit for one network. A client retries after 429; the API server and scrapers need one review per user and cache
  * period.
  */
-export const MAX_WAITING_PER_NETWORK = 32;
+const MAX_WAITING_PER_NETWORK = 32;
 
 /** The review was not sent: too many reviews wait. The client gets 429. */
 export class TooManyReviewsError extends Error {

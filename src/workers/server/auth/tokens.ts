@@ -11,7 +11,7 @@ import { ReviewTurns } from "./review-turns.js";
 import { REVIEW_TIMEOUT_MS, TOKEN_REVIEWS, type TokenReview } from "./reviews.js";
 import type { User } from "./user.js";
 
-export const REFUSAL_TTL_MS = 10_000;
+const REFUSAL_TTL_MS = 10_000;
 const LIMIT = 4096;
 const UNKNOWN = "the API server does not know it";
 

@@ -12,9 +12,9 @@ export interface HandshakeLimits {
 }
 
 /** Both figures are multiplied by it for a network with an authorised client: kubectl exec through one API server, scrapers. */
-export const AUTHORISED_FACTOR = 10;
+const AUTHORISED_FACTOR = 10;
 /** A network counts as authorised this long after its last authorised request, milliseconds. */
-export const AUTHORISED_MS = 10 * 60_000;
+const AUTHORISED_MS = 10 * 60_000;
 /** Number of networks kept, of each kind; the least recently used one is dropped. */
 const NETWORKS = 4096;
 

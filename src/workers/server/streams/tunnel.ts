@@ -15,7 +15,7 @@ import type { Ends, Join, Passage } from "./passage.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
-export const LINGER_MS = 30_000;
+const LINGER_MS = 30_000;
 /** Validity of an address of the streaming server, seconds. */
 const RETRY_AFTER = "60";
 

@@ -7,11 +7,11 @@ import { dirname } from "node:path";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { asError } from "../../../shared/errors/thrown.js";
 
-export const LOOK_MS = 60_000;
+const LOOK_MS = 60_000;
 /** Until they were good for the first time: their folder may not even be there. */
-export const FIRST_LOOK_MS = 1000;
+const FIRST_LOOK_MS = 1000;
 /** A writer that replaces two files needs a moment for the second. */
-export const SETTLE_MS = 100;
+const SETTLE_MS = 100;
 
 export interface WatchedFilesOptions {
   paths: readonly string[];

@@ -1,12 +1,14 @@
 // Events on their way to the API server: in order, counted when lost, never for ever.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { EventSink, QUEUE_LIMIT } from "../../../../src/main/events/sink/event-sink.js";
+import { EventSink } from "../../../../src/main/events/sink/event-sink.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Event } from "../../../../src/shared/api/event.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const QUEUE_LIMIT = 1000;
 
 const turn = async (): Promise<void> => {
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));

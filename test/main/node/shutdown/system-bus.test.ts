@@ -13,10 +13,12 @@ import {
 } from "../../../../src/main/node/shutdown/errors.js";
 import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
-import { SYSTEM_BUS_SOCKET, systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
+import { systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
 import { FakeLogind } from "../../../support/fake-logind.js";
 import { keptLog, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const SYSTEM_BUS_SOCKET = "/run/dbus/system_bus_socket";
 
 let dir: string;
 let fake: FakeLogind;

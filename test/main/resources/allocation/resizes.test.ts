@@ -6,7 +6,7 @@ import { AdmissionQueue } from "../../../../src/main/admission/admission-queue.j
 import { NodeAdmission } from "../../../../src/main/admission/node-admission.js";
 import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
 import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
-import { FIRST_RETRY_MS, Resizes, RETRY_MS } from "../../../../src/main/resources/allocation/resizes.js";
+import { Resizes } from "../../../../src/main/resources/allocation/resizes.js";
 import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
 import { defaultResizeRules } from "../../../support/resize-kit.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
@@ -17,6 +17,9 @@ import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { settle } from "../../../support/sync-kit.js";
 import { admissionNode } from "../../admission/kit.js";
+
+const RETRY_MS = 180_000;
+const FIRST_RETRY_MS = 30_000;
 
 /** Of a node with 2000. */
 const asking = (name: string, milli: number): Pod =>

@@ -5,12 +5,12 @@ import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
-import { MAX_TRIAL_STARTS } from "../../../../src/main/startup/dynamic-config/decide.js";
 import { prepareConfiguration } from "../../../../src/main/startup/dynamic-config/prepare.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { EditedSource, storeFolder, textOfActive, validate } from "./kit.js";
 
+const MAX_TRIAL_STARTS = 3;
 const TEXTS = ["good 1", "good 2", "crashing 1", "crashing 2", "invalid 1", undefined] as const;
 type Command = { edit: (typeof TEXTS)[number] } | "restart" | "kill" | "failedStart" | "elapse";
 

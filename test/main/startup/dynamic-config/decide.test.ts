@@ -3,12 +3,12 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import {
   chooseConfiguration,
-  MAX_TRIAL_STARTS,
   type Choice,
   type ChoiceInput,
   type Known,
 } from "../../../../src/main/startup/dynamic-config/decide.js";
 
+const MAX_TRIAL_STARTS = 3;
 const A = "a".repeat(64);
 const B = "b".repeat(64);
 const C = "c".repeat(64);

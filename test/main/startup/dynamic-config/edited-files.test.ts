@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
-import { followConfiguration, MIN_RESTART_MS } from "../../../../src/main/startup/dynamic-config/follow.js";
+import { followConfiguration } from "../../../../src/main/startup/dynamic-config/follow.js";
 import { LocalSource } from "../../../../src/main/startup/dynamic-config/local-source.js";
 import { prepareConfiguration } from "../../../../src/main/startup/dynamic-config/prepare.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { validate } from "./kit.js";
+
+const MIN_RESTART_MS = 10_000;
 
 test("an edit in several writes to several files: one restart, which runs with all of it", async (t) => {
   const root = await temporaryFolder(t);

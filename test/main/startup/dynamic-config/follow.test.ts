@@ -6,16 +6,18 @@ import type { ConfigFiles } from "../../../../src/main/startup/dynamic-config/co
 import type { DynamicConfig } from "../../../../src/main/startup/dynamic-config/dynamic-config.js";
 import {
   followConfiguration,
-  LONGEST_WAIT_MS,
-  MIN_RESTART_MS,
-  SETTLE_MS,
   type FollowedConfig,
   type FollowOptions,
 } from "../../../../src/main/startup/dynamic-config/follow.js";
-import { NEVER_HEALTHY_MS, TRIAL_MS } from "../../../../src/main/startup/dynamic-config/trial.js";
 import type { SteppedClock } from "../../../support/stepped-clock.js";
 import { until } from "../../../support/sources-kit.js";
 import { digest, Node, textOfActive } from "./kit.js";
+
+const TRIAL_MS = 10 * 60_000;
+const SETTLE_MS = 500;
+const NEVER_HEALTHY_MS = 5 * 60_000;
+const MIN_RESTART_MS = 10_000;
+const LONGEST_WAIT_MS = 5_000;
 
 interface Running {
   node: Node & { clock: SteppedClock };

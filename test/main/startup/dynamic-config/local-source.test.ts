@@ -7,11 +7,14 @@ import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isSourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
-import { LocalSource, RECHECK_MS } from "../../../../src/main/startup/dynamic-config/local-source.js";
-import { MAX_FILE_BYTES, readLocal } from "../../../../src/main/startup/dynamic-config/read-local.js";
+import { LocalSource } from "../../../../src/main/startup/dynamic-config/local-source.js";
+import { readLocal } from "../../../../src/main/startup/dynamic-config/read-local.js";
 import { watchPointsOf } from "../../../../src/main/startup/dynamic-config/watch-points.js";
 import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const RECHECK_MS = 20_000;
 
 const run = promisify(execFile);
 

@@ -3,12 +3,15 @@ import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Checkpoints, KEPT_CHECKPOINTS } from "../../../../src/main/startup/dynamic-config/checkpoints.js";
+import { Checkpoints } from "../../../../src/main/startup/dynamic-config/checkpoints.js";
 import { digestOf, type ConfigFiles } from "../../../../src/main/startup/dynamic-config/config-files.js";
-import { MAX_BAD_MARKS, MetaStore } from "../../../../src/main/startup/dynamic-config/meta.js";
+import { MetaStore } from "../../../../src/main/startup/dynamic-config/meta.js";
 import { keptLog } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { configOf, storeFolder } from "./kit.js";
+
+const MAX_BAD_MARKS = 50;
+const KEPT_CHECKPOINTS = 5;
 
 const FILES: ConfigFiles = {
   config: { path: "/etc/kubernetes/kubelet.yaml", text: "\uFEFFkind: KubeletConfiguration\r\nmaxPods: 5 # ü" },

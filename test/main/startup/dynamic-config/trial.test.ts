@@ -1,8 +1,11 @@
 // The time of proof under virtual time.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { NEVER_HEALTHY_MS, TRIAL_MS, TrialWatch } from "../../../../src/main/startup/dynamic-config/trial.js";
+import { TrialWatch } from "../../../../src/main/startup/dynamic-config/trial.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const TRIAL_MS = 10 * 60_000;
+const NEVER_HEALTHY_MS = 5 * 60_000;
 
 interface Trial {
   clock: SteppedClock;

@@ -3,11 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { DELIVERY_MS, systemdNotifier } from "../../../../src/main/startup/systemd/notify.js";
+import { systemdNotifier } from "../../../../src/main/startup/systemd/notify.js";
 import type { Logger } from "../../../../src/shared/log/logger.js";
 import { OsCallError } from "../../../../src/shared/os/errors.js";
 import { DatagramReceiver } from "../../../support/datagram-receiver.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const DELIVERY_MS = 5_000;
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-notify-"));
 after(() => rm(scratch, { recursive: true }));

@@ -11,10 +11,11 @@ import { bearerToken, withoutToken } from "../../../../src/workers/server/auth/b
 import { certificateClaim, type TlsPeer, Peers } from "../../../../src/workers/server/auth/peers.js";
 import { ExpiringCache } from "../../../../src/workers/server/auth/expiring-cache.js";
 import { Refusals } from "../../../../src/workers/server/auth/refusals.js";
-import { REFUSAL_TTL_MS, Tokens, type TokenVerdict } from "../../../../src/workers/server/auth/tokens.js";
+import { Tokens, type TokenVerdict } from "../../../../src/workers/server/auth/tokens.js";
 import { facts } from "../../../support/facts.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
+const REFUSAL_TTL_MS = 10_000;
 const NO_LIMITS = { qps: -1, burst: 0 };
 
 describe("attributes", () => {

@@ -4,13 +4,12 @@ import { test } from "node:test";
 import type { ApiClient } from "../../../../src/shared/api/client/port.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
-import {
-  MAX_WAITING,
-  MAX_WAITING_PER_NETWORK,
-  TooManyReviewsError,
-} from "../../../../src/workers/server/auth/review-turns.js";
+import { TooManyReviewsError } from "../../../../src/workers/server/auth/review-turns.js";
 import { Tokens } from "../../../../src/workers/server/auth/tokens.js";
 import { ManualClock } from "../manual-clock.js";
+
+const MAX_WAITING_PER_NETWORK = 32;
+const MAX_WAITING = 128;
 
 /** Tokens, and an API server that knows "good" ones only. */
 class World {

@@ -6,9 +6,6 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
-import { SIGN_OF_LIFE_MS } from "../../../../src/workers/server/streams/websocket/web-socket.js";
-import { MAX_MESSAGE } from "../../../../src/workers/server/streams/websocket/handshake.js";
-import { LINGER_MS } from "../../../../src/workers/server/streams/tunnel.js";
 import { HandlerError } from "../../../../src/workers/server/owned.js";
 import { armFaultPoint } from "../../../../src/shared/thread/fault-points.js";
 import { cut } from "../../../support/cut.js";
@@ -17,6 +14,10 @@ import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
+
+const SIGN_OF_LIFE_MS = 20_000;
+const MAX_MESSAGE = 1024 * 1024;
+const LINGER_MS = 30_000;
 
 const [STDOUT, STDERR, ERROR, RESIZE] = [1, 2, 3, 4];
 const V5 = "v5.channel.k8s.io";

@@ -6,8 +6,10 @@ import { Socket, type AddressInfo } from "node:net";
 import { Duplex } from "node:stream";
 import { test } from "node:test";
 import { bytesAsTheyAre } from "../../../../src/workers/server/streams/passage.js";
-import { LINGER_MS, Tunnels } from "../../../../src/workers/server/streams/tunnel.js";
+import { Tunnels } from "../../../../src/workers/server/streams/tunnel.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const LINGER_MS = 30_000;
 
 /** Takes one write, and the next when that is released. */
 class SlowClient extends Duplex {

@@ -4,8 +4,12 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { FIRST_LOOK_MS, LOOK_MS, SETTLE_MS, WatchedFiles } from "../../../../src/workers/server/tls/watched-files.js";
+import { WatchedFiles } from "../../../../src/workers/server/tls/watched-files.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+
+const SETTLE_MS = 100;
+const LOOK_MS = 60_000;
+const FIRST_LOOK_MS = 1000;
 
 let dir: string;
 let clock: SteppedClock;

@@ -10,7 +10,7 @@ export type UnitProperty =
   | readonly [name: string, type: "t", value: bigint];
 
 /** systemd's "infinity". */
-export const NO_LIMIT = (1n << 64n) - 1n;
+const NO_LIMIT = (1n << 64n) - 1n;
 const SECOND_US = 1_000_000n;
 /** One percent of a CPU in a second: systemd keeps quotas in whole percents. */
 const PERCENT_US = SECOND_US / 100n;

@@ -11,7 +11,7 @@ import { ownedBy } from "../../owned.js";
 import { openWebSocket } from "./handshake.js";
 
 /** If a client's pings wait behind input that is not read, we send a pong this often; kubectl gives up after 61 s. */
-export const SIGN_OF_LIFE_MS = 20_000;
+const SIGN_OF_LIFE_MS = 20_000;
 
 interface WebSocketEvents {
   /** @throws WebSocketError */

@@ -5,9 +5,10 @@ import type { CgroupLimits } from "../../../../../src/main/resources/cgroups/cgr
 import {
   accountingProperties,
   limitProperties,
-  NO_LIMIT,
   slicePropertiesAtStart,
 } from "../../../../../src/main/resources/cgroups/systemd/systemd-properties.js";
+
+const NO_LIMIT = (1n << 64n) - 1n;
 
 const shown = (limits: CgroupLimits, version: 1 | 2): string =>
   limitProperties(limits, version)
