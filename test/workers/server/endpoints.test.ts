@@ -192,11 +192,11 @@ describe("/debug/pprof", () => {
   test("profiles in V8's formats, one at a time", async () => {
     await open();
     match((await ask("/debug/pprof/"))[1], /profile<\/a>/);
-    const [cpu, busy] = await Promise.all([
-      server.ask("/debug/pprof/profile?seconds=0.1&thread=server"),
-      new Promise((resolve) => setTimeout(resolve, 30)).then(() => ask("/debug/pprof/heap?seconds=0.01&thread=server")),
-    ]);
-    equal(busy[0], 409);
+    const idle = await server.inflight();
+    const taken = server.ask("/debug/pprof/profile?seconds=1&thread=server");
+    while ((await server.inflight()) <= idle) await new Promise((resolve) => setImmediate(resolve));
+    equal((await ask("/debug/pprof/heap?seconds=0.01&thread=server"))[0], 409);
+    const cpu = await taken;
     deepEqual([cpu.status, cpu.headers["content-disposition"]], [200, 'attachment; filename="server.cpuprofile"']);
     ok(Array.isArray((JSON.parse(cpu.body) as { nodes: unknown }).nodes));
     const [status, heap] = await ask("/debug/pprof/heap?seconds=0.01&thread=server");
