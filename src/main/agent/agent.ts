@@ -124,6 +124,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
           ports: { exclusive: managers },
           cluster: () => runtime.cluster?.(),
           activePodsOnly: settings.runtime.podResourcesListUseActivePods,
+          ...(settings.runtime.podsApi && { podsApi: { pods: sync.statuses, events: sync.events } }),
         }),
       ),
       running("warnings about the machine", () =>

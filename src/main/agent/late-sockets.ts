@@ -8,6 +8,8 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
+import type { PodsApiOptions } from "../node/pods-api/server.js";
+import type { PodEventStream } from "../sync/pod-events.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { PluginHandler } from "../model/plugin-handler.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
@@ -27,6 +29,8 @@ export interface LateSocketsDeps {
   cluster: ClusterAccess;
   /** Gate KubeletPodResourcesListUseActivePods. */
   activePodsOnly: boolean;
+  /** Gate PodsAPI. */
+  podsApi?: { pods: PodsApiOptions["pods"]; events: Pick<PodEventStream, "subscribe"> };
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
@@ -38,6 +42,7 @@ export interface LateSockets {
 
 export function startLateSockets(deps: LateSocketsDeps): LateSockets {
   const { rootDir, devices, clock } = deps;
+  const { podsApi } = deps;
   const log = moduleLogger(deps.log, "late-sockets");
   const ending = new AbortController();
   const { signal } = ending;
@@ -83,8 +88,19 @@ export function startLateSockets(deps: LateSocketsDeps): LateSockets {
         });
         return () => server.stop();
       }),
+      ...(podsApi === undefined ? [] : [keepTrying("the pods API", () => servePods(podsApi))]),
       ...(deps.watchPlugins ? [keepTrying("plugins_registry", () => watchPlugins(devices.handler))] : []),
     ]);
+  };
+
+  const servePods = async ({ pods, events }: NonNullable<LateSocketsDeps["podsApi"]>): Promise<() => void> => {
+    const { servePodsApi } = await import("../node/pods-api/server.js");
+    const server = await servePodsApi({
+      ...{ pods, clock, log, registry: deps.registry },
+      directory: `${rootDir}/pods-api`,
+      subscribe: (subscriber) => events.subscribe("pods-api", subscriber),
+    });
+    return () => server.stop();
   };
 
   const watchPlugins = async (handler: PluginHandler): Promise<() => Promise<void>> => {

@@ -62,6 +62,7 @@ const SUBSCRIBERS = [
   "timelines",
   "eviction",
   "cluster",
+  "pods-api",
 ] as const;
 export type PodSubscriberName = (typeof SUBSCRIBERS)[number];
 

@@ -8,7 +8,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
   kubelet_memory_manager_pinning_requests_total: "Number of containers that requested memory from the memory manager",
   kubelet_memory_manager_pinning_errors_total:
     "Number of containers for which the memory manager could not allocate memory",
-  kubelet_pod_watch_events_dropped_total: "Cumulative number of pod watch events dropped; this kubelet drops none",
+  kubelet_pod_watch_events_dropped_total: "Cumulative number of pod watch events dropped",
   force_cleaned_failed_volume_operations_total:
     "The number of volumes that failed force cleanup after their reconstruction failed; this kubelet does no force cleanup",
   force_cleaned_failed_volume_operation_errors_total:

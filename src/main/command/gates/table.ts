@@ -209,7 +209,7 @@ export const GATES = {
   PodReadyToStartContainersCondition: gate("BETA", true),
   PodSchedulingReadiness: gate("GA", true, { locked: true }),
   PodTopologyLabelsAdmission: gate("BETA", true),
-  PodsAPI: gate("ALPHA", false),
+  PodsAPI: gate("ALPHA", false, { actedOn: true }),
   PortForwardWebsockets: gate("BETA", true),
   PreferSameTrafficDistribution: gate("GA", true, { locked: true }),
   PreventStaticPodAPIReferences: gate("BETA", true, { actedOn: true }),

@@ -26,6 +26,7 @@ export function runtimeSettings(read: ConfigReader) {
     resourceHealthStatusMessage: read.gate("ResourceHealthStatusMessage"),
     draExtendedResource: read.gate("DRAExtendedResource"),
     podResourcesListUseActivePods: read.gate("KubeletPodResourcesListUseActivePods"),
+    podsApi: read.gate("PodsAPI"),
     restartGates: {
       containerRestartRules: read.gate("ContainerRestartRules"),
       restartAllContainers: read.gate("RestartAllContainersOnContainerExits"),

@@ -1,0 +1,147 @@
+// The pods of this node as the pods API shows them, and the watchers of their changes.
+// Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; an event
+// that does not fit a slow watcher's queue is dropped and counted. A pod is encoded once per change, and only for a reader.
+import type { Pod } from "../../../shared/api/pod.js";
+import { encode } from "../../../shared/api/protobuf/encode.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import { EventType, type WatchPodsEvent } from "../../../shared/plugins/gen/pods.v1alpha1.js";
+
+/** Upstream's size of a watcher's queue. */
+const QUEUE_LIMIT = 100;
+
+export interface PodsViewDeps {
+  /** Pods of the node with their statuses. */
+  pods: () => Iterable<Pod>;
+  /** An event was dropped: the watcher is too slow, or the pod cannot be encoded. */
+  dropped: () => void;
+  log: Pick<Logger, "warn">;
+}
+
+/** Takes events while it returns true; after false, `ready` on the watcher resumes it. */
+type Send = (event: WatchPodsEvent) => boolean;
+
+interface Kept {
+  pod: Pod;
+  /** undefined: not encoded yet; null: it cannot be. */
+  bytes: Uint8Array | null | undefined;
+}
+
+export class PodsView {
+  private readonly kept = new Map<string, Kept>();
+  private readonly watchers = new Set<Watcher>();
+
+  constructor(private readonly deps: PodsViewDeps) {
+    for (const pod of deps.pods()) this.kept.set(pod.metadata.uid, { pod, bytes: undefined });
+  }
+
+  get watching(): number {
+    return this.watchers.size;
+  }
+
+  /** The pod is new, or its definition or status changed. */
+  changed(pod: Pod): void {
+    const { uid } = pod.metadata;
+    const type = this.kept.has(uid) ? EventType.MODIFIED : EventType.ADDED;
+    const kept: Kept = { pod, bytes: undefined };
+    this.kept.set(uid, kept);
+    this.broadcast(type, kept);
+  }
+
+  removed(uid: string): void {
+    const kept = this.kept.get(uid);
+    if (kept === undefined) return;
+    this.kept.delete(uid);
+    this.broadcast(EventType.DELETED, kept);
+  }
+
+  /** Encoded, in the order of their UIDs. */
+  list(): Uint8Array[] {
+    return this.sorted().flatMap((kept) => this.bytesOf(kept) ?? []);
+  }
+
+  /** Encoded; undefined: no such pod. */
+  get(uid: string): Uint8Array | undefined {
+    const kept = this.kept.get(uid);
+    return kept === undefined ? undefined : this.bytesOf(kept);
+  }
+
+  /** Sends at once what exists. */
+  watch(send: Send): Watcher {
+    const first: WatchPodsEvent[] = [];
+    for (const kept of this.sorted()) {
+      const pod = this.bytesOf(kept);
+      if (pod === undefined) this.deps.dropped();
+      else first.push({ type: EventType.ADDED, pod });
+    }
+    first.push({ type: EventType.INITIAL_SYNC_COMPLETE, pod: new Uint8Array(0) });
+    const watcher = new Watcher(first, send);
+    this.watchers.add(watcher);
+    watcher.ready();
+    return watcher;
+  }
+
+  unwatch(watcher: Watcher): void {
+    this.watchers.delete(watcher);
+  }
+
+  private broadcast(type: EventType, kept: Kept): void {
+    if (this.watchers.size === 0) return;
+    const pod = this.bytesOf(kept);
+    for (const watcher of this.watchers) {
+      if (pod === undefined || !watcher.put({ type, pod })) this.deps.dropped();
+    }
+  }
+
+  private bytesOf(kept: Kept): Uint8Array | undefined {
+    if (kept.bytes === undefined) {
+      try {
+        kept.bytes = encode("Pod", kept.pod);
+      } catch (error) {
+        kept.bytes = null;
+        const { uid } = kept.pod.metadata;
+        this.deps.log.warn({ err: error, uid }, `pod ${uid} is left out of the pods API: ${errorText(error)}`);
+      }
+    }
+    return kept.bytes ?? undefined;
+  }
+
+  private sorted(): Kept[] {
+    return [...this.kept.values()].sort((a, b) => (a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1));
+  }
+}
+
+/** The queue of one watcher. */
+class Watcher {
+  private isReady = false;
+  private readonly limit: number;
+
+  constructor(
+    private readonly queue: WatchPodsEvent[],
+    private readonly send: Send,
+  ) {
+    this.limit = queue.length + QUEUE_LIMIT;
+  }
+
+  /** @returns false if the queue is full */
+  put(event: WatchPodsEvent): boolean {
+    if (this.queue.length >= this.limit) return false;
+    this.queue.push(event);
+    this.flush();
+    return true;
+  }
+
+  /** The client took what was sent. */
+  ready(): void {
+    this.isReady = true;
+    this.flush();
+  }
+
+  private flush(): void {
+    while (this.isReady) {
+      const event = this.queue.shift();
+      if (event === undefined) return;
+      this.isReady = this.send(event);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// The pods API at <root-dir>/pods-api/pods-api.sock (gate PodsAPI): the pods of this node for programs on it, without a way through
+// the API server. KEP-4188. Loaded only with the gate, after the kubelet has started.
+import { Server, status, type ServerWritableStream } from "@grpc/grpc-js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import {
+  PodsService,
+  type PodsServer,
+  type WatchPodsEvent,
+  type WatchPodsRequest,
+} from "../../../shared/plugins/gen/pods.v1alpha1.js";
+import type { Pod } from "../../../shared/api/pod.js";
+import type { PodSubscriber } from "../../sync/pod-events.js";
+import { CallRate } from "../call-rate.js";
+import { listenOnSocket } from "../local-socket.js";
+import { PodsView } from "./pods-view.js";
+
+const MAX_WATCHERS = 100;
+const REFUSED = { code: status.RESOURCE_EXHAUSTED, details: "rejected by rate limit" };
+
+export interface PodsApiOptions {
+  /** <root-dir>/pods-api */
+  directory: string;
+  /** Pods of the node with their statuses. */
+  pods: { all(): Iterable<Pod>; get(uid: string): Pod | undefined };
+  /** Subscribes to the events of pods; called once. */
+  subscribe: (subscriber: PodSubscriber) => void;
+  registry: ThreadRegistry;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Rejects when the socket can't be made. */
+export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): void }> {
+  const { directory, pods, registry, clock, log } = options;
+  const dropped = registry.counter(
+    "kubelet_pod_watch_events_dropped_total",
+    "Cumulative number of pod watch events dropped",
+  );
+  const view = new PodsView({ pods: () => pods.all(), dropped: () => dropped.inc(), log });
+  const server = new Server();
+  server.addService(PodsService, handlers(view, new CallRate(clock)));
+  await listenOnSocket(server, directory, "pods-api.sock");
+  const changed = ({ pod }: { pod: Pod }): void => view.changed(pods.get(pod.metadata.uid) ?? pod);
+  options.subscribe({ accepted: changed, statusChanged: changed, removed: ({ uid }) => view.removed(uid) });
+  return { stop: () => server.forceShutdown() };
+}
+
+function handlers(view: PodsView, rate: CallRate): PodsServer {
+  return {
+    listPods(_call, answer) {
+      if (rate.allow()) answer(null, { pods: view.list() });
+      else answer(REFUSED);
+    },
+    getPod({ request: { podUID } }, answer) {
+      const pod = rate.allow() ? view.get(podUID) : REFUSED;
+      if (pod === undefined) answer({ code: status.NOT_FOUND, details: `pod with UID ${podUID} not found` });
+      else if ("code" in pod) answer(pod);
+      else answer(null, { pod });
+    },
+    watchPods(call) {
+      if (!rate.allow()) call.emit("error", REFUSED);
+      else if (view.watching >= MAX_WATCHERS) {
+        call.emit("error", { code: status.RESOURCE_EXHAUSTED, details: `${MAX_WATCHERS} clients watch already` });
+      } else serveWatch(view, call);
+    },
+  };
+}
+
+function serveWatch(view: PodsView, call: ServerWritableStream<WatchPodsRequest, WatchPodsEvent>): void {
+  const watcher = view.watch((event) => call.write(event));
+  call.on("drain", () => watcher.ready());
+  const end = (): void => view.unwatch(watcher);
+  call.on("cancelled", () => {
+    end();
+    call.end();
+  });
+  call.on("close", end);
+  call.on("error", end);
+}

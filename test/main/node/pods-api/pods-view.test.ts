@@ -1,0 +1,87 @@
+// The pods API: what clients read and watch.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PodsView } from "../../../../src/main/node/pods-api/pods-view.js";
+import { EventType, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
+import { keptLog } from "../../../support/sources-kit.js";
+import { pod as podWith } from "../../../support/pods.js";
+import { decode } from "../../../support/protobuf-decode.js";
+
+const base = podWith({});
+const pod = (uid: string, phase?: string): Pod =>
+  ({
+    ...base,
+    metadata: { ...base.metadata, uid, name: uid },
+    ...(phase !== undefined && { status: { phase } }),
+  }) as Pod;
+
+function view(pods: readonly Pod[]): { view: PodsView; dropped: () => number; lines: () => number } {
+  let dropped = 0;
+  const { log, lines } = keptLog();
+  const made = new PodsView({ pods: () => pods, dropped: () => dropped++, log });
+  return { view: made, dropped: () => dropped, lines: () => lines.length };
+}
+
+/** "ADDED a Running" */
+function text({ type, pod: bytes }: WatchPodsEvent): string {
+  const { metadata, status } = decode("Pod", bytes) as { metadata?: { uid: string }; status?: { phase: string } };
+  return [EventType[type], metadata?.uid, status?.phase].filter((word) => word !== undefined).join(" ");
+}
+const uids = (list: readonly Uint8Array[]): unknown[] =>
+  list.map((bytes) => (decode("Pod", bytes)["metadata"] as { uid: string }).uid);
+
+test("a watcher gets the pods of the node, the end of the list, then each change in order", () => {
+  const { view: pods } = view([pod("b"), pod("a", "Running")]);
+  const seen: string[] = [];
+  const watcher = pods.watch((event) => seen.push(text(event)) > 0);
+  assert.deepEqual(seen.splice(0), ["ADDED a Running", "ADDED b", "INITIAL_SYNC_COMPLETE"]);
+  pods.changed(pod("c"));
+  pods.changed(pod("c", "Running"));
+  pods.removed("c");
+  pods.removed("never seen");
+  assert.deepEqual(seen.splice(0), ["ADDED c", "MODIFIED c Running", "DELETED c Running"]);
+  pods.unwatch(watcher);
+  pods.changed(pod("d"));
+  assert.deepEqual(seen, []);
+  assert.equal(pods.watching, 0);
+});
+
+test("pods are listed in the order of their UIDs and found by UID", () => {
+  const { view: pods } = view([pod("b"), pod("a")]);
+  assert.deepEqual(uids(pods.list()), ["a", "b"]);
+  assert.deepEqual(uids([pods.get("b") ?? assert.fail("no b")]), ["b"]);
+  pods.removed("b");
+  assert.equal(pods.get("b"), undefined);
+});
+
+test("events that a slow watcher does not take are dropped beyond 100 and counted; other watchers get all", () => {
+  const { view: pods, dropped } = view([pod("a")]);
+  const [slow, quick]: [string[], string[]] = [[], []];
+  const watcher = pods.watch((event) => {
+    slow.push(text(event));
+    return false;
+  });
+  pods.watch((event) => quick.push(text(event)) > 0);
+  for (let i = 0; i < 150; i++) pods.changed(pod("a", `P${i}`));
+  assert.deepEqual(slow, ["ADDED a"]);
+  assert.equal(quick.length, 152);
+  assert.ok(dropped() >= 48 && dropped() <= 50, String(dropped()));
+  const before = dropped();
+  for (let i = 0; i < 200; i++) watcher.ready();
+  assert.deepEqual(slow.slice(1, 4), ["INITIAL_SYNC_COMPLETE", "MODIFIED a P0", "MODIFIED a P1"]);
+  pods.changed(pod("a", "Late"));
+  assert.equal(slow.at(-1), "MODIFIED a Late");
+  assert.equal(dropped(), before);
+});
+
+test("a pod that cannot be encoded is left out, logged once and counted as dropped; the others stay", () => {
+  const broken = { ...pod("x"), spec: { ...base.spec, priority: 0.5 } };
+  const { view: pods, dropped, lines } = view([broken, pod("a")]);
+  assert.deepEqual(uids(pods.list()), ["a"]);
+  assert.equal(pods.get("x"), undefined);
+  const seen: string[] = [];
+  pods.watch((event) => seen.push(text(event)) > 0);
+  assert.deepEqual(seen, ["ADDED a", "INITIAL_SYNC_COMPLETE"]);
+  assert.deepEqual([lines(), dropped()], [1, 1]);
+});
