@@ -1,6 +1,7 @@
 # make            compile, fetching npm packages first where they are missing
 # make install    into $(DESTDIR)$(PREFIX); MODE=standalone (default), kubeadm or plain; FORCE=1 replaces a foreign kubelet
 # make uninstall  removes what was installed; PURGE=1 also the configuration and the kubelet's state
+# make packages   .deb, .rpm and tarball for amd64 and arm64 below dist/packages; ARCH=amd64, FORMATS=deb,tar: only these; VERSION=
 DESTDIR ?=
 PREFIX ?= /usr
 MODE ?=
@@ -9,11 +10,15 @@ NODE ?= node
 TARGET_NODE ?=
 INSTALLER = dist/packaging/install/main.js
 
-.PHONY: all install uninstall
+.PHONY: all install uninstall packages
 
 all:
 	test -e node_modules || npm ci --include=dev --no-audit --no-fund
 	npm run --silent build
+
+packages: all
+	@$(NODE) dist/packaging/release/main.js \
+	  $(if $(ARCH),--arch "$(ARCH)") $(if $(FORMATS),--formats "$(FORMATS)") $(if $(VERSION),--version "$(VERSION)")
 
 install uninstall:
 	@test -e $(INSTALLER) || { echo "not built yet: run make first" >&2; exit 1; }

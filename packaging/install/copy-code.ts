@@ -8,9 +8,9 @@ const NEVER_LOADED = /\.(ts|mts|cts|map|md|markdown|flow|tsbuildinfo)$/;
 /** Only right below a package: deeper down these are ordinary names. */
 const AUTHORS_FOLDERS = /^\/(tests?|__tests__|bench|benchmarks?|docs?|examples?|coverage|node_modules|\.[^/]*)(\/|$)/;
 
-/** Compiled code of ours. */
-export function copyCode(from: string, to: string): Promise<void> {
-  return cp(from, to, { recursive: true, filter: (path) => !NEVER_LOADED.test(path) });
+/** Compiled code of ours; `wanted` may leave out more of it. */
+export function copyCode(from: string, to: string, wanted: (path: string) => boolean = () => true): Promise<void> {
+  return cp(from, to, { recursive: true, filter: (path) => !NEVER_LOADED.test(path) && wanted(path) });
 }
 
 /** One npm package; those inside it are listed, and copied, by themselves. */

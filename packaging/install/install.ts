@@ -13,10 +13,8 @@ import { copyCode, copyPackage } from "./copy-code.js";
 import { productionPackages } from "./production-packages.js";
 import { readRecord, type InstallRecord } from "./record.js";
 import { reloadSystemd } from "./systemd.js";
+import { ENTRIES, kubeletScript, NODE_FLAGS, nodeletScript } from "./wrappers.js";
 
-/** As in the first line of the entry point, which is not what systemd executes. */
-const NODE_FLAGS = ["--max-semi-space-size=4", "--expose-gc"];
-const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
 /** Compiled code that runs on the node: the agent, this installer, and what the installer imports. */
 const CODE = ["dist/agent", "dist/packaging/install", "dist/packaging/standalone"];
 
@@ -41,14 +39,8 @@ export async function install(root: string, options: InstallerOptions, say: (lin
   const withPaths = (text: string): string =>
     text.replaceAll("/usr/bin/kubelet", layout.executable).replaceAll("/etc/nodelet/kubelet.yaml", layout.config);
 
-  const entry = join(layout.home, "dist/agent/main/kubelet.js");
-  await put(
-    layout.executable,
-    `#!/bin/sh\n${ENVIRONMENT} exec ${options.node} ${NODE_FLAGS.join(" ")} ${entry} "$@"\n`,
-    0o755,
-  );
-  const command = join(layout.home, "dist/agent/cli/nodelet.js");
-  await put(layout.command, `#!/bin/sh\nexec ${options.node} ${command} "$@"\n`, 0o755);
+  await put(layout.executable, kubeletScript(options.node, layout.home), 0o755);
+  await put(layout.command, nodeletScript(options.node, layout.home), 0o755);
   await put(layout.unit, withPaths(await packaged("systemd/kubelet.service")), 0o644);
   if (mode === "standalone") {
     await put(layout.standaloneDropIn, withPaths(await packaged("systemd/10-standalone.conf")), 0o644);
@@ -73,8 +65,7 @@ async function checkGround(
   layout: Layout,
   before: InstallRecord | undefined,
 ): Promise<void> {
-  if (!(await exists(join(root, "dist/agent/main/kubelet.js"))))
-    throw new SetupProblem("not built yet: run make first");
+  if (!(await exists(join(root, ENTRIES.kubelet)))) throw new SetupProblem("not built yet: run make first");
   if (destdir === "" && !(await isExecutable(node))) throw new SetupProblem(`no Node at ${node}: say where with NODE=`);
   for (const path of [layout.executable, layout.command, layout.unit]) {
     if (force || before?.files.includes(path) === true || !(await exists(layout.at(path)))) continue;

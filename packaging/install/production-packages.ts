@@ -13,11 +13,7 @@ type Packages = Readonly<Record<string, LockedPackage>>;
 
 /** Folders below `root` (`node_modules/pino`), sorted. Throws SetupProblem when one that is needed is not there. */
 export async function productionPackages(root: string): Promise<string[]> {
-  const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(join(root, file), "utf8")) as T;
-  const { bundle } = await read<{ bundle: { external: string[] } }>("package.json");
-  const { packages } = await read<{ packages: Packages }>("package-lock.json");
-  const wanted = new Map<string, "needed" | "optional">();
-  for (const name of bundle.external) collect(packages, "", name, "needed", wanted);
+  const wanted = await wantedPackages(root);
   const present: string[] = [];
   const missing: string[] = [];
   for (const [path, how] of wanted) {
@@ -28,6 +24,16 @@ export async function productionPackages(root: string): Promise<string[]> {
     throw new SetupProblem(`npm packages are missing, run npm ci first: ${missing.join(" ")}`);
   }
   return present.sort();
+}
+
+/** Folders below `root`, those for other systems too; "optional": the kubelet runs without them. */
+export async function wantedPackages(root: string): Promise<Map<string, "needed" | "optional">> {
+  const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(join(root, file), "utf8")) as T;
+  const { bundle } = await read<{ bundle: { external: string[] } }>("package.json");
+  const { packages } = await read<{ packages: Packages }>("package-lock.json");
+  const wanted = new Map<string, "needed" | "optional">();
+  for (const name of bundle.external) collect(packages, "", name, "needed", wanted);
+  return wanted;
 }
 
 /** Adds the package that `name` means for the one at `from`, and what it depends on. */

@@ -5,7 +5,7 @@ import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
 import { painter, type Paint } from "./output/paint.js";
 
-const FORMATS = ["table", "wide", "json", "yaml"] as const;
+export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 type Format = (typeof FORMATS)[number];
 
 /** The options of the program, as commander reads them. */

@@ -1,7 +1,7 @@
 // The commands of nodelet, their arguments and options. Each command is one file, loaded when it runs.
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { messageOf } from "../shared/errors/thrown.js";
-import { contextOf, type Context, type GlobalOptions } from "./context.js";
+import { contextOf, FORMATS, type Context, type GlobalOptions } from "./context.js";
 import type { EventOptions } from "./commands/events.js";
 import type { ExecOptions } from "./commands/exec.js";
 import type { LogOptions } from "./commands/logs.js";
@@ -41,7 +41,11 @@ interface Watched {
   watch?: boolean;
 }
 
-function programOf(done: (code: number) => void): Command {
+/** Shells for which `nodelet completion` has a script. */
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** The program: parse runs a command, which then calls `done` with its exit code. Its texts are also those of the man page. */
+export function programOf(done: (code: number) => void): Command {
   const program = new Command("nodelet")
     .description("Shows what the kubelet of this machine does, and why a pod does not run.")
     .option("--socket <path>", "admin socket of the kubelet (default: NODELET_SOCKET, else by --root-dir)")
@@ -49,7 +53,7 @@ function programOf(done: (code: number) => void): Command {
       "--root-dir <path>",
       "root directory of the kubelet, by which its socket is found (default: /var/lib/kubelet)",
     )
-    .option("-o, --output <form>", "table, wide, json or yaml", "table")
+    .addOption(new Option("-o, --output <form>", "form of the output").choices(FORMATS).default("table"))
     .option("--color", "colours even if the output is no terminal")
     .option("--no-color", "no colours")
     .addHelpText("after", EXIT_CODES)
@@ -151,5 +155,12 @@ function programOf(done: (code: number) => void): Command {
       const { bundleCommand } = await import("./commands/support-bundle.js");
       done(await bundleCommand(context(), options));
     });
+  const completion = command("completion", "print the completion script of this command for a shell").addArgument(
+    new Argument("<shell>", "the shell").choices(SHELLS),
+  );
+  completion.action(async (shell: string) => {
+    const { completionCommand } = await import("./commands/completion.js");
+    completionCommand(program, shell, (text) => process.stdout.write(text));
+  });
   return program;
 }

@@ -67,14 +67,20 @@ export function helpText(
 }
 
 function term(name: string, flag: Flag): string {
-  const value = OF_KIND[flag.kind] ?? OF_TYPE[typeOf(flag.kind)] ?? flag.kind;
   const names = flag.short === name ? `-${name}` : flag.short === undefined ? `--${name}` : `-${flag.short}, --${name}`;
-  if (flag.kind === "bool") return names;
-  if (flag.kind === "format") return `${names} [yaml|json]`;
-  return flag.kind === "version" ? `${names} [raw]` : `${names} <${value}>`;
+  const value = valueName(flag);
+  return value === undefined ? names : `${names} ${value}`;
 }
 
-function describe(flag: Flag): string {
+/** Placeholder of the flag's value: "<text>"; "[raw]" where it may be left out; undefined for a switch. */
+export function valueName({ kind }: Flag): string | undefined {
+  if (kind === "bool") return undefined;
+  if (kind === "format") return "[yaml|json]";
+  return kind === "version" ? "[raw]" : `<${OF_KIND[kind] ?? OF_TYPE[typeOf(kind)] ?? kind}>`;
+}
+
+/** Help text, default and replacement. */
+export function describe(flag: Flag): string {
   const value = NO_DEFAULT.includes(flag.default) ? "" : ` (default ${flag.default})`;
   const instead = flag.deprecated === undefined ? "" : `. DEPRECATED: ${flag.deprecated}`;
   return `${flag.help}${value}${instead}`;

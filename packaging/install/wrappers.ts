@@ -1,0 +1,18 @@
+// The executables outside our folder: shell scripts that start the code with the flags it is made for.
+
+/** As in the first line of the entry point, which is not what systemd executes. */
+export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4", "--expose-gc"];
+const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
+
+/** Paths below our folder. */
+export const ENTRIES = { kubelet: "dist/agent/main/kubelet.js", nodelet: "dist/agent/cli/nodelet.js" } as const;
+
+/** Text of the kubelet's executable; `home`: our folder as the running machine sees it. */
+export function kubeletScript(node: string, home: string): string {
+  return `#!/bin/sh\n${ENVIRONMENT} exec ${node} ${NODE_FLAGS.join(" ")} ${home}/${ENTRIES.kubelet} "$@"\n`;
+}
+
+/** Text of the nodelet command's executable. */
+export function nodeletScript(node: string, home: string): string {
+  return `#!/bin/sh\nexec ${node} ${home}/${ENTRIES.nodelet} "$@"\n`;
+}

@@ -1,0 +1,48 @@
+// nodelet(1) and the completion table of the nodelet command, made of its commander program.
+import { commandTable, type CommandRow, type OptionRow } from "../../../src/cli/completion/command-table.js";
+import { programOf } from "../../../src/cli/program.js";
+import { item, page, paragraphs, plain } from "./roff.js";
+
+export function nodeletTable(): CommandRow {
+  return commandTable(programOf(() => undefined));
+}
+
+export function nodeletManual(version: string, epoch: number): string {
+  const table = nodeletTable();
+  const body = [
+    ".SH SYNOPSIS",
+    "\\fBnodelet\\fR [\\fIoptions\\fR] \\fIcommand\\fR [\\fIarguments\\fR]",
+    ".SH DESCRIPTION",
+    ...paragraphs(
+      table.help,
+      "It needs no API server: it asks the running kubelet over a unix socket, which only root may open by default.",
+      "A pod is named NAME or NAMESPACE/NAME. The name of a static pod may be given as in its manifest.",
+    ),
+    ".SH OPTIONS",
+    ...options(table.options),
+    ".SH COMMANDS",
+    ...table.commands.flatMap((command) => [
+      `.SS ${plain([command.name, ...command.args].join(" "))}`,
+      plain(command.help),
+      ...options(command.options.filter(({ names }) => !names.includes("--help"))),
+    ]),
+    ".SH EXIT STATUS",
+    ...item(["0"], undefined, "all is well"),
+    ...item(["1"], undefined, "something is wrong: with the node, with a pod, or the request failed"),
+    ...item(["2"], undefined, "wrong usage"),
+    ...item(["3"], undefined, "no kubelet answers on the socket, or this user may not use it"),
+    ".SH ENVIRONMENT",
+    ...item(["NODELET_SOCKET"], undefined, "path of the socket, as --socket"),
+    ...item(["NO_COLOR"], undefined, "if it is set, the output has no colours"),
+    ".SH SEE ALSO",
+    "\\fBkubelet\\fR(8)",
+  ];
+  const summary = "shows what the kubelet of this machine does, and why a pod does not run";
+  return page({ name: "nodelet", section: 1, summary, epoch, version, body });
+}
+
+function options(rows: readonly OptionRow[]): string[] {
+  return rows.flatMap(({ names, value, help, choices }) =>
+    item(names, value, choices === undefined ? help : `${help}: ${choices.join(", ")}`),
+  );
+}

@@ -1,0 +1,74 @@
+// A program's commands and options as data: completion scripts and man pages are made of it.
+import type { Command } from "commander";
+
+export interface OptionRow {
+  /** As typed, short ones first: ["-o", "--output"]. */
+  readonly names: readonly string[];
+  /** Placeholder of its value; absent: the option takes none. */
+  readonly value?: string;
+  /** The value may be left out, or stands after "=" only. */
+  readonly valueIsOptional?: true;
+  /** All values that it takes, where they are few. */
+  readonly choices?: readonly string[];
+  /** One line. */
+  readonly help: string;
+}
+
+export interface CommandRow {
+  readonly name: string;
+  readonly help: string;
+  /** Of its own; those of the commands above hold, too. */
+  readonly options: readonly OptionRow[];
+  /** Arguments as the usage shows them: ["<pod>", "[command...]"]. */
+  readonly args: readonly string[];
+  /** All values of the first argument, where they are few. */
+  readonly choices?: readonly string[];
+  readonly commands: readonly CommandRow[];
+}
+
+const HELP: OptionRow = { names: ["-h", "--help"], help: "show the help and exit" };
+
+/** The table of a commander program: commands in their order, without "help". */
+export function commandTable(command: Command): CommandRow {
+  const options = command.options.map(({ short, long, required, optional, flags, description, argChoices }) => {
+    const names = [short, long].filter((name) => name !== undefined);
+    const value = required || optional ? placeholder(flags) : undefined;
+    return {
+      names,
+      help: description,
+      ...(value === undefined ? {} : { value }),
+      ...(optional ? { valueIsOptional: true as const } : {}),
+      ...(argChoices === undefined ? {} : { choices: argChoices }),
+    };
+  });
+  const args = command.registeredArguments;
+  const choices = args[0]?.argChoices;
+  return {
+    name: command.name(),
+    help: command.description(),
+    options: [...options, HELP],
+    args: args.map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+      return argument.required ? `<${name}>` : `[${name}]`;
+    }),
+    ...(choices === undefined ? {} : { choices }),
+    commands: command.commands.map(commandTable),
+  };
+}
+
+/** Of "-n, --namespace <name>": name. */
+function placeholder(flags: string): string {
+  const begin = flags.search(/[<[]/);
+  return begin < 0 ? "value" : flags.slice(begin + 1, -1);
+}
+
+/** All names of options, and those that take the next word as their value. */
+export function optionWords(options: readonly OptionRow[]): { all: string[]; taking: string[] } {
+  const taking = options.filter(({ value, valueIsOptional }) => value !== undefined && valueIsOptional === undefined);
+  return { all: options.flatMap(({ names }) => names), taking: taking.flatMap(({ names }) => names) };
+}
+
+/** True for a placeholder that stands for a file or a folder. */
+export function isPath(option: OptionRow): boolean {
+  return option.value === "path" || option.value === "file";
+}
