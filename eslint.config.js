@@ -90,6 +90,18 @@ export default tseslint.config(
       "the nodelet command imports only shared: it must start fast and know the kubelet by its answers",
     ),
   },
+  {
+    // The status page is a program of its own, in a browser: it shares the rules of the nodelet command, which are pure.
+    files: ["src/page/**"],
+    rules: {
+      ...arrows(
+        ["**/main/**", "**/workers/**", "**/cli/commands/**", "**/cli/client*", "**/cli/program*", "node:*"],
+        "the status page imports only shared and the pure rules of cli",
+      ),
+      "no-restricted-globals": ["error", ...memoryGlobals],
+      "no-restricted-properties": ["error", ...abortProperties],
+    },
+  },
   { files: ["src/main/**"], rules: { "import-x/no-restricted-paths": ["error", { zones: floorZones() }] } },
   {
     files: ["src/workers/**"],

@@ -110,7 +110,7 @@ async function build() {
   const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : { files: [] };
   const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
   const hash = createHash("sha256");
-  const bundler = ["packaging/bundle.mjs", "packaging/bundle/modules.mjs"];
+  const bundler = ["packaging/bundle.mjs", "packaging/bundle/modules.mjs", "packaging/bundle/page.mjs"];
   const settings = ["tsconfig.json", "package.json", "package-lock.json", ...bundler];
   hash.update(process.versions.v8);
   for (const file of [...files, ...settings.map((name) => join(root, name))]) {

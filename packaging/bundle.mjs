@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeModules } from "./bundle/modules.mjs";
+import { writePage } from "./bundle/page.mjs";
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");
@@ -65,6 +66,8 @@ const { metafile } = await build({
   external: [...bundle.external, ...neverLoaded],
   metafile: true,
 });
+// Beside the chunks, too: the check below looks for all that they name.
+await writePage({ root, folders: [outdir, chunks] });
 await checkEntries();
 await build({
   ...common,

@@ -11,6 +11,7 @@ export interface StartOptions {
   endpoint?: string;
   readOnlyPort: number;
   healthzPort: number;
+  statusPagePort: number;
   /** undefined: there is no authenticated port. */
   port?: number;
   /** Seconds until the sample pod must run. */
@@ -27,6 +28,7 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
   --read-only-port <port>            /pods and /metrics (default 10255)
   --healthz-port <port>              /healthz (default 10248)
+  --status-page-port <port>          the status page, for every user of this machine (default 10254)
   --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)
   --timeout <seconds>                maximum time for the sample pod to start (default 60)
 
@@ -56,6 +58,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
     ...(endpoint === undefined ? {} : { endpoint }),
     readOnlyPort: number("read-only-port", values["read-only-port"], 65535),
     healthzPort: number("healthz-port", values["healthz-port"], 65535),
+    statusPagePort: number("status-page-port", values["status-page-port"], 65535),
     ...(values.port === undefined ? {} : { port: number("port", values.port, 65535) }),
     timeoutSeconds: number("timeout", values.timeout, 3600),
     help: values.help,
@@ -68,6 +71,7 @@ function parse(args: readonly string[]): {
   "container-runtime-endpoint"?: string;
   "read-only-port": string;
   "healthz-port": string;
+  "status-page-port": string;
   port?: string;
   timeout: string;
   help: boolean;
@@ -81,6 +85,7 @@ function parse(args: readonly string[]): {
         "container-runtime-endpoint": { type: "string" },
         "read-only-port": { type: "string", default: "10255" },
         "healthz-port": { type: "string", default: "10248" },
+        "status-page-port": { type: "string", default: "10254" },
         port: { type: "string" },
         timeout: { type: "string", default: "60" },
         help: { type: "boolean", short: "h", default: false },

@@ -56,7 +56,8 @@ async function start(options: StartOptions): Promise<number> {
   try {
     run.state = await claimStateDir(options.stateDir, say);
     // Only now: a killed run's kubelet may have held them until its leftovers were removed.
-    await requireFreePorts([options.readOnlyPort, options.healthzPort, ...(options.port ? [options.port] : [])]);
+    const { readOnlyPort, healthzPort, statusPagePort, port } = options;
+    await requireFreePorts([readOnlyPort, healthzPort, statusPagePort, ...(port ? [port] : [])]);
     await bringUp(run, run.state);
     if (!options.untilReady) status = await waitForTheEnd(run);
   } catch (error) {
@@ -101,6 +102,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     cgroupRoot: run.runtime.cgroup,
     readOnlyPort: options.readOnlyPort,
     healthzPort: options.healthzPort,
+    flags: [`--status-page-port=${options.statusPagePort}`],
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   run.kubelet = kubelet;
@@ -123,6 +125,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
   process.stdout.write(
     [
       `runtime   ${where}`,
+      `page      http://127.0.0.1:${options.statusPagePort}/ui/`,
       `pods      ${kubelet.url}/pods`,
       `health    ${kubelet.healthzUrl}`,
       `metrics   ${kubelet.url}/metrics`,

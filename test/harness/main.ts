@@ -22,6 +22,10 @@ import { filesOf, runSuite, select, summary, type Selection, type Tally } from "
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const INSIDE = "NODELET_TEST_INSIDE";
+const TEST_PACKAGES = [
+  { name: "docker-registry", program: "docker-registry" },
+  { name: "chromium", program: "chromium" },
+];
 
 /** Runs what `words` select; returns the exit status. */
 export async function main(words: readonly string[]): Promise<number> {
@@ -85,8 +89,10 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
 
 /** Packages for `npm start`, and packages only for tests. */
 async function findMissing(runtimeIsThere: boolean): Promise<string[]> {
-  const hasRegistry = (await findExecutable("docker-registry")) !== undefined;
-  return [...(await missingPackages(runtimeIsThere)), ...(hasRegistry ? [] : ["docker-registry"])];
+  const own = await Promise.all(
+    TEST_PACKAGES.map(async ({ name, program }) => ((await findExecutable(program)) === undefined ? [name] : [])),
+  );
+  return [...(await missingPackages(runtimeIsThere)), ...own.flat()];
 }
 
 /** Tests that were killed could not clean up after themselves: their agents and runtimes are found by our folder. */

@@ -53,3 +53,13 @@ test("every chunk that a chunk or pack imports is in the bundle", async () => {
     }
   }
 });
+
+test("no pack has code of the status page: it is loaded only where the page is on", async () => {
+  const [packs, chunks] = [await scripts("packs"), await scripts("main/chunks")];
+  const holders = async (files: readonly string[]): Promise<string[]> => {
+    const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
+    return files.filter((_, index) => texts[index]!.includes("too many status pages are open"));
+  };
+  assert.deepEqual(await holders(packs), []);
+  assert.equal((await holders(chunks)).length, 1);
+});

@@ -37,6 +37,10 @@ export interface AgentFlags {
   readonly adminSocket: string;
   /** Name or number; "": none. */
   readonly adminSocketGroup: string;
+  /** The status page on the authenticated port. */
+  readonly statusPage: boolean;
+  /** The status page on 127.0.0.1; 0: off. */
+  readonly statusPagePort: number;
 }
 
 export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
@@ -71,6 +75,8 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     dynamicConfigDir: text("dynamic-config-dir"),
     adminSocket: text("admin-socket"),
     adminSocketGroup: text("admin-socket-group"),
+    statusPage: flag("status-page", false),
+    statusPagePort: flag("status-page-port", 0),
   };
 }
 

@@ -2,7 +2,9 @@
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type {
   AdminInit,
+  CertificateFile,
   HandlerInit,
+  PageInit,
   SecureInit,
   ServerInit,
   ServerUpcalls,
@@ -47,6 +49,9 @@ export function serverInit(facts: ThreadFacts): ServerInit {
     stats: statsInit(settings),
     ...(settings.server.enableServer ? { secure: secureInit(facts) } : {}),
     ...(settings.adminSocket === "none" ? {} : { admin: adminInit(facts) }),
+    ...((settings.statusPage && settings.server.enableServer) || settings.statusPagePort !== 0
+      ? { page: pageInit(facts) }
+      : {}),
   };
 }
 
@@ -68,9 +73,8 @@ function statsInit(settings: Settings): StatsInit {
 
 /** Root decides on this socket: settings that protect the node from clients of the port do not apply. */
 function adminInit(facts: ThreadFacts): AdminInit {
-  const { settings, serving, api } = facts;
+  const { settings, api } = facts;
   const handlers = handlerInit(facts);
-  const renewed = api === undefined || api.renewedCertificate === "" ? [] : [api.renewedCertificate];
   return {
     socket: settings.adminSocket === "" ? adminSocketOf(settings.rootDir) : settings.adminSocket,
     group: settings.adminSocketGroup,
@@ -79,12 +83,28 @@ function adminInit(facts: ThreadFacts): AdminInit {
       enableDebuggingHandlers: true,
       gates: { ...handlers.gates, extendWebSocketsToKubelet: true },
     },
-    certificates: [
-      ...(settings.server.enableServer ? [{ use: "serving" as const, file: serving.certFile }] : []),
-      ...renewed.map((file) => ({ use: "client" as const, file })),
-    ],
+    certificates: certificateFiles(facts),
     ...(api && { api }),
   };
+}
+
+function pageInit(facts: ThreadFacts): PageInit {
+  const { settings, api } = facts;
+  return {
+    secure: settings.statusPage,
+    loopbackPort: settings.statusPagePort,
+    handlers: handlerInit(facts),
+    certificates: certificateFiles(facts),
+    ...(api && { api }),
+  };
+}
+
+function certificateFiles({ settings, serving, api }: ThreadFacts): CertificateFile[] {
+  const renewed = api === undefined || api.renewedCertificate === "" ? [] : [api.renewedCertificate];
+  return [
+    ...(settings.server.enableServer ? [{ use: "serving" as const, file: serving.certFile }] : []),
+    ...renewed.map((file) => ({ use: "client" as const, file })),
+  ];
 }
 
 function secureInit(facts: ThreadFacts): SecureInit {

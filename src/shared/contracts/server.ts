@@ -39,6 +39,8 @@ export interface PodsDelta {
 export interface Listening {
   /** Absent, too, while there is no serving certificate yet. */
   secure?: ListenAddress;
+  /** Of --status-page-port. */
+  page?: ListenAddress;
   readOnly?: ListenAddress;
   healthz?: ListenAddress;
 }
@@ -91,6 +93,25 @@ export interface ServerInit {
   secure?: SecureInit;
   /** Absent: --admin-socket=none. */
   admin?: AdminInit;
+  /** Absent: the status page is off. */
+  page?: PageInit;
+}
+
+/** The status page. */
+export interface PageInit {
+  /** Served on the authenticated port. */
+  secure: boolean;
+  /** On 127.0.0.1 without authentication; 0: off. */
+  loopbackPort: number;
+  handlers: HandlerInit;
+  certificates: CertificateFile[];
+  /** Absent: stand-alone. */
+  api?: NodeConfigFiles;
+}
+
+export interface CertificateFile {
+  use: "serving" | "client";
+  file: string;
 }
 
 /** The socket of the nodelet command. */
@@ -99,7 +120,7 @@ export interface AdminInit {
   /** Name or number of the group whose members may connect, beside root; "": none. */
   group: string;
   handlers: HandlerInit;
-  certificates: { use: "serving" | "client"; file: string }[];
+  certificates: CertificateFile[];
   /** Absent: stand-alone. */
   api?: NodeConfigFiles;
 }

@@ -29,6 +29,8 @@ import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
 import type { AdminRoutes, AdminServer } from "./admin-server.js";
+import type { OpenPage } from "./status-page/open-page.js";
+import type { StatusDeps } from "./admin/status.js";
 import { LazyRuntime } from "./runtime.js";
 import { HealthSlis } from "./slis.js";
 import { Stats } from "./stats/index.js";
@@ -60,6 +62,8 @@ export class ServerLogic implements ServerControl {
   private secure: Promise<SecureServer | undefined> | undefined;
   /** The same. */
   private admin: Promise<AdminServer | undefined> | undefined;
+  /** The same. */
+  private page: Promise<OpenPage | undefined> | undefined;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
@@ -115,6 +119,7 @@ export class ServerLogic implements ServerControl {
     await Promise.all([
       this.secure?.then((server) => server?.close()),
       this.admin?.then((server) => server?.close()),
+      this.page?.then((page) => page?.close()),
       this.readOnly?.close(),
       this.healthz?.close(),
     ]);
@@ -124,6 +129,7 @@ export class ServerLogic implements ServerControl {
 
   setPods(pods: Pod[]): void {
     this.pods.set(pods);
+    this.page ??= this.openPage();
     this.secure ??= this.openSecure();
     this.admin ??= this.openAdmin();
   }
@@ -141,13 +147,15 @@ export class ServerLogic implements ServerControl {
   }
 
   async listening(): Promise<Listening> {
-    const [secure, readOnly, healthz] = await Promise.all([
+    const [secure, page, readOnly, healthz] = await Promise.all([
       this.secure?.then((server) => server?.listening()),
+      this.page?.then((page) => page?.listening()),
       this.readOnly?.listening(),
       this.healthz?.listening(),
     ]);
     return {
       ...(secure === undefined ? {} : { secure }),
+      ...(page === undefined ? {} : { page }),
       ...(readOnly === undefined ? {} : { readOnly }),
       ...(healthz === undefined ? {} : { healthz }),
     };
@@ -192,7 +200,7 @@ export class ServerLogic implements ServerControl {
     const { init, upcalls, threads, api, clock, log } = this.deps;
     if (init.secure === undefined) return undefined;
     try {
-      const { SecureServer } = await import("./secure-server.js");
+      const [{ SecureServer }, page] = await Promise.all([import("./secure-server.js"), this.page]);
       const server = new SecureServer({
         init: init.secure,
         address: init.address,
@@ -203,6 +211,7 @@ export class ServerLogic implements ServerControl {
         threads,
         api,
         runtime: this.runtime,
+        ...(init.page?.secure === true && page !== undefined && { pageRoutes: page.routes }),
         registry: this.registry,
         clock,
         log,
@@ -232,7 +241,7 @@ export class ServerLogic implements ServerControl {
   }
 
   private async adminRoutes(admin: AdminInit): Promise<AdminRoutes> {
-    const { init, upcalls, threads, api, clock, log } = this.deps;
+    const { upcalls, threads, clock, log } = this.deps;
     const { adminRoutes } = await import("./admin/admin-routes.js");
     return adminRoutes({
       init: admin.handlers,
@@ -241,16 +250,41 @@ export class ServerLogic implements ServerControl {
       ...{ upcalls, threads, clock, log },
       runtime: this.runtime,
       images: () => this.images.get(),
-      status: {
-        node: init.nodeName,
-        kubernetesVersion: admin.handlers.kubernetesVersion,
-        rootDir: init.stats.rootDir,
-        runtimeEndpoint: init.runtime.endpoint,
-        certificates: admin.certificates,
-        api: admin.api === undefined ? undefined : api,
-        devicePluginProblem: () => this.devicePluginProblem,
-      },
+      status: this.statusDeps(admin),
     });
+  }
+
+  private statusDeps({ handlers, certificates, api }: Pick<AdminInit, "handlers" | "certificates" | "api">) {
+    const { init } = this.deps;
+    return {
+      node: init.nodeName,
+      kubernetesVersion: handlers.kubernetesVersion,
+      rootDir: init.stats.rootDir,
+      runtimeEndpoint: init.runtime.endpoint,
+      certificates,
+      api: api === undefined ? undefined : this.deps.api,
+      devicePluginProblem: () => this.devicePluginProblem,
+    } satisfies Omit<StatusDeps, "facts" | "threads" | "clock">;
+  }
+
+  /** Never rejects: without it the ports go on. */
+  private async openPage(): Promise<OpenPage | undefined> {
+    const { init, upcalls, threads, clock, log } = this.deps;
+    if (init.page === undefined) return undefined;
+    try {
+      const { openPage } = await import("./status-page/open-page.js");
+      return openPage(init.page, {
+        handlers: init.page.handlers,
+        pods: this.pods,
+        configz: () => this.configz,
+        ...{ upcalls, threads, clock, log },
+        status: this.statusDeps(init.page),
+        images: () => this.images.get(),
+      });
+    } catch (error) {
+      log.error({ err: error }, "the status page could not be opened");
+      return undefined;
+    }
   }
 
   private probeScrape(): Scrape {

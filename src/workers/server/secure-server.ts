@@ -6,6 +6,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { streamMetrics } from "./streams/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import type { Route } from "./answer.js";
 import type { NodeRouteDeps } from "./routes.js";
 import type { LazyRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
@@ -24,6 +25,8 @@ export interface SecureServerOptions {
   api: () => Promise<Pick<ApiClient, "create">>;
   /** Not this one's to close. */
   runtime: Pick<LazyRuntime, "get">;
+  /** Those of the status page, where it is on. */
+  pageRoutes?: readonly Route[];
   /** Other limits than the usual ones, for tests that can't wait. */
   limits?: Partial<ConnectionLimits>;
   /** Directory of the node's logs; default /var/log. */
@@ -41,7 +44,7 @@ export class SecureServer {
     const { init, address, nodeName, api, registry, clock, log } = options;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
     this.trusted = new TrustedRoutes({ ...options, limits, streamMetrics: streamMetrics(registry) });
-    const { routes } = this.trusted;
+    const routes = [...this.trusted.routes, ...(options.pageRoutes ?? [])];
     this.port = new SecurePort({ init, address, nodeName, routes, limits, api, registry, clock, log });
   }
 

@@ -3,7 +3,7 @@ import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { maskPod, maskText } from "../../../src/cli/bundle/mask.js";
 import { tar } from "../../../src/cli/bundle/tar.js";
-import { configLines } from "../../../src/cli/commands/config.js";
+import { configLines } from "../../../src/cli/config-lines.js";
 import { doctorText } from "../../../src/cli/commands/doctor.js";
 import { imagesText } from "../../../src/cli/commands/images.js";
 import { timelineText } from "../../../src/cli/commands/timeline.js";

@@ -69,6 +69,16 @@ export const SERVERS: Flags = {
     "",
     "name or number of the group whose members may use --admin-socket; empty: root only",
   ),
+  "status-page": flag(
+    "bool",
+    "false",
+    "serve the status page at /ui/ of --port, to clients that may get nodes/ui or nodes/proxy",
+  ),
+  "status-page-port": flag(
+    "port",
+    "0",
+    "serve the status page on this port of 127.0.0.1 without authentication: every user of this machine can read pods, logs and configuration; 0: disabled",
+  ),
   "enable-server": mirror("bool", "true", "enableServer", "enable the kubelet's server"),
   address: mirror(
     "ip",

@@ -95,7 +95,7 @@ async function certificateFacts({ use, file }: AdminInit["certificates"][number]
   }
 }
 
-function threadFacts(seen: ThreadSnapshot): ThreadFacts {
+export function threadFacts(seen: ThreadSnapshot): ThreadFacts {
   const { thread, state, generation, ageMs, loopDelayMaxMicros, queueDepth, op, opAgeMs } = seen;
   return {
     name: thread,

@@ -21,6 +21,8 @@ const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly str
   ["/checkpoint", ["checkpoint"]],
   ["/statusz", ["statusz"]],
   ["/flagz", ["configz"]],
+  // Our own: all that the status page shows, logs and configuration too, and nothing that changes the node.
+  ["/ui", ["ui", "proxy"]],
 ];
 
 /** "" for a method that has no verb. */

@@ -41,7 +41,10 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
   version: { upstream: "version", good: "false", bad: "maybe" },
 };
 
-const OWN = ["print-config", "check-config", "dynamic-config-dir", "admin-socket", "admin-socket-group"];
+const OWN = [
+  ...["print-config", "check-config", "dynamic-config-dir"],
+  ...["admin-socket", "admin-socket-group", "status-page", "status-page-port"],
+];
 const rows = facts("flags");
 const current = rows.filter(({ versions }) => versions?.startsWith("current"));
 const removed = rows.filter(({ versions, flag }) => !versions?.startsWith("current") && flag !== "dynamic-config-dir");

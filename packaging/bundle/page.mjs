@@ -1,0 +1,56 @@
+// Makes the status page: its script and its style in one document, and the policy that permits these two and nothing else.
+// https://www.w3.org/TR/CSP3/#grammardef-hash-source
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build, transform } from "esbuild";
+
+/** Bytes of the document. */
+const MOST = 100_000;
+
+/** Writes page/index.html and page/policy.txt below each folder. */
+export async function writePage({ root, folders }) {
+  const source = join(root, "src", "page");
+  const { outputFiles } = await build({
+    entryPoints: [join(source, "main.ts")],
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    charset: "utf8",
+    logLevel: "warning",
+  });
+  const script = outputFiles[0].text.trim();
+  const css = await readFile(join(source, "page.css"), "utf8");
+  const style = (await transform(css, { loader: "css", minify: true, target: "chrome100" })).code.trim();
+  const template = (await readFile(join(source, "index.html"), "utf8")).replaceAll(/>\s+</g, "><").trim();
+  const html = template
+    .replace("<style></style>", () => `<style>${style}</style>`)
+    .replace("<script></script>", () => `<script>${script}</script>`);
+  if (Buffer.byteLength(html) > MOST) throw new Error(`the status page has ${Buffer.byteLength(html)} bytes`);
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+  for (const folder of folders) {
+    await mkdir(join(folder, "page"), { recursive: true });
+    await writeFile(join(folder, "page", "index.html"), html);
+    await writeFile(join(folder, "page", "policy.txt"), `${policy}\n`);
+  }
+}
+
+function hashOf(text) {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}

@@ -1,0 +1,19 @@
+// The document of the status page as the build made it (packaging/bundle/page.mjs): page/index.html of the bundle, with the policy that
+// names the hashes of its script and its style.
+import { readFile } from "node:fs/promises";
+
+export interface PageDocument {
+  html: Buffer;
+  /** Value of Content-Security-Policy. */
+  policy: string;
+}
+
+/** Rejects when the build made no page. */
+export async function readPageDocument(): Promise<PageDocument> {
+  // Invariant: this file lies two folders below the bundle's root, and so do the bundle's chunks.
+  const [html, policy] = await Promise.all([
+    readFile(new URL("../../page/index.html", import.meta.url)),
+    readFile(new URL("../../page/policy.txt", import.meta.url), "utf8"),
+  ]);
+  return { html, policy: policy.trim() };
+}

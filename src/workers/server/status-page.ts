@@ -1,0 +1,166 @@
+// The status page, put together. Loaded only with --status-page or --status-page-port.
+import type { CriClient } from "../../shared/cri/client.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
+import { POD_KEY } from "../../shared/contracts/status-page.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { ThreadSnapshot } from "../../shared/queue/board.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { readKernelText } from "../../shared/stats/kernel-file.js";
+import { nodeletImages } from "./admin/images.js";
+import { nodeletStatus, threadFacts, type StatusDeps } from "./admin/status.js";
+import type { Answer, Route } from "./answer.js";
+import { readPageDocument } from "./page-document.js";
+import { containerLogsRoute } from "./pod-logs/container-logs.js";
+import type { PodList } from "./pod-list.js";
+import { PodShares } from "./pod-shares.js";
+import { replyError } from "./reply.js";
+import { Feed, type Entries } from "./status-page/feed.js";
+import { pageRoutes } from "./status-page/page-routes.js";
+import { UsageRing } from "./status-page/usage-ring.js";
+import { visiblePod } from "./status-page/visible-pod.js";
+
+const THREADS_MS = 1000;
+const PODS_MS = 500;
+/** With a request to the API server each time. */
+const STATUS_MS = 5000;
+const POD_MS = 1000;
+const IMAGES_MS = 10_000;
+const SAMPLES_MS = 2000;
+/** Readers of logs at once: far below the limits of /containerLogs, which kubectl has to itself. */
+const FOLLOWERS = 32;
+const FOLLOWER_WATCHES = 8;
+
+export interface StatusPageDeps {
+  handlers: HandlerInit;
+  pods: PodList;
+  configz: () => ConfigzBodies;
+  upcalls: {
+    nodeFacts(): Promise<NodeFacts>;
+    podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+    timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
+  };
+  status: Omit<StatusDeps, "facts" | "threads" | "clock">;
+  threads: () => readonly ThreadSnapshot[];
+  images: () => Promise<Pick<CriClient, "listImages" | "imageFsInfo">>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class StatusPage {
+  readonly routes: Route[];
+  private readonly ring: UsageRing;
+  private readonly podTexts = new WeakMap<Pod, string>();
+  private readonly podFeeds = new Map<string, Feed>();
+
+  constructor(private readonly deps: StatusPageDeps) {
+    const { clock, configz, status } = deps;
+    this.ring = new UsageRing({
+      read: readKernelText,
+      residentBytes: () => process.memoryUsage.rss(),
+      rootDir: status.rootDir,
+      clock,
+    });
+    this.routes = pageRoutes({
+      document: readPageDocument,
+      node: this.nodeFeed(),
+      images: new Feed([{ everyMs: IMAGES_MS, read: () => this.images() }], clock),
+      pod: (namespace, name) => this.podFeed(namespace, name),
+      configz,
+      logs: this.logs(),
+      clock,
+    });
+    this.ring.start();
+  }
+
+  close(): Promise<void> {
+    return this.ring.stop();
+  }
+
+  private nodeFeed(): Feed {
+    const { deps, ring } = this;
+    const { upcalls, status, threads, clock } = deps;
+    return new Feed(
+      [
+        { everyMs: PODS_MS, read: () => this.pods() },
+        { everyMs: THREADS_MS, read: () => entry("threads", threads().map(threadFacts)) },
+        {
+          everyMs: STATUS_MS,
+          read: async () =>
+            entry("status", await nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
+        },
+        { everyMs: SAMPLES_MS, read: () => new Map([...ring.entries(), ...entry("machine", ring.machine())]) },
+      ],
+      clock,
+    );
+  }
+
+  /** A pod is made a text once for all clients. */
+  private pods(): Entries {
+    const entries = new Map<string, string>();
+    for (const pod of this.deps.pods.all()) {
+      let text = this.podTexts.get(pod);
+      if (text === undefined) {
+        text = JSON.stringify(visiblePod(pod));
+        this.podTexts.set(pod, text);
+      }
+      entries.set(`${POD_KEY}${pod.metadata.uid}`, text);
+    }
+    return entries;
+  }
+
+  private podFeed(namespace: string, name: string): Feed {
+    for (const [key, { clientCount }] of this.podFeeds) if (clientCount === 0) this.podFeeds.delete(key);
+    const key = `${namespace}/${name}`;
+    const { upcalls, clock } = this.deps;
+    const known = this.podFeeds.get(key);
+    if (known !== undefined) return known;
+    const feed = new Feed(
+      [
+        {
+          everyMs: POD_MS,
+          read: async () => entry("facts", (await upcalls.podFacts(namespace, name)) ?? null),
+        },
+        {
+          everyMs: POD_MS,
+          read: async () => entry("timeline", (await upcalls.timeline(namespace, name)) ?? null),
+        },
+      ],
+      clock,
+    );
+    this.podFeeds.set(key, feed);
+    return feed;
+  }
+
+  private async images(): Promise<Entries> {
+    const { images, pods } = this.deps;
+    try {
+      return entry("images", await nodeletImages({ images, pods: () => pods.all() }));
+    } catch (error) {
+      return entry("problem", messageOf(error));
+    }
+  }
+
+  private logs(): Answer {
+    const { handlers, pods, clock, log } = this.deps;
+    if (!handlers.enableDebuggingHandlers) {
+      return (_request, response) => replyError(response, 405, "Debug endpoints are disabled.");
+    }
+    return containerLogsRoute({
+      pods,
+      podLogsDir: handlers.podLogsDir,
+      splitStreams: handlers.gates.podLogsQuerySplitStreams,
+      followers: new PodShares(FOLLOWERS),
+      watches: new PodShares(FOLLOWER_WATCHES),
+      clock,
+      log,
+    }).answer;
+  }
+}
+
+function entry(key: string, value: unknown): Map<string, string> {
+  return new Map([[key, JSON.stringify(value)]]);
+}

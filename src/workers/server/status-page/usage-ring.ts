@@ -1,0 +1,126 @@
+// Usage of the machine over the last hour: one sample every 10 s in a ring. It is the only part of the status page that works without
+// a client: about 0.1 ms per sample and 60 KiB in all.
+import { statfs } from "node:fs/promises";
+import { cpus } from "node:os";
+import type { Clock } from "../../../shared/clock/clock.js";
+import {
+  SAMPLE_KEY,
+  SAMPLE_MS,
+  SAMPLES,
+  type MachineSize,
+  type UsageSample,
+} from "../../../shared/contracts/status-page.js";
+import type { ReadText } from "../../../shared/stats/kernel-file.js";
+import { meminfo, readProcessLimit } from "../../../shared/stats/machine.js";
+import { Loop } from "../../../shared/turns/loop.js";
+import type { Entries } from "./feed.js";
+
+export interface UsageDeps {
+  read: ReadText;
+  /** Resident bytes of this process. */
+  residentBytes: () => number;
+  rootDir: string;
+  clock: Clock;
+}
+
+/** Jiffies of all CPUs together. */
+interface CpuTimes {
+  busy: number;
+  all: number;
+}
+
+export class UsageRing {
+  /** In order; the oldest is removed first. */
+  private readonly samples = new Map<string, string>();
+  private count = 0;
+  private before: CpuTimes | undefined;
+  private diskSize: number | undefined;
+  /** A file system that hangs is asked again only after it has responded. */
+  private asking = false;
+  private diskUsed: number | undefined;
+  private readonly loop: Loop;
+
+  constructor(private readonly deps: UsageDeps) {
+    this.loop = new Loop({
+      round: () => {
+        this.sample();
+        return Promise.resolve(undefined);
+      },
+      periodMs: SAMPLE_MS,
+      failed: () => undefined,
+      clock: deps.clock,
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.loop.stop();
+  }
+
+  entries(): Entries {
+    return this.samples;
+  }
+
+  machine(): MachineSize {
+    const { read } = this.deps;
+    const { max } = readProcessLimit(read);
+    return {
+      cpus: cpus().length,
+      memory: meminfo(read, "MemTotal"),
+      ...(this.diskSize !== undefined && { disk: this.diskSize }),
+      ...(max !== undefined && { processes: max }),
+    };
+  }
+
+  private sample(): void {
+    const { read, residentBytes, clock } = this.deps;
+    this.askDisk();
+    const times = cpuTimes(read("/proc/stat") ?? "");
+    const { before } = this;
+    this.before = times;
+    const passed = times.all - (before?.all ?? times.all);
+    const sample: UsageSample = {
+      at: clock.now(),
+      ...(before !== undefined && passed > 0 && { cpus: round(((times.busy - before.busy) / passed) * cpus().length) }),
+      memory: meminfo(read, "MemTotal") - meminfo(read, "MemAvailable"),
+      ...(this.diskUsed !== undefined && { disk: this.diskUsed }),
+      processes: readProcessLimit(read).current ?? 0,
+      kubelet: residentBytes(),
+    };
+    this.samples.set(`${SAMPLE_KEY}${this.count++}`, JSON.stringify(sample));
+    if (this.samples.size > SAMPLES) {
+      const [oldest] = this.samples.keys();
+      if (oldest !== undefined) this.samples.delete(oldest);
+    }
+  }
+
+  /** The result is in the next sample. */
+  private askDisk(): void {
+    if (this.asking) return;
+    this.asking = true;
+    statfs(this.deps.rootDir)
+      .then(
+        ({ blocks, bfree, bsize }) => {
+          this.diskSize = blocks * bsize;
+          this.diskUsed = (blocks - bfree) * bsize;
+        },
+        () => (this.diskUsed = undefined),
+      )
+      .finally(() => (this.asking = false));
+  }
+}
+
+/** The first line of /proc/stat: user nice system idle iowait irq softirq steal. proc_stat(5) */
+export function cpuTimes(stat: string): CpuTimes {
+  const [, ...fields] = (stat.split("\n", 1)[0] ?? "").split(/ +/);
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields.map(Number);
+  const busy = user + nice + system + irq + softirq + steal;
+  return { busy, all: busy + idle + iowait };
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,255 @@
+// The status page in a real Chromium, against a whole kubelet on real containerd.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import type { Browser, Page } from "playwright-core";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { startBrowser } from "../support/browser.js";
+import { freePort } from "../support/free-port.js";
+import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
+
+/** The machine is shared. */
+const PATIENCE = { timeout: 90_000 };
+const HOSTILE = `<img src=x onerror="window.hostile=1"><script>window.hostile=1</script>`;
+
+describe("the status page", () => {
+  let node: TestNode;
+  let browser: Browser;
+  let page: Page;
+  let url: string;
+  const requests: string[] = [];
+  const problems: string[] = [];
+
+  before(async () => {
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    node = await startNode({ secure: true, flags: ["--status-page", `--status-page-port=${port}`] });
+    browser = await startBrowser();
+    page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    await waitFor(async () => (await page.goto(`${url}/`).catch(() => undefined))?.status() === 200, {
+      what: "the page",
+      timeoutMs: 60_000,
+    });
+  });
+  beforeEach(() => page.evaluate('location.hash = "#/pods"'));
+  after(async () => {
+    await browser.close();
+    await node.stop();
+  });
+
+  const row = (name: string) =>
+    page.getByRole("row").filter({ has: page.getByRole("link", { name: `${name}-testnode` }) });
+
+  test("a pod appears, follows its changes and disappears without a reload", async () => {
+    await page.getByText("This node has no pods.").waitFor(PATIENCE);
+    const gate = "until [ -e /tmp/open ]; do sleep 0.2; done";
+    const readinessProbe = { periodSeconds: 1, exec: { command: ["test", "-e", "/tmp/open"] } };
+    await node.writeManifest(
+      "web",
+      manifest("web", [shell("app", `sleep 1; touch /tmp/open; ${gate}; ${IDLE}`, { readinessProbe })]),
+    );
+    await row("web").getByText("Running").waitFor(PATIENCE);
+    await row("web").getByText("1/1").waitFor(PATIENCE);
+    await page.getByText("nothing is wrong").waitFor(PATIENCE);
+    await node.removeManifest("web");
+    await row("web").waitFor({ state: "detached", ...PATIENCE });
+  });
+
+  test("a stuck pod says why, and what would help", async () => {
+    await node.writeManifest("stuck", manifest("stuck", [{ name: "app", image: "registry.invalid/none:1" }]));
+    await row("stuck")
+      .getByText(/ErrImagePull|ImagePullBackOff/)
+      .waitFor(PATIENCE);
+    await page.getByText("1 of 1 pods is not running and ready.").waitFor(PATIENCE);
+    await page.getByRole("link", { name: "stuck-testnode" }).click();
+    await page.getByRole("heading", { name: "stuck-testnode" }).waitFor(PATIENCE);
+    await page.getByText(/its image "registry\.invalid\/none:1" cannot be pulled/).waitFor(PATIENCE);
+    await page.getByText(/The kubelet tries again (in|now)/).waitFor(PATIENCE);
+    await page
+      .getByText(/registry\.invalid does not resolve/)
+      .first()
+      .waitFor(PATIENCE);
+    await page
+      .getByRole("log", { name: "Decisions" })
+      .getByText(/Failed: /)
+      .first()
+      .waitFor(PATIENCE);
+    await node.removeManifest("stuck");
+    await page.getByText("any more").waitFor(PATIENCE);
+    await page.getByRole("link", { name: "All pods" }).click();
+  });
+
+  test("a pod's page has its steps, and its log follows", async () => {
+    const script = `echo begin; trap 'exit 0' TERM; n=0; while true; do n=$((n+1)); echo line $n; sleep 0.5 & wait $!; done`;
+    await node.writeManifest(
+      "talker",
+      manifest("talker", [shell("app", script), shell("second", `echo other; ${IDLE}`)]),
+    );
+    await waitForPod(node, "talker", ({ status }) => status?.phase === "Running", "running");
+    await page.getByRole("link", { name: "talker-testnode" }).click();
+    await page.getByText(/Running \d+ ms after the kubelet saw the pod/).waitFor(PATIENCE);
+    await page.getByText("create-sandbox").waitFor(PATIENCE);
+    const log = page.getByRole("log", { name: "Log of the container" });
+    await log.getByText("begin").waitFor(PATIENCE);
+    await page.getByText("following").waitFor(PATIENCE);
+    const seen = Number(/line (\d+)\n$/.exec((await log.textContent()) ?? "")?.[1]);
+    await log.getByText(`line ${seen + 3}`).waitFor(PATIENCE);
+    await page.getByRole("combobox", { name: "Container" }).selectOption("second");
+    await log.getByText("other").waitFor(PATIENCE);
+    assert.equal(await log.getByText("begin").count(), 0);
+    await node.removeManifest("talker");
+  });
+
+  test("hostile names, messages and log lines are text", async () => {
+    const command = `printf '%s\\n' '${HOSTILE}'; printf '%s' '${HOSTILE}' > /dev/termination-log; exit 3`;
+    const containers = [shell("talks", command), { name: "named", image: HOSTILE }];
+    await node.writeManifest("hostile", manifest("hostile", containers));
+    await page.getByRole("link", { name: "hostile-testnode" }).click(PATIENCE);
+    await page.getByRole("log", { name: "Log of the container" }).getByText("<img src=x").waitFor(PATIENCE);
+    await page
+      .getByRole("list")
+      .getByText(/it said: <img src=x/)
+      .first()
+      .waitFor(PATIENCE);
+    await page.getByRole("cell", { name: "<img src=x" }).first().waitFor(PATIENCE);
+    assert.equal(await page.evaluate("window.hostile"), undefined);
+    assert.equal(await page.locator("img, script:not(body > script)").count(), 0);
+    await node.removeManifest("hostile");
+  });
+
+  test("the keyboard reaches everything", async () => {
+    await node.writeManifest("keys", manifest("keys", [shell("app", IDLE)]));
+    await row("keys").getByText("1/1").waitFor(PATIENCE);
+    await page.reload();
+    await row("keys").getByText("1/1").waitFor(PATIENCE);
+    const focused = (): Promise<unknown> =>
+      page.evaluate("document.activeElement.textContent || document.activeElement.type");
+    const stops: unknown[] = [];
+    for (let presses = 0; presses < 12 && !stops.includes("keys-testnode"); presses++) {
+      await page.keyboard.press("Tab");
+      stops.push(await focused());
+    }
+    assert.deepEqual(stops.slice(0, 6), ["Skip to the content", "Pods", "Node", "Images", "Configuration", "search"]);
+    assert.equal(stops.at(-1), "keys-testnode");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "keys-testnode" }).waitFor(PATIENCE);
+    assert.equal(await page.evaluate("document.activeElement.id"), "content");
+    // Updates do not take the focus away.
+    await page.getByRole("checkbox", { name: "run before" }).focus();
+    await node.writeManifest("other", manifest("other", [{ name: "app", image: "registry.invalid/none:1" }]));
+    await page.getByText("1 of 2 pods is not running and ready.").waitFor(PATIENCE);
+    await node.removeManifest("other");
+    await page.getByText("nothing is wrong").waitFor(PATIENCE);
+    assert.equal(await page.evaluate("document.activeElement.type"), "checkbox");
+  });
+
+  test("the node view has charts of the last hour, threads and certificates", async () => {
+    await page.getByRole("link", { name: "Node", exact: true }).click();
+    await page.getByRole("row", { name: /main running/ }).waitFor(PATIENCE);
+    await page.getByText(/expires in/).waitFor(PATIENCE);
+    await page.getByText("none: the node runs stand-alone").waitFor(PATIENCE);
+    for (const name of ["CPU", "Memory", "Disk", "Processes", "Kubelet memory"]) {
+      await page.getByRole("img", { name: new RegExp(`^${name}: .*at most`) }).waitFor(PATIENCE);
+    }
+    await page.locator(".chart polyline").first().waitFor(PATIENCE);
+  });
+
+  test("images and configuration are shown, and can be filtered", async () => {
+    await page.getByRole("link", { name: "Images" }).click();
+    await page.getByRole("row", { name: /busybox.* used default\/keys-testnode/ }).waitFor(PATIENCE);
+    await page.getByRole("link", { name: "Configuration" }).click();
+    await page.getByRole("row", { name: "maxPods 110 default" }).waitFor(PATIENCE);
+    await page.getByRole("checkbox").check();
+    await page.getByRole("row", { name: /^cgroupDriver "cgroupfs" .*kubelet-config\.yaml:\d+:\d+$/ }).waitFor(PATIENCE);
+    assert.equal(await page.getByRole("row", { name: /^maxPods/ }).count(), 0);
+    await page.getByRole("searchbox").fill("cgroupDr");
+    await page.getByText(/^1 of \d+$/).waitFor(PATIENCE);
+  });
+
+  test("the page is dark where the machine is", async () => {
+    const ground = (): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.emulateMedia({ colorScheme: "light" });
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.notEqual(await ground(), light);
+  });
+
+  test("it asks no other machine, and has neither errors nor violations of its policy", () => {
+    assert.deepEqual([...new Set(requests.map((request) => new URL(request).origin))], [url]);
+    assert.deepEqual(problems, []);
+  });
+
+  test(
+    "a picture for the documents is drawn",
+    { skip: process.env["NODELET_PICTURE"] === undefined && "only with NODELET_PICTURE=<file>" },
+    async () => {
+      const wants = { requests: { cpu: "50m", memory: "32Mi" } };
+      for (const name of ["web", "queue", "metrics"]) {
+        await node.writeManifest(name, manifest(name, [shell("app", IDLE, { resources: wants })]));
+      }
+      await node.writeManifest(
+        "shop",
+        manifest("shop", [shell("app", `echo started; sleep 2; echo "no database"; exit 3`), shell("cache", IDLE)]),
+      );
+      for (const name of ["web", "queue", "metrics"]) await row(name).getByText("1/1").waitFor(PATIENCE);
+      await row("shop").getByText("CrashLoopBackOff").waitFor(PATIENCE);
+      await page.emulateMedia({ colorScheme: process.env["NODELET_PICTURE_SCHEME"] === "dark" ? "dark" : "light" });
+      await page.setViewportSize({ width: 1200, height: 1000 });
+      await page.getByRole("link", { name: "shop-testnode" }).click();
+      await page.getByText(/The kubelet tries again/).waitFor(PATIENCE);
+      await page.getByText("Created").first().waitFor(PATIENCE);
+      await page.screenshot({ path: process.env["NODELET_PICTURE"] ?? "" });
+    },
+  );
+
+  test("it is on the authenticated port, too, with its own hash of one script", async () => {
+    const other = await browser.newPage({ ignoreHTTPSErrors: true });
+    const response = await other.goto(`${node.kubelet.secureUrl}/ui`);
+    assert.equal(response?.url(), `${node.kubelet.secureUrl}/ui/`);
+    assert.match(
+      response.headers()["content-security-policy"] ?? "",
+      /^default-src 'none'; script-src 'sha256-[^ ]+';/,
+    );
+    await other.getByRole("link", { name: "keys-testnode" }).waitFor(PATIENCE);
+    assert.ok((await response.body()).length < 100_000);
+    await other.close();
+  });
+
+  test("a name that resolves to 127.0.0.1 is refused on the port without authentication", async () => {
+    const { request } = await import("node:http");
+    const status = await new Promise((resolve, reject) => {
+      const asked = request(`${url}/ui/`, { headers: { host: "evil.example" } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.once("error", reject).end();
+    });
+    assert.equal(status, 421);
+  });
+
+  test("nothing can be changed: other methods are refused", async () => {
+    for (const path of ["/ui/", "/ui/config", "/ui/stream/node", "/ui/logs/default/keys-testnode/app"]) {
+      for (const method of ["POST", "PUT", "DELETE"]) {
+        assert.equal((await fetch(`${url}${path}`, { method })).status, 405, `${method} ${path}`);
+      }
+    }
+    assert.equal((await fetch(`${url}/exec/default/keys-testnode/app?command=id`, { method: "POST" })).status, 404);
+  });
+});
+
+test("without the flags there is no status page", async (t) => {
+  const node = await startNode({ secure: true });
+  t.after(() => node.stop());
+  process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
+  t.after(() => delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]);
+  const status = await waitFor(
+    async () => (await fetch(`${node.kubelet.secureUrl}/ui/`).catch(() => undefined))?.status,
+    { what: "the authenticated port" },
+  );
+  assert.equal(status, 404);
+  assert.equal((await fetch(`${node.kubelet.url}/ui/`)).status, 404);
+});

@@ -1,0 +1,137 @@
+// The parts of the status page that need no browser: places, logs, views; and the document as the build made it.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
+import { SAMPLE_MS, type UsageSample } from "../../src/shared/contracts/status-page.js";
+import { h, textOf, type VNode } from "../../src/page/dom/vnode.js";
+import { LogTail, MAX_LINE, MAX_LINES } from "../../src/page/log-tail.js";
+import { placeOf, podLink } from "../../src/page/place.js";
+import { chartsView } from "../../src/page/views/charts.js";
+import { podsView } from "../../src/page/views/pods.js";
+import { timelineView } from "../../src/page/views/timeline.js";
+import { pod } from "../support/pods.js";
+
+const page = (name: string): Promise<string> => readFile(new URL(`../../agent/page/${name}`, import.meta.url), "utf8");
+
+test("the whole page has less than 100 KB, and names no other origin", async () => {
+  const html = await page("index.html");
+  assert.ok(Buffer.byteLength(html) < 100_000, `${Buffer.byteLength(html)} bytes`);
+  const addresses = [...html.matchAll(/(?:src|href|url)\s*[=(]\s*["']?((?:https?:)?\/\/[^"')\s]+)/g)].map(
+    ([, to]) => to,
+  );
+  assert.deepEqual(addresses, []);
+});
+
+test("the policy permits the page's own script and style by their hashes, and nothing inline beside them", async () => {
+  const [html, policy] = [await page("index.html"), await page("policy.txt")];
+  const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  const [, script = ""] = /<script>([^]*)<\/script>/.exec(html) ?? [];
+  const [, style = ""] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
+  assert.ok(script.length > 1000 && style.length > 1000);
+  assert.ok(policy.includes(`script-src ${hash(script)};`));
+  assert.ok(policy.includes(`style-src ${hash(style)};`));
+  assert.doesNotMatch(policy, /unsafe|\*/);
+  assert.doesNotMatch(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/);
+  assert.doesNotMatch(html.replace(script, "").replace(style, ""), / on\w+=| style=/);
+});
+
+test("a place and its link are inverse, whatever the names", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (namespace, name) => {
+      const place = placeOf(podLink(namespace, name));
+      assert.deepEqual(place, { view: "pod", namespace, name });
+    }),
+  );
+  assert.deepEqual(placeOf(""), { view: "pods" });
+  assert.deepEqual(placeOf("#/pods/%zz/a"), { view: "pod", namespace: "%zz", name: "a" });
+  assert.deepEqual(placeOf("#/config"), { view: "config" });
+  assert.deepEqual(placeOf("#/unknown"), { view: "pods" });
+});
+
+test("a log in any pieces gives the same lines, without control sequences", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), (pieces) => {
+      const tail = new LogTail();
+      for (const piece of pieces) tail.push(piece);
+      const whole = new LogTail();
+      whole.push(pieces.join(""));
+      assert.deepEqual(tail.lines, whole.lines);
+    }),
+  );
+  const tail = new LogTail();
+  tail.push("\u001b[31mred\u001b[0m\nhalf");
+  assert.deepEqual(tail.lines, ["red"]);
+});
+
+test("a log is bounded in lines and in their length", () => {
+  const tail = new LogTail();
+  for (let count = 0; count < 10; count++) tail.push("x\n".repeat(MAX_LINES));
+  assert.equal(tail.lines.length, MAX_LINES);
+  for (let count = 0; count < 100; count++) tail.push("y".repeat(MAX_LINE));
+  tail.push("\n");
+  assert.equal(tail.lines.at(-1)?.length, MAX_LINE);
+});
+
+function all(node: VNode | string, tag: string): VNode[] {
+  if (typeof node === "string") return [];
+  return [...(node.tag === tag ? [node] : []), ...node.children.flatMap((child) => all(child, tag))];
+}
+
+test("hostile text becomes text of a node, never a node", () => {
+  const hostile = "<img src=x onerror=alert(1)>";
+  const node = h("p", {}, hostile);
+  assert.deepEqual(node.children, [hostile]);
+});
+
+test("the list of pods is sorted, filtered, and says when nothing matches", () => {
+  const pods = ["b", "a"].map((name) => pod({}, name));
+  const view = (filter: string): VNode => podsView({ pods, filter, onFilter: () => undefined, now: 0 });
+  assert.deepEqual(all(view(""), "a").map(textOf), ["a", "b"]);
+  assert.deepEqual(all(view("B"), "a").map(textOf), ["b"]);
+  assert.match(textOf(view("zzz")), /No pod matches the filter/);
+});
+
+test("bars of a start lie within the picture, and a failed step says why", () => {
+  const timeline: PodTimeline = {
+    ...{ namespace: "default", name: "web", uid: "1", seenAt: 1000, runningAt: 2000 },
+    ...{ phases: [], events: [], stagesDropped: 0 },
+    stages: [
+      { stage: "volumes", startedAt: 1000, endedAt: 1500 },
+      { stage: "pull", container: "app", startedAt: 1500, endedAt: 9000, error: "no such host" },
+      { stage: "exec", startedAt: 5000 },
+    ],
+  };
+  const view = timelineView(timeline, 10_000);
+  const bars = all(view, "rect").filter(({ props }) => props["x"] !== undefined);
+  const ends = bars.map(({ props }) => [props["x"], props["width"]].map((text) => parseFloat(text as string)));
+  assert.deepEqual(ends, [
+    [0, 50],
+    [50, 50],
+  ]);
+  assert.match(textOf(view), /failed: no such host/);
+  assert.match(textOf(view), /1 other steps are not shown/);
+});
+
+test("charts have a description with the value, its limit and the highest value", () => {
+  const now = 100 * SAMPLE_MS;
+  const samples = Array.from({ length: 10 }, (_, index): UsageSample => ({
+    at: now - (9 - index) * SAMPLE_MS,
+    ...{ cpus: index / 10, memory: 2 ** 30, disk: 2 ** 31, processes: 80, kubelet: 2 ** 26 },
+  }));
+  const view = chartsView(samples, { cpus: 2, memory: 2 ** 32, disk: 2 ** 32, processes: 1000 }, now);
+  const names = all(view, "svg").map(({ props }) => props["aria-label"] as string);
+  assert.match(names[0] ?? "", /^CPU: 0\.90 CPUs of 2, at most 0\.90 CPUs since /);
+  assert.match(names[1] ?? "", /^Memory: 1\.0 GiB of 4\.0 GiB/);
+  const [line] = all(view, "polyline");
+  for (const point of (line?.props["points"] as string).split(" ")) {
+    const [x = -1, y = -1] = point.split(",").map(Number);
+    assert.ok(x >= 0 && x <= 360 && y >= 0 && y <= 64, point);
+  }
+});
+
+test("charts without samples say so", () => {
+  assert.match(textOf(chartsView([], undefined, 0)), /no sample yet/);
+});
