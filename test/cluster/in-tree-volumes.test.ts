@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import { waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { BY_PATH, byPathLinks, type ByPathLinks } from "../support/by-path.js";
 import { iscsiTarget } from "../support/iscsi-target.js";
 import { flexDriver, SUCCESS } from "../support/flex-driver.js";
-import { loopDevice } from "../support/loop-device.js";
+import { loopDevice, type LoopDevice } from "../support/loop-device.js";
 import { mountsBelow } from "../support/mounts.js";
 
 const PATIENCE_MS = 60_000;
@@ -56,13 +56,31 @@ function podOn(name: string, claimName: string, script: string): Promise<ApiObje
   return api.create("pods", { ...made, spec: { ...spec, volumes } });
 }
 
-/** The controller's part: what the node uses is attached to it. */
+/** A disk of 16 MiB, detached after the test; undefined on a machine without loop devices. `target`: its links are removed, too. */
+function diskFor(t: TestContext, name: string, target?: string): LoopDevice | undefined {
+  const device = loopDevice(join(home, name), 16 << 20);
+  if (device === undefined) {
+    t.diagnostic("this machine has no free loop device");
+    return undefined;
+  }
+  t.after(async () => {
+    if (target !== undefined) await links.clear(target);
+    device.detach();
+  });
+  return device;
+}
+
+async function volumesInUse(): Promise<string[]> {
+  const { status } = await api.get("nodes", "", NODE_NAME);
+  return (status as { volumesInUse?: string[] } | undefined)?.volumesInUse ?? [];
+}
+
+/** The controller's part: attaches a volume that the node uses. */
 async function attach(name: string, devicePath = ""): Promise<void> {
-  const isInUse = async (): Promise<boolean> => {
-    const node = await api.get("nodes", "", NODE_NAME);
-    return (node["status"] as { volumesInUse?: string[] } | undefined)?.volumesInUse?.includes(name) === true;
-  };
-  await waitFor(isInUse, { what: `${name} in volumesInUse`, timeoutMs: PATIENCE_MS });
+  await waitFor(async () => (await volumesInUse()).includes(name), {
+    what: `${name} in volumesInUse`,
+    timeoutMs: PATIENCE_MS,
+  });
   const status = { volumesAttached: [{ name, devicePath }] };
   await api.patch("nodes", "", NODE_NAME, { status }, { subresource: "status" });
 }
@@ -86,6 +104,14 @@ async function said(pod: ApiObject, line: string): Promise<void> {
 async function remove(name: string): Promise<void> {
   await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
 }
+
+/** The pod is removed while no kubelet runs. */
+async function removeBehindKilledKubelet(name: string): Promise<void> {
+  await cluster.node.kill9();
+  await remove(name);
+  await cluster.node.restart();
+}
+
 const placesOf = (word: string): string[] =>
   mountsBelow(cluster.node.kubelet.rootDir).filter((place) => place.includes(word));
 async function unmounted(word: string): Promise<void> {
@@ -95,13 +121,16 @@ async function unmounted(word: string): Promise<void> {
   });
 }
 
+async function kubeletLog(): Promise<string> {
+  return await readFile(cluster.node.kubelet.log, "utf8");
+}
+
+/** Prints the file system type and first mount option of /data, e.g. "MOUNT ext4 rw,noatime". */
+const PRINT_MOUNT = `echo "MOUNT $(grep ' /data ' /proc/mounts | cut -d' ' -f3,4)"`;
+
 test("flexVolume: the driver gets the attached device and the secret; a killed kubelet's successor cleans up", async (t) => {
-  const device = loopDevice(join(home, "flex-disk"), 16 << 20);
-  if (device === undefined) {
-    t.diagnostic("no loop device can be had here");
-    return;
-  }
-  t.after(() => device.detach());
+  const device = diskFor(t, "flex-disk");
+  if (device === undefined) return;
   const driver = await flexDriver(join(home, "drivers"), "test/disk", join(home, "driver"));
   await driver.answer("init", SUCCESS);
   await driver.answer("mountdevice", `mkfs.ext4 -q "$3" && mount "$3" "$2" && ${SUCCESS}`);
@@ -113,10 +142,10 @@ test("flexVolume: the driver gets the attached device and the secret; a killed k
   await api.create("secrets", { metadata: { name: "flex", namespace: "default" }, type: "test/disk", data });
   const secretRef = { name: "flex", namespace: "default" };
   await claim("flex", { flexVolume: { driver: "test/disk", fsType: "ext4", secretRef, options: { a: "b" } } });
-  const script = `echo "TYPE $(grep ' /data ' /proc/mounts | cut -d' ' -f3)"; echo kept > /data/file; sleep 1000`;
+  const script = `${PRINT_MOUNT}; echo kept > /data/file; sleep 1000`;
   const pod = await podOn("flex", "flex", script);
   await attach("flexvolume-test/disk/pv-flex", device.path);
-  await said(pod, "TYPE ext4");
+  await said(pod, "MOUNT ext4");
   const calls = await driver.calls();
   assert.deepEqual(
     calls.map(([command = "", , third = ""]) => `${command} ${command === "mountdevice" ? third : ""}`.trim()),
@@ -125,30 +154,20 @@ test("flexVolume: the driver gets the attached device and the secret; a killed k
   const options = JSON.parse(calls.at(-1)?.[2] ?? "{}") as Record<string, string>;
   assert.equal(options["kubernetes.io/secret/password"], data.password);
   assert.equal(options["kubernetes.io/pvOrVolumeName"], "pv-flex");
-  assert.equal((await readFile(cluster.node.kubelet.log, "utf8")).includes(data.password), false);
-  await cluster.node.kill9();
-  await remove("flex");
-  await cluster.node.restart();
+  assert.equal((await kubeletLog()).includes(data.password), false);
+  await removeBehindKilledKubelet("flex");
   await unmounted("flex");
-  const isReleased = async (): Promise<boolean> => {
-    const node = await api.get("nodes", "", NODE_NAME);
-    return (node["status"] as { volumesInUse?: string[] } | undefined)?.volumesInUse?.length !== 1;
-  };
-  await waitFor(isReleased, { what: "volumesInUse to be empty", timeoutMs: PATIENCE_MS });
+  await waitFor(async () => (await volumesInUse()).length !== 1, {
+    what: "volumesInUse to be empty",
+    timeoutMs: PATIENCE_MS,
+  });
   const last = (await driver.calls()).map(([command]) => command).slice(calls.length);
   assert.deepEqual(last, ["init", "unmount", "unmountdevice"]);
 });
 
 test("iscsi behind a claim: it waits for the controller; CHAP secrets reach iscsiadm and no log", async (t) => {
-  const device = loopDevice(join(home, "iscsi-disk"), 16 << 20);
-  if (device === undefined) {
-    t.diagnostic("no loop device can be had here");
-    return;
-  }
-  t.after(async () => {
-    await links.clear(IQN);
-    device.detach();
-  });
+  const device = diskFor(t, "iscsi-disk", IQN);
+  if (device === undefined) return;
   const target = await iscsiTarget(join(home, "target"), { iqn: IQN, luns: { 0: device.path }, byPath: BY_PATH });
   const keys = ["node.session.auth.username", "node.session.auth.password"];
   const data = Object.fromEntries(keys.map((key) => [key, Buffer.from(`${key}-s3cret`).toString("base64")]));
@@ -160,52 +179,36 @@ test("iscsi behind a claim: it waits for the controller; CHAP secrets reach iscs
   const secretRef = { name: "chap" };
   const source = { targetPortal: "10.255.255.2:3260", iqn: IQN, lun: 0, fsType: "ext4", iscsiInterface: "default" };
   await claim("iscsi", { iscsi: { ...source, chapAuthSession: true, secretRef }, mountOptions: ["noatime"] });
-  const script = `echo "OPTIONS $(grep ' /data ' /proc/mounts | cut -d' ' -f3,4)"; echo kept > /data/file; sleep 1000`;
+  const script = `${PRINT_MOUNT}; echo kept > /data/file; sleep 1000`;
   const pod = await podOn("iscsi", "iscsi", script);
   const unique = `kubernetes.io/iscsi/10.255.255.2:3260:${IQN}:0`;
   assert.deepEqual(await target.sessions(), [], "not before it is attached");
   await attach(unique);
-  await said(pod, "OPTIONS ext4 rw,noatime");
+  await said(pod, "MOUNT ext4 rw,noatime");
   const password = `-n node.session.auth.password -v node.session.auth.password-s3cret`;
   assert.ok((await target.calls()).some((call) => call.endsWith(password)));
-  assert.equal((await readFile(cluster.node.kubelet.log, "utf8")).includes("s3cret"), false);
+  assert.equal((await kubeletLog()).includes("s3cret"), false);
   await remove("iscsi");
   await unmounted("iscsi");
   await waitFor(async () => (await target.sessions()).length === 0, { what: "the logout", timeoutMs: PATIENCE_MS });
 });
 
 test("fc behind a claim: it waits for the controller; a killed kubelet's successor unmounts the disk", async (t) => {
-  const device = loopDevice(join(home, "fc-disk"), 16 << 20);
-  if (device === undefined) {
-    t.diagnostic("no loop device can be had here");
-    return;
-  }
-  t.after(async () => {
-    await links.clear(WWN);
-    device.detach();
-  });
+  const device = diskFor(t, "fc-disk", WWN);
+  if (device === undefined) return;
   await links.link(`fc-0x${WWN}-lun-0`, device.path);
   await claim("fc", { fc: { targetWWNs: [WWN], lun: 0, fsType: "ext4" } });
-  const pod = await podOn("fc", "fc", `echo "TYPE $(grep ' /data ' /proc/mounts | cut -d' ' -f3)"; sleep 1000`);
+  const pod = await podOn("fc", "fc", `${PRINT_MOUNT}; sleep 1000`);
   await attach(`kubernetes.io/fc/[${WWN}]:0`);
-  await said(pod, "TYPE ext4");
-  await cluster.node.kill9();
-  await remove("fc");
-  await cluster.node.restart();
+  await said(pod, "MOUNT ext4");
+  await removeBehindKilledKubelet("fc");
   await unmounted("/fc");
   await unmounted("kubernetes.io~fc");
 });
 
 test("fc with volumeMode Block: the device in the container, also after a restart; detached after the pod", async (t) => {
-  const device = loopDevice(join(home, "fc-block"), 16 << 20);
-  if (device === undefined) {
-    t.diagnostic("no loop device can be had here");
-    return;
-  }
-  t.after(async () => {
-    await links.clear(WWN);
-    device.detach();
-  });
+  const device = diskFor(t, "fc-block", WWN);
+  if (device === undefined) return;
   await links.link(`fc-0x${WWN}-lun-3`, device.path);
   await claim("block", { fc: { targetWWNs: [WWN], lun: 3 } }, { volumeMode: "Block" });
   const made = boundPod("block", `[ -b /dev/xvda ] && echo written | dd of=/dev/xvda 2>&1; echo BLOCK; sleep 1000`);
@@ -216,10 +219,10 @@ test("fc with volumeMode Block: the device in the container, also after a restar
   await attach(`kubernetes.io/fc/[${WWN}]:3`);
   await said(pod, "BLOCK");
   assert.equal((await readFile(device.path)).subarray(0, 7).toString(), "written");
-  await cluster.node.kill9();
-  await remove("block");
-  await cluster.node.restart();
+  await removeBehindKilledKubelet("block");
   const places = join(cluster.node.kubelet.rootDir, "plugins/kubernetes.io/fc/volumeDevices");
-  const isGone = async (): Promise<boolean> => (await readdir(places)).length === 0;
-  await waitFor(isGone, { what: "the disk detached", timeoutMs: PATIENCE_MS });
+  await waitFor(async () => (await readdir(places)).length === 0, {
+    what: "the disk detached",
+    timeoutMs: PATIENCE_MS,
+  });
 });

@@ -1,39 +1,20 @@
 // Pods that this node does not take on: what they show, that nothing of them is made, and that a mended one runs.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { PodSpec } from "../../src/shared/api/pod.js";
-import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { waitFor } from "../harness/node.js";
 import { appArmorProblem } from "../../src/main/admission/app-armor.js";
-import {
-  IDLE,
-  manifest,
-  report,
-  reporter,
-  RuntimeView,
-  shell,
-  statusOf,
-  waitForPod,
-  waitGone,
-} from "../support/static-pods.js";
+import { nodeForTests } from "../support/node-for-tests.js";
+import { IDLE, manifest, report, reporter, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
 
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode({
-    config: {
-      maxPods: 4,
-      allowedUnsafeSysctls: ["net.core.somaxconn"],
-      podCIDR: "10.99.0.0/24",
-      featureGates: { PreventStaticPodAPIReferences: false, RestartAllContainersOnContainerExits: false },
-    },
-    flags: ["--node-labels=rack=r1"],
-  });
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
+const { node, runtime } = await nodeForTests({
+  config: {
+    maxPods: 4,
+    allowedUnsafeSysctls: ["net.core.somaxconn"],
+    podCIDR: "10.99.0.0/24",
+    featureGates: { PreventStaticPodAPIReferences: false, RestartAllContainersOnContainerExits: false },
+  },
+  flags: ["--node-labels=rack=r1"],
 });
 
 const idle = (name: string, spec: Partial<PodSpec> = {}) => manifest(name, [shell("app", IDLE)], { spec });

@@ -3,25 +3,16 @@
 import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { startNode, type TestNode } from "../harness/node.js";
-import { conditionsOf, IDLE, manifest, podOf, RuntimeView, shell, waitForPod } from "../support/static-pods.js";
+import { test } from "node:test";
+import { nodeForTests } from "../support/node-for-tests.js";
+import { conditionsOf, IDLE, manifest, podOf, shell, waitForPod } from "../support/static-pods.js";
 
 const UID = "5c1f0e6a4d8b4f0c9a7e3b2d1f6a8c90";
 const POD = manifest("etcd", [shell("app", IDLE)], {
   metadata: { labels: { tier: "control-plane" }, annotations: { owner: "kubeadm" } },
 });
 
-let node: TestNode;
-let runtime: RuntimeView;
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 test("a static pod of another kubelet keeps its UID and containers, over restarts and until its manifest changes", async () => {
   const { manifests, dir } = node.kubelet;

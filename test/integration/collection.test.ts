@@ -5,42 +5,30 @@
 import assert from "node:assert/strict";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { hasImage } from "../../packaging/standalone/cri.js";
 import { BUSYBOX_IMAGE, importImages, PAUSE_IMAGE } from "../../packaging/standalone/images.js";
 import { writeOciArchive } from "../../packaging/standalone/oci-archive.js";
 import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { waitFor } from "../harness/node.js";
 import { agentLog, metric } from "../support/fault-node.js";
-import {
-  IDLE,
-  manifest,
-  PATIENCE_MS,
-  RuntimeView,
-  shell,
-  statusOf,
-  waitForPod,
-  waitGone,
-} from "../support/static-pods.js";
+import { nodeForTests } from "../support/node-for-tests.js";
+import { IDLE, manifest, PATIENCE_MS, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
 
 const UNUSED = ["nodelet.local/unused-a:1", "nodelet.local/unused-b:1"];
 /** Of a pod that cannot start yet. */
 const WAITING = "nodelet.local/waiting:1";
 const ORPHAN = "default_gone_5f0c1e6a-0000-4000-8000-000000000000";
 
-let node: TestNode;
-let runtime: RuntimeView;
-const has = (image: string): Promise<boolean> => hasImage(runtime.cri, image);
+const { node, runtime } = await nodeForTests({
+  // The test removes its images: no other test may use them.
+  containerd: "own",
+  start: false,
+  config: { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
+  flags: ["--maximum-dead-containers-per-container=2", "--maximum-dead-containers=1"],
+});
 
 before(async () => {
-  node = await startNode({
-    // The test removes its images: no other test may use them.
-    containerd: "own",
-    start: false,
-    config: { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
-    flags: ["--maximum-dead-containers-per-container=2", "--maximum-dead-containers=1"],
-  });
-  runtime = new RuntimeView(node.endpoint);
   await importExtraImages();
   const logs = join(node.kubelet.podLogs, ORPHAN, "app");
   await mkdir(logs, { recursive: true });
@@ -54,10 +42,7 @@ before(async () => {
   await node.writeManifest("waiting", manifest("waiting", [waiting], { spec: { volumes: missing } }));
   await node.restart();
 });
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const has = (image: string): Promise<boolean> => hasImage(runtime.cri, image);
 
 describe("tidying up", () => {
   test("unused images are removed; images of containers, of pods yet to start and of sandboxes stay", async () => {

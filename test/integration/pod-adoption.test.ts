@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { ContainerState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
@@ -14,24 +15,13 @@ import {
   manifest,
   PATIENCE_MS,
   podOf,
-  RuntimeView,
   shell,
   statusOf,
   waitForPod,
   waitGone,
 } from "../support/static-pods.js";
 
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 

@@ -4,32 +4,14 @@
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import { ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
-import {
-  IDLE,
-  manifest,
-  PATIENCE_MS,
-  RuntimeView,
-  shell,
-  statusOf,
-  waitForPod,
-  waitGone,
-} from "../support/static-pods.js";
+import { waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
+import { IDLE, manifest, PATIENCE_MS, shell, statusOf, waitForPod, waitGone } from "../support/static-pods.js";
 
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 const MEMORY = [{ name: "memory", emptyDir: { medium: "Memory" as const } }];
 const mounted = { volumeMounts: [{ name: "memory", mountPath: "/memory" }] };

@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { containerHash } from "../../src/main/model/container-hash.js";
 import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { testImage, waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
@@ -18,24 +19,13 @@ import {
   NODE_NAME,
   PATIENCE_MS,
   podOf,
-  RuntimeView,
   shell,
   statusOf,
   waitForPod,
 } from "../support/static-pods.js";
 
 const LINKS = "/var/log/containers";
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 const running = (container: string) => (pod: PodView) => statusOf(pod, container)?.state.running !== undefined;
 

@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
-import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
   manifest,
   NODE_NAME,
   PATIENCE_MS,
-  RuntimeView,
   shell,
   statusOf,
   waitForPod,
@@ -20,17 +20,7 @@ import {
 } from "../support/static-pods.js";
 
 const LINKS = "/var/log/containers";
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 const running = (container: string) => (pod: PodView) => statusOf(pod, container)?.state.running !== undefined;
 

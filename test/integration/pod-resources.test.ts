@@ -5,10 +5,11 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import type { ResourceRequirements } from "../../src/shared/api/pod.js";
-import { startNode, type PodView, type TestNode } from "../harness/node.js";
+import { type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
@@ -16,7 +17,6 @@ import {
   manifest,
   report,
   reporter,
-  RuntimeView,
   shell,
   statusOf,
   values,
@@ -24,17 +24,7 @@ import {
 } from "../support/static-pods.js";
 
 const MI = 1024 * 1024;
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode({ config: { podPidsLimit: 100 } });
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests({ config: { podPidsLimit: 100 } });
 
 /** Controller files of the one cgroup (per tree) whose path ends in `ending`; undefined where there is no such file. */
 async function cgroup(ending: string): Promise<(file: string) => Promise<string | undefined>> {

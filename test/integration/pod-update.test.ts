@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { run } from "../../packaging/standalone/exec.js";
-import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { testImage, waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
@@ -15,27 +16,16 @@ import {
   NODE_NAME,
   PATIENCE_MS,
   podOf,
-  RuntimeView,
   shell,
   statusOf,
   waitForPod,
 } from "../support/static-pods.js";
 
 const OTHER_IMAGE = "nodelet.local/busybox:other";
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-  const socket = node.endpoint.replace(/^unix:\/\//, "");
-  const tag = ["images", "tag", "--force", testImage(), OTHER_IMAGE];
-  await run("ctr", ["--address", socket, "--namespace", "k8s.io", ...tag]);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
+const socket = node.endpoint.replace(/^unix:\/\//, "");
+const tag = ["images", "tag", "--force", testImage(), OTHER_IMAGE];
+await run("ctr", ["--address", socket, "--namespace", "k8s.io", ...tag]);
 
 const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 const path = (name: string): string => join(node.kubelet.manifests, `${name}.yaml`);

@@ -5,35 +5,25 @@ import { isDeepStrictEqual } from "node:util";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { cgroupFolders } from "../../packaging/standalone/cgroups.js";
 import type { Container, ResourceRequirements } from "../../src/shared/api/pod.js";
 import type { PodCondition } from "../../src/shared/api/pod-status.js";
-import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
   IDLE,
   idOf,
   manifest,
   PATIENCE_MS,
-  RuntimeView,
   shell,
   statusOf,
   waitForPod,
 } from "../support/static-pods.js";
 
 const MI = 1024 * 1024;
-let node: TestNode;
-let runtime: RuntimeView;
-
-before(async () => {
-  node = await startNode();
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
-});
+const { node, runtime } = await nodeForTests();
 
 /** Shares are v1's and not looked at on v2; quota is of a period of 100 ms, -1: none; memory in bytes. */
 interface Values {

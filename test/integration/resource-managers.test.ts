@@ -7,17 +7,17 @@ import assert from "node:assert/strict";
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { call } from "../../packaging/standalone/cri.js";
 import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { waitFor, type PodView } from "../harness/node.js";
+import { nodeForTests } from "../support/node-for-tests.js";
 import {
   idOf,
   manifest,
   PATIENCE_MS,
   report,
   reporter,
-  RuntimeView,
   statusOf,
   waitForPod,
   waitGone,
@@ -26,26 +26,17 @@ import {
 const PLACE = "grep -E '(Cpus|Mems)_allowed_list' /proc/self/status | cut -f2";
 const RESERVED = "612Mi";
 
-let node: TestNode;
-let runtime: RuntimeView;
-before(async () => {
-  node = await startNode({
-    config: {
-      cpuManagerPolicy: "static",
-      reservedSystemCPUs: "0",
-      memoryManagerPolicy: "Static",
-      topologyManagerPolicy: "single-numa-node",
-      topologyManagerScope: "pod",
-      kubeReserved: { memory: "512Mi" },
-      evictionHard: { "memory.available": "100Mi" },
-      reservedMemory: [{ numaNode: 0, limits: { memory: RESERVED } }],
-    },
-  });
-  runtime = new RuntimeView(node.endpoint);
-});
-after(async () => {
-  runtime.close();
-  await node.stop();
+const { node, runtime } = await nodeForTests({
+  config: {
+    cpuManagerPolicy: "static",
+    reservedSystemCPUs: "0",
+    memoryManagerPolicy: "Static",
+    topologyManagerPolicy: "single-numa-node",
+    topologyManagerScope: "pod",
+    kubeReserved: { memory: "512Mi" },
+    evictionHard: { "memory.available": "100Mi" },
+    reservedMemory: [{ numaNode: 0, limits: { memory: RESERVED } }],
+  },
 });
 
 const guaranteed = (cpu: string, memory: string) => reporter("main", PLACE, { resources: { limits: { cpu, memory } } });

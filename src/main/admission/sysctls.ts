@@ -1,5 +1,6 @@
 // The sysctls that a pod may set: safe ones and those the operator allowed, but never one of a namespace that the pod
 // shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
+import { dottedSysctl } from "../model/sysctl-name.js";
 import type { AdmissionHandler } from "./handler.js";
 
 /** Name to the first kernel in which it belongs to a namespace; without: every kernel. */
@@ -21,7 +22,7 @@ const SAFE: Readonly<Record<string, readonly [number, number] | undefined>> = {
 export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
   const { securityContext, hostNetwork, hostIPC } = pod.spec;
   for (const { name } of securityContext?.sysctls ?? []) {
-    const known = dotted(name);
+    const known = dottedSysctl(name);
     const space = namespaceOf(known);
     const forbidden = (why: string) => ({
       reason: "SysctlForbidden",
@@ -35,20 +36,6 @@ export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
   return undefined;
 };
 
-/**
- * "net/ipv4/ip_forward" and "net.ipv4.ip_forward" are one: what separates first decides, and the other sign belongs to
- * the name of an interface.
- */
-export function dotted(name: string): string {
-  const separator = /[./]/.exec(name)?.[0];
-  // The API allows 253 characters; the kernel has no longer name.
-  if (separator !== "/" || name.length > 253) return name;
-  return name
-    .split("/")
-    .map((part) => part.replaceAll(".", "/"))
-    .join(".");
-}
-
 function isSafe(name: string, [major, minor]: readonly [number, number]): boolean {
   if (!Object.hasOwn(SAFE, name)) return false;
   const since = SAFE[name];
@@ -57,7 +44,7 @@ function isSafe(name: string, [major, minor]: readonly [number, number]): boolea
 
 function isAllowed(name: string, patterns: readonly string[]): boolean {
   return patterns.some((given) => {
-    const pattern = dotted(given);
+    const pattern = dottedSysctl(given);
     return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
   });
 }

@@ -43,9 +43,6 @@ export interface PodSyncDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  /** Called for each desired pod, to prepare the objects that it refers to. */
-  onDesired?(pod: Pod): void;
-  onGone?(uid: string): void;
 }
 
 interface Reflecting {
@@ -105,7 +102,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
   };
   const source = new ApiSource(deps.sources.api, view, watcher, moduleLogger(deps.log, "api-source"));
   const reflector = deps.reflect(source);
-  sync.join(clusterPods(deps, view, statuses, mirrors));
+  sync.join(clusterPods(view, statuses, mirrors));
   deps.recorder.sendTo(sink);
   reflector.start();
   const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
@@ -124,25 +121,18 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
   };
 }
 
-function clusterPods(
-  deps: Pick<PodSyncDeps, "onDesired" | "onGone">,
-  view: ApiView,
-  statuses: StatusManager,
-  mirrors: MirrorManager,
-): ClusterPods {
+function clusterPods(view: ApiView, statuses: StatusManager, mirrors: MirrorManager): ClusterPods {
   const statics = new Map<string, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
     subscriber: {
       accepted({ pod }) {
-        deps.onDesired?.(pod);
         if (!isStaticPod(pod)) return;
         statics.set(pod.metadata.uid, pod);
         mirrors.want(pod);
       },
       statusComputed: ({ pod, status }) => statuses.set(pod, status),
       removed({ uid }) {
-        deps.onGone?.(uid);
         statuses.gone(uid);
         const pod = statics.get(uid);
         if (pod === undefined) return;

@@ -19,7 +19,7 @@ import {
   supplementalGroupsHandler,
 } from "../../../src/main/admission/predicates.js";
 import { resourcesHandler } from "../../../src/main/admission/free-resources.js";
-import { dotted, sysctlHandler } from "../../../src/main/admission/sysctls.js";
+import { sysctlHandler } from "../../../src/main/admission/sysctls.js";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { container, pod } from "../../support/pods.js";
@@ -93,11 +93,6 @@ table("sysctls", sysctlHandler, [
     pod: apiPod({ ...sysctls("net.ipv4.tcp_syncookies"), hostIPC: true }),
   },
 ]);
-
-test("names with slashes: an interface's dot becomes a slash", () => {
-  assert.equal(dotted("net/ipv4/conf/eno2.100/rp_filter"), "net.ipv4.conf.eno2/100.rp_filter");
-  assert.equal(dotted("net.ipv4.conf.eno2/100.rp_filter"), "net.ipv4.conf.eno2/100.rp_filter");
-});
 
 const evicted = (conditions: string): [string, string] => ["Evicted", `The node had condition: [${conditions}]. `];
 const memory = requesting({ memory: "1Mi" });

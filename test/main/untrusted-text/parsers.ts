@@ -1,6 +1,5 @@
 // The functions of main and of shared code that read texts of other people, each with a way to hand it one text; and the
 // functions that read no such text, with the reason. text-functions.ts finds functions that are in neither.
-import { dotted } from "../../../src/main/admission/sysctls.js";
 import { cleanChain, distinctCertificates } from "../../../src/main/cluster/collections/certificates.js";
 import { cacheKey } from "../../../src/main/images/credential-providers/provider.js";
 import { readResponse } from "../../../src/main/images/credential-providers/response.js";
@@ -21,7 +20,7 @@ import { resolveAction } from "../../../src/main/probes/wanted-probes.js";
 import { annotationKeys } from "../../../src/main/model/labels.js";
 import { readEnvFile } from "../../../src/main/runtime/config/env-file.js";
 import { volumeSubPath } from "../../../src/main/runtime/config/mounts.js";
-import { dottedSysctl } from "../../../src/main/runtime/config/sandbox-config.js";
+import { dottedSysctl } from "../../../src/main/model/sysctl-name.js";
 import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-target.js";
 import { portOf } from "../../../src/main/runtime/hooks/http-hook.js";
 import { explainRefusal } from "../../../src/main/runtime/image-volumes.js";
@@ -200,8 +199,8 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "pod UIDs": { functions: ["pod-uid: isSafePodUid"], parse: [isSafePodUid] },
   "object versions": { functions: ["versions: isOlder"], parse: [(text) => isOlder(text, text)], frames: [["", ""]] },
   sysctls: {
-    functions: ["sysctls: dotted", "sandbox-config: dottedSysctl"],
-    parse: [(text) => dotted(text), (text) => dottedSysctl(text)],
+    functions: ["sysctl-name: dottedSysctl"],
+    parse: [dottedSysctl],
     frames: [["a/", ""]],
   },
   "stop signals": { functions: ["stop-signal: criSignal"], parse: [criSignal] },

@@ -3,7 +3,6 @@
 // a container has its devices before it is created and keeps them, over restarts of container, plugin and kubelet, until
 // its pod is released; an allocation is on disk before the pod is admitted.
 import type { Container, Pod } from "../../../shared/api/pod.js";
-import { isSidecar } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -18,20 +17,14 @@ import {
 } from "../managers/port.js";
 import { UnknownHolders } from "../managers/unknown-holders.js";
 import { CheckpointFile } from "./checkpoint-file.js";
-import { chooseDevices } from "./choose-devices.js";
 import { containerGrant } from "./container-grant.js";
+import { DeviceAllocator } from "./device-allocator.js";
 import { deviceHints, hasTopology } from "./device-hints.js";
 import { DevicePool } from "./device-pool.js";
 import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
-import { GrantedDevices, groupByNode } from "./granted-devices.js";
-import {
-  callText,
-  DevicePluginError,
-  type Devices,
-  type DialDevicePlugin,
-  type PreferenceRequest,
-} from "./plugin-port.js";
+import { GrantedDevices } from "./granted-devices.js";
+import { callText, DevicePluginError, type Devices, type DialDevicePlugin } from "./plugin-port.js";
 
 export interface DeviceManagerOptions {
   /** <root-dir>/device-plugins */
@@ -57,9 +50,8 @@ export class DeviceManager implements ResourceManager {
   readonly pool = new DevicePool();
   readonly granted = new GrantedDevices();
   readonly endpoints: Endpoints;
+  private readonly allocator: DeviceAllocator;
   private readonly file: CheckpointFile;
-  /** Devices chosen for a container whose plugin is being called, by resource. */
-  private readonly reserved = new Map<string, Set<string>>();
   private expiry: Timer | undefined;
   private pods: () => Iterable<Pod> = () => [];
   private swept = false;
@@ -89,6 +81,7 @@ export class DeviceManager implements ResourceManager {
       },
       log,
     );
+    this.allocator = new DeviceAllocator(this.pool, this.granted, this.endpoints, options);
   }
 
   async start(pods: () => Iterable<Pod>): Promise<void> {
@@ -112,7 +105,7 @@ export class DeviceManager implements ResourceManager {
     return this.hintsFor(
       containerRequests(container),
       (resource) => this.granted.ids(uid, container.name, resource),
-      (resource) => this.reusable(pod, container, resource),
+      (resource) => this.allocator.reusable(pod, container, resource),
     );
   }
 
@@ -135,7 +128,7 @@ export class DeviceManager implements ResourceManager {
       for (const [resource, required] of containerRequests(container)) {
         if (!this.isOurs(resource)) continue;
         if (this.isSettled(pod, container, resource, required)) continue;
-        await this.give(pod, container, { resource, required, affinity: affinity?.nodes }, signal);
+        await this.allocator.allocate(pod, container, { resource, required, affinity: affinity?.nodes }, signal);
         changed = true;
       }
       if (changed) await this.file.save();
@@ -158,7 +151,7 @@ export class DeviceManager implements ResourceManager {
         }
         if (!this.isOurs(resource)) continue;
         this.checkAllocatable(pod, resource, undefined);
-        await this.give(pod, container, { resource, required, affinity: undefined }, signal);
+        await this.allocator.allocate(pod, container, { resource, required, affinity: undefined }, signal);
         await this.file.save().catch((error: unknown) => {
           this.granted.remove(uid, container.name, resource);
           throw error;
@@ -177,27 +170,7 @@ export class DeviceManager implements ResourceManager {
 
   async preStart(pod: Pod, container: Container, signal: AbortSignal): Promise<void> {
     for (const resource of containerRequests(container).keys()) {
-      if (!this.isOurs(resource)) continue;
-      const endpoint = this.endpoints.of(resource);
-      // After a restart of the kubelet a plugin that is not back yet is not waited for.
-      if (endpoint === undefined && this.pool.has(resource)) continue;
-      if (endpoint === undefined) {
-        throw new DevicePluginError(`endpoint not found in cache for a registered resource: ${resource}`);
-      }
-      if (!endpoint.options.preStartRequired) continue;
-      const ids = this.granted.ids(pod.metadata.uid, container.name, resource);
-      if (ids === undefined) {
-        throw new DevicePluginError(
-          `no devices found allocated in local cache for pod ${pod.metadata.uid}, container ${container.name}, resource ${resource}`,
-        );
-      }
-      try {
-        await endpoint.client().preStart([...ids], signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        const text = `device plugin PreStartContainer rpc failed with err: ${callText(error)}`;
-        throw new DevicePluginError(text, { cause: error });
-      }
+      if (this.isOurs(resource)) await this.allocator.preStart(pod, container, resource, signal);
     }
   }
 
@@ -241,7 +214,7 @@ export class DeviceManager implements ResourceManager {
       const given = had(resource);
       const again = given !== undefined && given.size > 0;
       const reusable = again ? [] : reusableOf(resource);
-      const available = again ? given : new Set(this.available(resource));
+      const available = again ? given : new Set(this.allocator.available(resource));
       const enough = again ? given.size === request : new Set([...available, ...reusable]).size >= request;
       const numaNodes = this.options.numaNodes();
       const input = { devices, numaNodes, available, reusable: new Set(reusable), request };
@@ -293,84 +266,6 @@ export class DeviceManager implements ResourceManager {
         containerRequests(container).has(resource) &&
         this.granted.ids(metadata.uid, container.name, resource) === undefined,
     );
-  }
-
-  private async give(
-    pod: Pod,
-    container: Container,
-    { resource, required, affinity }: { resource: string; required: number; affinity: readonly number[] | undefined },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { clock, metrics } = this.options;
-    const devices = this.pool.devices(resource);
-    const reusable = this.reusable(pod, container, resource);
-    const available = this.available(resource);
-    const choice = { resource, required, devices, reusable, available, affinity };
-    const ids = await chooseDevices(choice, (request) => this.preferred(resource, request, signal));
-    const held = this.hold(resource, ids);
-    try {
-      const endpoint = this.endpoints.of(resource);
-      if (endpoint === undefined) throw new DevicePluginError(`unknown Device Plugin ${resource}`);
-      const begun = clock.monotonic();
-      const response = await endpoint
-        .client()
-        .allocate(ids, signal)
-        .finally(() => metrics.allocated(resource, clock.monotonic() - begun));
-      if (response === undefined) throw new DevicePluginError("no containers return in allocation response");
-      signal.throwIfAborted();
-      const byNode = groupByNode(ids, (id) => devices.get(id)?.nodes);
-      this.granted.put({ podUid: pod.metadata.uid, container: container.name, resource, byNode, response });
-    } catch (error) {
-      throw new DevicePluginError(callText(error), { cause: error });
-    } finally {
-      held();
-    }
-  }
-
-  private async preferred(
-    resource: string,
-    request: PreferenceRequest,
-    signal: AbortSignal,
-  ): Promise<readonly string[] | undefined> {
-    const endpoint = this.endpoints.of(resource);
-    if (endpoint === undefined) {
-      throw new DevicePluginError(`endpoint not found in cache for a registered resource: ${resource}`);
-    }
-    if (!endpoint.options.getPreferredAllocationAvailable) return undefined;
-    try {
-      return await endpoint.client().preferred(request, signal);
-    } catch (error) {
-      const text = `device plugin GetPreferredAllocation rpc failed with err: ${callText(error)}`;
-      throw new DevicePluginError(text, { cause: error });
-    }
-  }
-
-  /** Devices that no container has, in the plugin's order. */
-  private available(resource: string): string[] {
-    const taken = this.granted.taken(resource);
-    const reserved = this.reserved.get(resource);
-    return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && reserved?.has(id) !== true);
-  }
-
-  /** Devices of ordinary init containers of the pod that no container uses beside or after this one. */
-  private reusable(pod: Pod, container: Container, resource: string): string[] {
-    const { initContainers = [], containers } = pod.spec;
-    const idsOf = ({ name }: Container): string[] => [...(this.granted.ids(pod.metadata.uid, name, resource) ?? [])];
-    const others = (list: readonly Container[]): Container[] => list.filter(({ name }) => name !== container.name);
-    const staying = new Set([...others(initContainers.filter(isSidecar)), ...others(containers)].flatMap(idsOf));
-    const ended = others(initContainers.filter((init) => !isSidecar(init))).flatMap(idsOf);
-    const usable = this.pool.usable(resource);
-    return [...new Set(ended)].filter((id) => usable.has(id) && !staying.has(id));
-  }
-
-  /** @returns how to let go of them */
-  private hold(resource: string, ids: readonly string[]): () => void {
-    const reserved = this.reserved.get(resource) ?? new Set<string>();
-    this.reserved.set(resource, reserved);
-    for (const id of ids) reserved.add(id);
-    return () => {
-      for (const id of ids) reserved.delete(id);
-    };
   }
 
   private update(resource: string, devices: Devices): void {

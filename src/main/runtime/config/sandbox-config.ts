@@ -13,6 +13,7 @@ import { sandboxAnnotations, sandboxLabels } from "../../model/labels.js";
 import { podNamespaces } from "./namespaces.js";
 import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "../../model/run-as-user.js";
+import { dottedSysctl } from "../../model/sysctl-name.js";
 import { groupsPolicy, selinuxOption } from "./security-context.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
@@ -94,18 +95,4 @@ function sandboxSecurityContext(input: SandboxInput): LinuxSandboxSecurityContex
 function sandboxSysctls(pod: Pod): Record<string, string> {
   const sysctls = pod.spec.securityContext?.sysctls ?? [];
   return Object.fromEntries(sysctls.map(({ name, value }) => [dottedSysctl(name), value]));
-}
-
-/**
- * A sysctl name with dots between its parts. In the form with slashes a dot belongs to a part (an interface "eth0.100"), and
- * takes the slash's place: "net/ipv4/conf/eth0.100/x" is "net.ipv4.conf.eth0/100.x".
- */
-export function dottedSysctl(name: string): string {
-  const separator = /[./]/.exec(name)?.[0];
-  // The API allows 253 characters; the kernel has no longer name.
-  if (separator !== "/" || name.length > 253) return name;
-  return name
-    .split("/")
-    .map((part) => part.replaceAll(".", "/"))
-    .join(".");
 }

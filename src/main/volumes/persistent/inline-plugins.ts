@@ -14,6 +14,25 @@ import { asVolumeErrors } from "./volume-errors.js";
 
 const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 
+/** Set-up and refresh of a volume that `inline` reads from the pod. */
+function mountedByDriver(
+  csi: () => Promise<CsiVolumes>,
+  inline: (request: SetUpRequest) => CsiVolume,
+): Required<Pick<VolumePlugin, "setUp" | "refresh">> {
+  return {
+    setUp: (request) =>
+      asVolumeErrors(request, async () => {
+        const { pod, volume, signal } = request;
+        return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
+      }),
+    refresh: (request) =>
+      asVolumeErrors(request, async () => {
+        const { pod, volume, signal } = request;
+        await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
+      }),
+  };
+}
+
 export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: ClusterAccess): VolumePlugin {
   const inline = ({ pod, volume, doneBy }: SetUpRequest): CsiVolume => {
     joined(cluster);
@@ -25,16 +44,7 @@ export function inlineCsiPlugin(csi: () => Promise<CsiVolumes>, cluster: Cluster
     name: CSI_PLUGIN,
     source: "csi",
     indirect: true,
-    setUp: (request) =>
-      asVolumeErrors(request, async () => {
-        const { pod, volume, signal } = request;
-        return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
-      }),
-    refresh: (request) =>
-      asVolumeErrors(request, async () => {
-        const { pod, volume, signal } = request;
-        await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
-      }),
+    ...mountedByDriver(csi, inline),
     // Also for volumes of claims: the files on disk do not show the difference.
     tearDown: async (uid, spec, doneBy) => (await csi()).tearDownMount(uid, spec, doneBy),
     unmapDevice: async (uid, spec, doneBy) => (await csi()).unmap(uid, spec, doneBy),
@@ -58,15 +68,6 @@ export function migratedPlugin(
     name: MIGRATED_PLUGIN,
     source,
     indirect: true,
-    setUp: (request) =>
-      asVolumeErrors(request, async () => {
-        const { pod, volume, signal } = request;
-        return (await csi()).setUpMount({ pod, volume: inline(request), podVolume: volume.name, signal });
-      }),
-    refresh: (request) =>
-      asVolumeErrors(request, async () => {
-        const { pod, volume, signal } = request;
-        await (await csi()).republish({ pod, volume: inline(request), podVolume: volume.name, signal });
-      }),
+    ...mountedByDriver(csi, inline),
   };
 }
