@@ -1,7 +1,8 @@
 // Containers that use a volume: found without reading all mounts of the pod for each of its volumes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mountContext } from "../../../src/main/volumes/csi/se-linux.js";
+import { SELinuxMounts } from "../../../src/main/volumes/se-linux-mounts.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { usersOfVolume } from "../../../src/main/volumes/volume-users.js";
 import { container, pod } from "../../support/pods.js";
 
@@ -38,9 +39,10 @@ test("the labels of a thousand volumes read each mount once", () => {
     securityContext: { seLinuxOptions: { level: "s0" } },
   });
   const files = { user: "system_u", role: "object_r", type: "container_file_t" };
+  const mounts = new SELinuxMounts(files, true, new ThreadRegistry("t"));
   for (const volume of volumes) {
-    const driver = { seLinuxMount: true } as Parameters<typeof mountContext>[0]["driver"];
-    const context = mountContext({ files, everyMode: true, driver, accessModes: [], pod: one, volume });
+    const asked = { plugin: "p", supported: true, accessModes: ["ReadWriteMany"], pod: one, volume };
+    const context = mounts.claim(volume, `uid/${volume}`, asked);
     assert.equal(context, "system_u:object_r:container_file_t:s0");
   }
   assert.equal(read, volumes.length);

@@ -85,7 +85,6 @@ export async function csiKit(
       cluster: () => cluster,
       controllerAttaches: true,
       seLinux: undefined,
-      seLinuxEveryMode: false,
       onInUse: () => undefined,
       ...options,
       ...more,

@@ -1,8 +1,8 @@
 // The collaborators that all parts of the CSI code share.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { FileLabel } from "../../../shared/os/se-linux.js";
 import type { VolumeMetrics } from "../metrics.js";
+import type { SELinuxMounts } from "../se-linux-mounts.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
@@ -25,10 +25,8 @@ export interface CsiOptions {
   cluster: () => ClusterObjects | undefined;
   /** enableControllerAttachDetach: the attach/detach controller attaches volumes to this node. */
   controllerAttaches: boolean;
-  /** The label of files by the node's policy; undefined without SELinux. */
-  seLinux: FileLabel | undefined;
-  /** Gate SELinuxMount. */
-  seLinuxEveryMode: boolean;
+  /** undefined without SELinux. */
+  seLinux: SELinuxMounts | undefined;
   /** volumesInUse has changed: the node's status wants to be sent, and volumes wait for that. */
   onInUse(): void;
 }

@@ -5,11 +5,12 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
 import { setOwnership } from "../fs-group/set-ownership.js";
-import { isMountPoint, mountsAt } from "../mounts.js";
+import { isMountPoint } from "../mounts.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import { removeTree } from "../remove-tree.js";
+import { contextOption, isRelabelled } from "../se-linux-mounts.js";
 import { accessMode, mountCapability, learnAttachable } from "./capability.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
@@ -18,7 +19,6 @@ import { CsiStateError, inStep, isCsiStep } from "./errors.js";
 import { CAPABILITY } from "./node-port.js";
 import * as paths from "./paths.js";
 import { publish } from "./publish.js";
-import { contextOption, keepsLabels, mountContext } from "./se-linux.js";
 import type { Staging } from "./staging.js";
 import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
@@ -100,7 +100,7 @@ export class CsiMounts {
     if (this.context.seLinux === undefined || place.readOnly === true) return place;
     let relabel = this.relabel.get(user);
     if (relabel === undefined) {
-      relabel = keepsLabels(await mountsAt(place.hostPath));
+      relabel = await isRelabelled(place.hostPath);
       this.relabel.set(user, relabel);
     }
     return relabel ? { ...place, relabel: true } : place;
@@ -127,6 +127,7 @@ export class CsiMounts {
       // No driver was ever called, or its calls are undone. A mount in there stops the removal.
       await removeTree(places.directory);
       await removeTree(places.meta);
+      this.context.seLinux?.release(user);
       return;
     }
     const { driverName: driver, volumeHandle: handle } = data;
@@ -140,6 +141,7 @@ export class CsiMounts {
       }
       this.published.delete(user);
       this.relabel.delete(user);
+      this.context.seLinux?.release(user);
       await removeTree(places.target);
       await removeTree(places.meta);
       await removeVolData(places.directory);
@@ -158,8 +160,11 @@ export class CsiMounts {
     const { fsGroup } = pod.spec.securityContext ?? {};
     const driverSetsGroup = capabilities.has(CAPABILITY.VOLUME_MOUNT_GROUP);
     const { accessModes } = volume;
-    const label = { everyMode: context.seLinuxEveryMode, driver: spec, accessModes, pod, volume: request.podVolume };
-    const seLinux = context.seLinux === undefined ? undefined : mountContext({ ...label, files: context.seLinux });
+    const seLinux = context.seLinux?.claim(deviceKey(volume), userKey(pod.metadata.uid, volume.spec), {
+      plugin: `kubernetes.io/csi/${volume.driver}`,
+      supported: spec?.seLinuxMount === true,
+      ...{ accessModes, pod, volume: request.podVolume },
+    });
     const capability = mountCapability(accessMode(volume.accessModes, capabilities), {
       fsType: volume.fsType,
       mountFlags: [...volume.mountOptions, ...contextOption(seLinux)],

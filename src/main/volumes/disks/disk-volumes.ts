@@ -16,6 +16,7 @@ import { DeviceFormatError, prepareDevice } from "../persistent/format.js";
 import { MountedVolumes } from "../persistent/mounted-volume.js";
 import { mountByProgram } from "../persistent/program-mount.js";
 import type { HostPlace } from "../place.js";
+import { contextOption, isRelabelled, type SELinuxMounts } from "../se-linux-mounts.js";
 import { exists } from "./device-mapper.js";
 import type { DiskKind, DiskRequest } from "./disk.js";
 import { placesBelow } from "./disk-places.js";
@@ -26,6 +27,8 @@ export interface DiskVolumesOptions {
   rootDir: string;
   attachments: NodeAttachments;
   ownership: OwnershipDeps;
+  /** undefined without SELinux. */
+  seLinux: SELinuxMounts | undefined;
   log: Logger;
 }
 
@@ -53,15 +56,12 @@ export class DiskVolumes {
     const { pod, name, disk, readOnly, signal } = request;
     const { plugin } = this.kind;
     const target = this.target(pod.metadata.uid, name);
-    const place: HostPlace = {
-      hostPath: target,
-      volumeName: name,
-      ...(readOnly ? { readOnly: true } : { relabel: true }),
-    };
+    const place: HostPlace = { hostPath: target, volumeName: name, ...(readOnly ? { readOnly: true } : {}) };
     const { attachments, ownership } = this.options;
     const unique = `${plugin}/${disk.uniqueName}`;
     this.use(disk.place, unique);
-    if (await isMountPoint(target)) return place;
+    const context = this.claim(request);
+    if (await isMountPoint(target)) return this.labelled(place);
     this.placeOf.set(target, disk.place);
     this.inHand.set(disk.place, (this.inHand.get(disk.place) ?? 0) + 1);
     let mounted = false;
@@ -71,14 +71,30 @@ export class DiskVolumes {
         const wait = (): Promise<string> => attachments.waitFor(unique, signal);
         await measured(ownership, "verify_controller_attached_volume", { plugin }, wait);
       }
-      await this.locks.run(disk.place, () => this.mount(request), signal);
+      await this.locks.run(disk.place, () => this.mount(request, context), signal);
       mounted = true;
     } finally {
       this.inHand.set(disk.place, (this.inHand.get(disk.place) ?? 1) - 1);
-      if (!mounted) await this.releaseAfterFailure(disk.place, pod.metadata.uid);
+      if (!mounted) {
+        this.options.seLinux?.release(`${pod.metadata.uid}/${name}`);
+        await this.releaseAfterFailure(disk.place, pod.metadata.uid);
+      }
     }
     if (!readOnly) await setOwnership(ownership, { pod, directory: target, plugin, mayHang: true, signal });
-    return place;
+    return this.labelled(place);
+  }
+
+  /** @throws SELinuxMountError */
+  private claim({ pod, name, disk, accessModes, podVolume: volume }: DiskRequest): string | undefined {
+    const asked = { plugin: this.kind.plugin, supported: true, accessModes, pod, volume };
+    return this.options.seLinux?.claim(this.unique(disk.place), `${pod.metadata.uid}/${name}`, asked);
+  }
+
+  /** One that is mounted with a label has it already. */
+  private async labelled(place: HostPlace): Promise<HostPlace> {
+    if (place.readOnly === true) return place;
+    if (this.options.seLinux !== undefined && !(await isRelabelled(place.hostPath))) return place;
+    return { ...place, relabel: true };
   }
 
   /** Idempotent. @throws VolumeBusyError, ForeignMountError, ProgramError */
@@ -91,6 +107,7 @@ export class DiskVolumes {
       await this.locks.run(place, () => this.release(place, uid));
     }
     this.placeOf.delete(target);
+    this.options.seLinux?.release(`${uid}/${name}`);
   }
 
   /**
@@ -99,7 +116,7 @@ export class DiskVolumes {
    */
   async recover(releaseDevices: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const places = await this.places();
-    for (const place of places) this.use(place, `${this.kind.plugin}/${this.kind.uniqueNameOf(place) ?? ""}`);
+    for (const place of places) this.use(place, this.unique(place));
     this.releasing = this.releaseUnused(places).then(() => releaseDevices(this.ended.signal));
   }
 
@@ -108,7 +125,12 @@ export class DiskVolumes {
     await this.releasing;
   }
 
-  private async mount({ pod, name, disk, fsType, readOnly, mountOptions, signal }: DiskRequest): Promise<void> {
+  private unique(place: string): string {
+    return `${this.kind.plugin}/${this.kind.uniqueNameOf(place) ?? ""}`;
+  }
+
+  private async mount(request: DiskRequest, context: string | undefined): Promise<void> {
+    const { pod, name, disk, fsType, readOnly, mountOptions, signal } = request;
     const { uid } = pod.metadata;
     const directory = this.directory(disk.place);
     await paths.makeMountPoint(directory);
@@ -118,7 +140,7 @@ export class DiskVolumes {
       const type = fsType === undefined || fsType === "" ? DEFAULT_FS_TYPE : fsType;
       const found = await prepareDevice({ device, fsType: type, readOnly });
       signal.throwIfAborted();
-      const options = [readOnly ? "ro" : "rw", "defaults", ...mountOptions];
+      const options = [readOnly ? "ro" : "rw", "defaults", ...mountOptions, ...contextOption(context)];
       await mountByProgram({ source: device, target: directory, type, options }, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         if (found === type) throw error;

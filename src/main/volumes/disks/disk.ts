@@ -63,6 +63,10 @@ export interface DiskRequest {
   fsType: string | undefined;
   readOnly: boolean;
   mountOptions: readonly string[];
+  /** Of the persistent volume; empty for a volume that the pod names itself. */
+  accessModes: readonly string[];
+  /** The volume as the pod names it. */
+  podVolume: string;
   signal: AbortSignal;
 }
 

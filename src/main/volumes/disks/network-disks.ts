@@ -15,6 +15,10 @@ export interface NetworkDiskRequest<Source> {
   source: Source;
   readOnly: boolean;
   mountOptions: readonly string[];
+  /** Of the persistent volume; empty for a volume that the pod names itself. */
+  accessModes: readonly string[];
+  /** The volume as the pod names it. */
+  podVolume: string;
   signal: AbortSignal;
 }
 
@@ -38,9 +42,8 @@ export async function networkDisks<Source extends { fsType?: string }>(
   await volumes.recover(await devices.recover());
   return {
     async setUp(request) {
-      const { pod, name, source, readOnly, mountOptions, signal } = request;
-      const disk = diskOf(request);
-      return volumes.setUp({ pod, name, disk, fsType: source.fsType, readOnly, mountOptions, signal });
+      const { source, ...asked } = request;
+      return volumes.setUp({ ...asked, disk: diskOf(request), fsType: source.fsType });
     },
     async map(request) {
       const { pod, name, readOnly, signal } = request;
@@ -66,7 +69,8 @@ export function networkDiskPlugin<Source extends { readOnly?: boolean }>(
         const source = plugin.sourceOf(volume);
         if (source === undefined) throw new Error(`the volume has no ${plugin.source}`);
         const readOnly = source.readOnly === true;
-        return (await disks()).setUp({ pod, name: volume.name, source, readOnly, mountOptions: [], signal });
+        const inline = { mountOptions: [], accessModes: [], podVolume: volume.name };
+        return (await disks()).setUp({ ...inline, pod, name: volume.name, source, readOnly, signal });
       }),
     tearDown: async (uid, name) => (await disks()).tearDown(uid, name),
     unmapDevice: async (uid, name) => (await disks()).unmap(uid, name),

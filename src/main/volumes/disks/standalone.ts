@@ -7,5 +7,5 @@ import type { DiskVolumesOptions } from "./disk-volumes.js";
 export function standaloneDisks(options: VolumeManagerOptions): DiskVolumesOptions {
   const { rootDir, nodeName, clock, log } = options;
   const attachments = new NodeAttachments({ nodeName, clock, controllerAttaches: false, onInUse: () => undefined });
-  return { rootDir, attachments, ownership: options, log };
+  return { rootDir, attachments, ownership: options, seLinux: undefined, log };
 }

@@ -1,6 +1,7 @@
 // Builds the components behind claims and CSI volumes. Loaded with the first such volume.
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/api/volume.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { SELinuxMounts } from "../se-linux-mounts.js";
 import { readFileLabel } from "../../../shared/os/se-linux.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
@@ -77,7 +78,9 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
   const metrics = volumeMetrics(options.registry);
   const ownership = { changeOwnership: options.changeOwnership, calls: options.calls, events, clock, metrics };
-  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux: await readFileLabel() });
+  const label = await readFileLabel();
+  const seLinux = label && new SELinuxMounts(label, options.seLinuxEveryMode, options.registry);
+  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
     ...options,
@@ -96,7 +99,7 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
     return made;
   });
   const expansion = new VolumeExpansion({ nodeName, cluster, csi, events, clock, metrics });
-  const disks = { rootDir, attachments, ownership, log };
+  const disks = { rootDir, attachments, ownership, seLinux, log };
   const iscsi = lazily(async () => (await import("../iscsi/plugin.js")).iscsiVolumes({ ...disks, cluster }));
   const fc = lazily(async () => (await import("../fc/plugin.js")).fcVolumes(disks));
   const onBound: PersistentPluginDeps["onBound"] = (pod, volume, { claim, pv }, place) => {

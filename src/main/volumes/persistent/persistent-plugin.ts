@@ -108,12 +108,12 @@ export function persistentPlugin(
     if (iscsi !== undefined) {
       doneBy("kubernetes.io/iscsi");
       const asked = { pod, name, source: iscsi, readOnly: readOnly || iscsi.readOnly === true };
-      return placed(await deps.iscsi(), { ...asked, mountOptions: mountOptionsOf(pv), signal }, pv);
+      return placed(await deps.iscsi(), { ...asked, ...ofVolume(pv), podVolume: volume.name, signal }, pv);
     }
     if (fc !== undefined) {
       doneBy("kubernetes.io/fc");
       const asked = { pod, name, source: fc, readOnly: readOnly || fc.readOnly === true };
-      return placed(await deps.fc(), { ...asked, mountOptions: mountOptionsOf(pv), signal }, pv);
+      return placed(await deps.fc(), { ...asked, ...ofVolume(pv), podVolume: volume.name, signal }, pv);
     }
     if (pv.spec.hostPath !== undefined && !isBlock(pv)) {
       doneBy(hostPath.name);
@@ -129,6 +129,10 @@ export function persistentPlugin(
         "use csi, local, nfs, iscsi, fc, flexVolume or hostPath",
     );
   }
+}
+
+function ofVolume(pv: PersistentVolume): Pick<NetworkDiskRequest<unknown>, "mountOptions" | "accessModes"> {
+  return { mountOptions: mountOptionsOf(pv), accessModes: pv.spec.accessModes ?? [] };
 }
 
 function placed<Source>(

@@ -9,7 +9,6 @@ import { inlineVolume, persistentVolume } from "../../../../src/main/volumes/csi
 import { CsiSpecError } from "../../../../src/main/volumes/csi/errors.js";
 import { takesFsGroup } from "../../../../src/main/volumes/csi/mount-volume.js";
 import { attachmentName, ephemeralHandle, stagingDirectory } from "../../../../src/main/volumes/csi/paths.js";
-import { keepsLabels, mountContext } from "../../../../src/main/volumes/csi/se-linux.js";
 import { KeyedSerializer } from "../../../../src/shared/turns/keyed-serializer.js";
 import { csiKit, csiVolume, DRIVER, never, podOf } from "../../../support/csi/kit.js";
 import { mountsBelow } from "../../../support/mounts.js";
@@ -52,62 +51,6 @@ test("volumes whose files get the group", () => {
   assert.ok(!takesFsGroup({ fsGroupPolicy: "None" }, volume));
   assert.ok(takesFsGroup({ fsGroupPolicy: "File" }, { ...volume, fsType: "", accessModes: ["ReadWriteMany"] }));
   assert.ok(!takesFsGroup({ fsGroupPolicy: "File" }, { ...volume, readOnly: true }));
-});
-
-const FILES = { user: "system_u", role: "object_r", type: "container_file_t" };
-
-test("files of a volume are relabelled only where the file system has a label per file", () => {
-  const mounts = (...superOptions: string[][]) => superOptions.map((options) => ({ superOptions: options }));
-  assert.ok(keepsLabels(mounts(["rw", "seclabel"])));
-  assert.ok(keepsLabels(mounts(["rw"], ["rw", "seclabel"])));
-  assert.ok(!keepsLabels(mounts(["rw", "seclabel"], ["rw", 'context="system_u:object_r:container_file_t:s0"'])));
-  assert.ok(!keepsLabels([]));
-});
-
-test("the role and type of a label are the policy's", () => {
-  const pod = podOf("u", { seLinuxOptions: { level: "s0:c1", type: "container_t", role: "r", user: "u" } });
-  const files = { user: "x_u", role: "x_r", type: "x_file_t" };
-  const asked = { files, everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], pod };
-  assert.equal(mountContext({ ...asked, volume: "data" }), "u:x_r:x_file_t:s0:c1");
-});
-
-test("a volume is mounted with a label only where the node, the driver, the mode and the pod allow it", () => {
-  const pod = podOf("u", { seLinuxOptions: { level: "s0:c1,c2" } });
-  const asked = {
-    ...{ files: FILES, everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"], pod },
-    volume: "data",
-  };
-  const label = "system_u:object_r:container_file_t:s0:c1,c2";
-  assert.equal(mountContext(asked), label);
-  assert.equal(mountContext({ ...asked, driver: {} }), undefined);
-  assert.equal(mountContext({ ...asked, driver: undefined }), undefined);
-  const once = { ...asked, accessModes: ["ReadWriteOnce"] };
-  assert.equal(mountContext(once), undefined);
-  assert.equal(mountContext({ ...once, everyMode: true }), label);
-  assert.equal(mountContext({ ...asked, pod: podOf("u") }), undefined);
-  const recursive = podOf("u", { seLinuxOptions: { level: "s0" }, seLinuxChangePolicy: "Recursive" });
-  assert.equal(mountContext({ ...asked, pod: recursive }), undefined);
-});
-
-test("a container's own label counts, of those that have the volume; two labels cannot share it", () => {
-  const container = (name: string, level: string, volume: string) => ({
-    ...{ name, volumeMounts: [{ name: volume, mountPath: "/v" }] },
-    securityContext: { seLinuxOptions: { level } },
-  });
-  const withContainers = (...containers: ReturnType<typeof container>[]) => {
-    const pod = podOf("u", { seLinuxOptions: { level: "s0:c1" } });
-    return { ...pod, spec: { ...pod.spec, containers } };
-  };
-  const asked = {
-    ...{ files: FILES, everyMode: false, driver: { seLinuxMount: true }, accessModes: ["ReadWriteOncePod"] },
-    volume: "data",
-  };
-  const apart = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "other"));
-  assert.equal(mountContext({ ...asked, pod: apart }), "system_u:object_r:container_file_t:s0:c2");
-  const both = withContainers(container("a", "s0:c2", "data"), container("b", "s0:c3", "data"));
-  assert.throws(() => mountContext({ ...asked, pod: both }), CsiSpecError);
-  const shared = { ...asked, accessModes: ["ReadWriteMany"], everyMode: true, pod: both };
-  assert.equal(mountContext(shared), undefined, "other pods may have it: the runtime relabels");
 });
 
 test("looks for an attachment: soon at first, then ever slower, at least every seven seconds", () => {

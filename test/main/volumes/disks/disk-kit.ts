@@ -36,7 +36,7 @@ export async function diskKit(t: TestContext): Promise<DiskKit> {
   return {
     newAttachments,
     ...{ root, system, attachments },
-    disks: { rootDir: root, attachments, ownership: base, log },
+    disks: { rootDir: root, attachments, ownership: base, seLinux: undefined, log },
     device(name) {
       const device = loopDevice(`${root}/${name}`, SIZE);
       // What is mounted is unmounted by then: after hooks run in the order in which they were added.

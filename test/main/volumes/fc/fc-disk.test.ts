@@ -7,6 +7,8 @@ import { test } from "node:test";
 import { DiskAttachError, DiskSpecError } from "../../../../src/main/volumes/disks/disk.js";
 import { fcDisk, fcKind } from "../../../../src/main/volumes/fc/fc-disk.js";
 import { fcVolumes } from "../../../../src/main/volumes/fc/plugin.js";
+import { SELinuxMounts } from "../../../../src/main/volumes/se-linux-mounts.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { FCVolumeSource } from "../../../../src/shared/api/volume.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { isRoot, mountsBelow, never, podWith } from "../temporary-root.js";
@@ -65,7 +67,14 @@ test(
     await symlink(path, `${system.byPath}/fc-0x${WWN}-lun-4`);
     const volumes = await fcVolumes(disks, system);
     const source = { targetWWNs: [WWN], lun: 4, fsType: "ext4" };
-    const common = { source, readOnly: false, mountOptions: ["noatime"], signal: never };
+    const common = {
+      source,
+      readOnly: false,
+      mountOptions: ["noatime"],
+      accessModes: [],
+      podVolume: "data",
+      signal: never,
+    };
     const first = await volumes.setUp({ ...common, pod: podWith([]), name: "one" });
     const second = await volumes.setUp({ ...common, pod: podWith([], {}, "uid-2"), name: "two" });
     const global = `${root}/plugins/kubernetes.io/fc/${WWN}-lun-4`;
@@ -92,7 +101,16 @@ test(
     if (path === undefined) return;
     await symlink(path, `${system.byPath}/fc-0x${WWN}-lun-4`);
     const source = { targetWWNs: [WWN], lun: 4 };
-    const request = { source, readOnly: false, mountOptions: [], signal: never, pod: podWith([]), name: "one" };
+    const request = {
+      source,
+      readOnly: false,
+      mountOptions: [],
+      accessModes: [],
+      podVolume: "data",
+      signal: never,
+      pod: podWith([]),
+      name: "one",
+    };
     const { hostPath } = await (await fcVolumes(disks, system)).setUp(request);
     execFileSync("umount", [hostPath]);
     const next = await fcVolumes(disks, system);
@@ -101,5 +119,40 @@ test(
     assert.deepEqual(mountsBelow(root), []);
     assert.deepEqual(readdirSync(`${root}/plugins/kubernetes.io/fc`), []);
     assert.deepEqual(attachments.inUse(), []);
+  },
+);
+
+test(
+  "A persistent volume for one pod is mounted with the pod's SELinux label, and not relabelled",
+  { skip },
+  async (t) => {
+    const { system, disks, device } = await diskKit(t);
+    const path = device("disk");
+    if (path === undefined) return;
+    await symlink(path, `${system.byPath}/fc-0x${WWN}-lun-4`);
+    const files = { user: "system_u", role: "object_r", type: "container_file_t" };
+    const seLinux = new SELinuxMounts(files, false, new ThreadRegistry("t"));
+    const volumes = await fcVolumes({ ...disks, seLinux }, system);
+    const source = { targetWWNs: [WWN], lun: 4 };
+    const pod = podWith([], { securityContext: { seLinuxOptions: { level: "s0:c1,c2" } } });
+    const asked = {
+      source,
+      readOnly: false,
+      mountOptions: ["noatime"],
+      podVolume: "data",
+      signal: never,
+      pod,
+      name: "one",
+    };
+    const mounted = volumes.setUp({ ...asked, accessModes: ["ReadWriteOncePod"] });
+    // This kernel may have no SELinux, and then refuses the option.
+    const context = 'context="system_u:object_r:container_file_t:s0:c1,c2"';
+    const place = await mounted.catch((error: unknown) => String(error));
+    if (typeof place === "string") assert.ok(place.includes(`rw,defaults,noatime,${context}`), place);
+    else assert.equal(place.relabel, undefined);
+    await volumes.tearDown("uid-1", "one");
+    const shared = await volumes.setUp({ ...asked, accessModes: ["ReadWriteOnce"] });
+    assert.equal(shared.hostPath.endsWith("/one"), true);
+    await volumes.tearDown("uid-1", "one");
   },
 );

@@ -31,7 +31,15 @@ async function world(t: TestContext) {
     iscsiVolumes({ ...kit.disks, attachments }, { system: kit.system, program: target.program });
   const request = (name: string, lun: number, source = {}, uid = "uid-1") => ({
     source: { targetPortal: "10.1.2.3", iqn: IQN, lun, fsType: "ext4", ...source },
-    ...{ pod: podWith([], {}, uid), name, readOnly: false, mountOptions: [], signal: never },
+    ...{
+      pod: podWith([], {}, uid),
+      name,
+      readOnly: false,
+      mountOptions: [],
+      accessModes: [],
+      podVolume: "data",
+      signal: never,
+    },
   });
   return { ...kit, target, made, request };
 }
