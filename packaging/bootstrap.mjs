@@ -1,6 +1,6 @@
-// Why this file exists: a fresh clone has neither dependencies nor compiled code, so the first steps of `npm start` and
+// A fresh clone has neither dependencies nor compiled code, so the first steps of `npm start` and
 // `npm test` are plain JavaScript that needs Node alone.
-// What must hold: every reason to stop is one clear line; every slow step says what it does and how long it took;
+// Invariant: each failure prints one line with the reason; each slow step prints its name and duration;
 // nothing is installed or built again when it is up to date.
 
 import { spawn } from "node:child_process";
@@ -24,7 +24,7 @@ const OLDEST_NODE = [20, 19];
 const LINES_SHOWN = 25;
 const SOURCES = ["src", "test", "bench", "packaging"];
 
-/** A reason to stop, told to the user as it stands. */
+/** A reason to stop; the user sees its message unchanged. */
 class CannotStart extends Error {}
 
 /** Checks the machine as far as `environment` is wanted, installs npm packages, builds. Ends the process on failure. */
@@ -78,7 +78,7 @@ function checkCgroups() {
   }
 }
 
-/** A linked node_modules belongs to someone else, who may be using it: `npm ci` would replace it under them. */
+/** A linked node_modules belongs to another checkout that may be in use: `npm ci` would replace its files. */
 async function install() {
   if (dependenciesInstalled()) return;
   if (lstatSync(join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink()) {

@@ -32,7 +32,7 @@ const entries = [
  * in every start. Their code is in one pack.
  */
 const starts = { "main/startup/run": ["main/startup/run", "main/agent/agent"] };
-/** What loads files of its own at run time, natively or by name; `make install` takes these packages along. */
+/** Packages that load native code or files at run time; `make install` copies them. */
 const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
 /** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */

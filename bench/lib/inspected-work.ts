@@ -1,4 +1,4 @@
-// What V8 does in a process while it works: bytes allocated, and garbage collections. Asked of the inspector, so only of a
+// Work of V8 in a process: allocated bytes and garbage collections. Asked of the inspector, so only of a
 // kubelet on Node.js.
 import type { InspectedProcess } from "./inspected-process.js";
 

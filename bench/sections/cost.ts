@@ -1,4 +1,4 @@
-// What the start and the end of one pod cost: calls of the runtime and of the API server, system calls, log lines,
+// Cost of the start and the end of one pod: calls of the runtime and of the API server, system calls, log lines,
 // processor time, memory allocated; beside the least that could do. And the floor of both: the bare CRI calls.
 // Counts come from outside of the kubelet where that is possible, so that --against compares like with like.
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const BASE = "/run/nodelet-bench-cost";
 const ALONE = 10;
 const BURST = 30;
 const FLOOR_ROUNDS = 15;
-/** What follows a pod that is Ready or gone, such as a relist, counts too. */
+/** Work after the pod is Ready or removed, such as a relist, counts too. */
 const SETTLE_MS = 2_000;
 
 export const costSection: Section<CostResult> = {

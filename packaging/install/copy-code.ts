@@ -1,6 +1,6 @@
 // Copies code without what only its authors need: types, source maps, tests, documents. Half of the files of
 // node_modules are such, and every one of them would be unpacked, scanned and backed up on every node.
-// What must hold: licences stay, and everything that a program could load.
+// Invariant: licences stay, and everything that a program could load.
 
 import { cp } from "node:fs/promises";
 

@@ -1,5 +1,5 @@
 // Installs the built agent: its code and npm packages into one folder of ours, and the few files outside it.
-// What must hold: a `kubelet` that is not ours is never overwritten unasked; an administrator's configuration never is;
+// Invariant: a `kubelet` that is not ours is never overwritten unasked; an administrator's configuration never is;
 // the old code stays whole until the new one is; every file and folder outside our own is on record.
 
 import { cp, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -109,7 +109,7 @@ async function putConfig(layout: Layout, record: InstallRecord, text: string, sa
   await replaceFile(path, text, 0o644);
 }
 
-/** What an earlier version or mode had outside our folder and this one has not. */
+/** Files outside our folder that only the earlier version or mode had. */
 async function removeLeftOver(layout: Layout, before: InstallRecord | undefined, now: InstallRecord): Promise<void> {
   for (const path of before?.files ?? []) {
     if (!now.files.includes(path)) await rm(layout.at(path), { force: true });

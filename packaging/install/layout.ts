@@ -45,7 +45,7 @@ export const KUBEADM_DROP_INS: readonly string[] = [
   "/lib/systemd/system/kubelet.service.d/10-kubeadm.conf",
 ];
 
-/** What the agent keeps below its default directories; other programs' files there are left alone. */
+/** Files of the kubelet below its default directories; files of other programs there are kept. */
 export const STATE: readonly string[] = [
   ...[
     ...["pods", "plugins", "plugins_registry", "pod-resources", "device-plugins", "checkpoints", "pki", "nodelet"],

@@ -1,4 +1,4 @@
-// What the installer asks of systemd, if this machine runs it.
+// Calls of systemctl by the installer, on machines that run systemd.
 
 import { access, readFile } from "node:fs/promises";
 import { run } from "../standalone/exec.js";

@@ -1,4 +1,4 @@
-// Removes what install put in place. What must hold: containers are not touched; files that are not on record stay;
+// Removes what install put in place. Invariant: containers are not touched; files that are not on record stay;
 // the configuration and the agent's state go only when asked (purge), and state never while something is mounted in it.
 
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";

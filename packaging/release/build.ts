@@ -1,4 +1,4 @@
-// What the makers of the formats get.
+// The input of each package format.
 
 import type { Architecture } from "./pins.js";
 

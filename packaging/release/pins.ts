@@ -1,4 +1,4 @@
-// What the packages carry besides the files of package-lock.json: exact versions and hashes.
+// Contents of the packages beyond package-lock.json, with exact versions and hashes.
 
 /** Architectures of the packages, by Debian's names. */
 export const ARCHITECTURES = ["amd64", "arm64"] as const;
@@ -8,7 +8,7 @@ export interface ArchitectureNames {
   /** Node's, in npm packages. */
   npm: "x64" | "arm64";
   rpm: string;
-  /** What `uname -m` prints. */
+  /** Output of `uname -m`. */
   uname: string;
 }
 

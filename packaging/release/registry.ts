@@ -1,5 +1,5 @@
 // npm packages that are not in node_modules: Node itself, and native code for other processors.
-// What must hold: only a tarball with the pinned hash is unpacked; a second run needs no network.
+// Invariant: only a tarball with the pinned hash is unpacked; a second run needs no network.
 
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// Why this file exists: containers live in cgroups, which stay behind when a runtime is killed. On cgroup v1 each
+// Containers live in cgroups, which stay behind when a runtime is killed. On cgroup v1 each
 // controller has a tree of its own, on v2 there is one, on hybrid machines both exist.
-// What must hold: only cgroups at or below the path asked for are touched, never the root.
+// Invariant: only cgroups at or below the path asked for are touched, never the root.
 
 import { readdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";

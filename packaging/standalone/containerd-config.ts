@@ -1,6 +1,6 @@
-// Why this file exists: containerd's configuration changed its plugin names with 2.0; both forms are written here
+// Containerd's configuration changed its plugin names with 2.0; both forms are written here
 // from one set of settings, purely, so that tests can look at them.
-// What must hold: every path containerd would otherwise choose itself points below the instance's own folder, so
+// Invariant: every path containerd would otherwise choose itself points below the instance's own folder, so
 // that it shares nothing with a containerd of the system.
 
 import { join } from "node:path";

@@ -1,9 +1,9 @@
-// Why this file exists: pods need a runtime, and the system's may be absent, in use or differently configured. This
+// Pods need a runtime, and the system's may be absent, in use or differently configured. This
 // starts a containerd that shares nothing with it: root, state, socket, runc records, CNI network, bridge and subnet
 // of its own.
 //
 // An instance:  starting ──ready──► running ──kill9──► dead ──start──► running ──stop──► removed
-// What must hold: whatever it makes is in its folder or its record (instance.ts) before it is made, so that stop(),
+// Invariant: whatever it makes is in its folder or its record (instance.ts) before it is made, so that stop(),
 // or the next run after a crash, removes all of it.
 
 import { spawn, type ChildProcess } from "node:child_process";

@@ -1,4 +1,4 @@
-// Why this file exists: the set-up and the tests ask a runtime a few simple things (is it ready, has it this image,
+// The set-up and the tests ask a runtime a few simple things (is it ready, has it this image,
 // which sandboxes are left). They use the generated client bare: the agent's own client is under test, not in use.
 
 import { credentials, type ServiceError } from "@grpc/grpc-js";

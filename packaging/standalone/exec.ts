@@ -1,6 +1,6 @@
-// Why this file exists: the set-up drives system tools (apt-get, ip, tar, ctr); each call needs a deadline and an
+// The set-up drives system tools (apt-get, ip, tar, ctr); each call needs a deadline and an
 // error that names the whole command and the last words of the tool.
-// What must hold: no shell in between, so no argument is ever interpreted.
+// Invariant: no shell in between, so no argument is ever interpreted.
 
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Why this file exists: what containerd may be told depends on what the machine allows; each is found by looking,
-// never assumed from a distribution's name.
+// Inspects the machine for the options that containerd may use. The name of the distribution is never
+// used to guess them.
 
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ export interface ContainerdVersion {
   text: string;
 }
 
-/** What `containerd --version` says: `containerd <package> [v]1.6.20~ds1 <revision>`. */
+/** Output of `containerd --version`: `containerd <package> [v]1.6.20~ds1 <revision>`. */
 export async function containerdVersion(binary: string): Promise<ContainerdVersion> {
   return parseContainerdVersion(await run(binary, ["--version"]));
 }

@@ -1,6 +1,6 @@
-// Why this file exists: the first pod must run without a registry. Two images are made from what the machine has:
+// The first pod must run without a registry. Two images are made from what the machine has:
 // a pause image from our own program and a busybox image from Debian's static busybox.
-// What must hold: an archive in the cache is named by the hash of everything that went into it, written to a
+// Invariant: an archive in the cache is named by the hash of everything that went into it, written to a
 // temporary name and renamed, so a half-written one is never used.
 
 import { createHash } from "node:crypto";
@@ -84,7 +84,7 @@ async function busyboxImage(rootfs: string, busybox: string): Promise<ImageSpec>
   return { reference: BUSYBOX_IMAGE, rootfs, config: { Env: [PATH], Cmd: ["sh"], WorkingDir: "/" } };
 }
 
-/** Rights must not depend on the umask of whoever builds: they end up in the layer and its digest. */
+/** File modes must not depend on the umask of the build: they are part of the layer and its digest. */
 async function makeRootTidy(rootfs: string): Promise<void> {
   await run("chmod", ["-R", "u=rwX,go=rX", rootfs]);
 }

@@ -1,6 +1,6 @@
-// Why this file exists: a private containerd may be killed together with whoever started it. Its record on disk tells
-// the next run what to end, unmount and delete; an orderly stop goes the same way, so that the way is always tested.
-// What must hold: processes are found by our own socket path, our own cgroups, and descent from those; never by name.
+// A private containerd may be killed together with its owner. The next run reads the instance's record from disk
+// and kills, unmounts and deletes what the record lists. An orderly stop runs the same code, so that it is always tested.
+// Invariant: processes are found by our own socket path, our own cgroups, and descent from those; never by name.
 
 import { readdir, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { removePortmapRules } from "./portmap-rules.js";
 import { errnoOf } from "./problem.js";
 import { listProcesses, signalAndWait, withDescendants, type ProcessIdentity } from "./processes.js";
 
-/** What an instance made, as kept in `<dir>/instance.json`. */
+/** Processes, mounts and files of an instance, as kept in `<dir>/instance.json`. */
 export interface InstanceRecord {
   version: 1;
   dir: string;

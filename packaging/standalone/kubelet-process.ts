@@ -1,6 +1,6 @@
 // Why this file exists: `npm start`, the integration tests and the benchmarks all run the agent as users do: as a
 // process of its own with a configuration file. It is started, watched and ended here, in one way for all.
-// What must hold: it runs in the network namespace of its runtime; it is never left behind when its owner ends.
+// Invariant: it runs in the network namespace of its runtime; it is never left behind when its owner ends.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

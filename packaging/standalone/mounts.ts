@@ -1,5 +1,5 @@
-// Why this file exists: overlay mounts, pod network namespaces and shm mounts outlive the processes that made them.
-// What must hold: only mount points at or below the folder asked for are ever unmounted, deepest first.
+// Overlay mounts, pod network namespaces and shm mounts outlive the processes that made them.
+// Invariant: only mount points at or below the folder asked for are ever unmounted, deepest first.
 
 import { readFile } from "node:fs/promises";
 import { isCommandFailed, run } from "./exec.js";

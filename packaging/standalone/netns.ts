@@ -1,6 +1,6 @@
-// Why this file exists: tests run real pods and must not reach the world. A network namespace of their own gives them
+// Tests run real pods and must not reach the world. A network namespace of their own gives them
 // a loopback, the bridge of their containerd, and a default route that ends at once.
-// What must hold: programs enter with nsenter, which changes the network only; `ip netns exec` would mount a new
+// Invariant: programs enter with nsenter, which changes the network only; `ip netns exec` would mount a new
 // /sys and hide the cgroup file systems from a kubelet. The kubelet and its containerd share one namespace, or it
 // could not reach its pods.
 

@@ -1,6 +1,6 @@
-// Why this file exists: Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3:
+// Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3:
 // they are unpacked below a folder of ours and run from there.
-// What must hold: nothing of the machine changes. apt keeps its lists, its state and its cache below the folder, and checks the signature of the
+// Invariant: nothing of the machine changes. apt keeps its lists, its state and its cache below the folder, and checks the signature of the
 // suite and the hash of every package; a second run needs no network.
 
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// Why this file exists: containerd and CRI-O take images as an OCI image layout in a tar file, which needs nothing
+// Containerd and CRI-O take images as an OCI image layout in a tar file, which needs nothing
 // but sha256 and the system's tar: no registry, no builder.
-// What must hold: the same contents give the same bytes (names sorted, times zero, owner root), so that digests are
+// Invariant: the same contents give the same bytes (names sorted, times zero, owner root), so that digests are
 // stable and a cached archive stays valid. Layers are left uncompressed: then diff_id and digest are the same.
 
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// Why this file exists: the arguments of `npm start`, in one place with their help.
+// The arguments of `npm start`, in one place with their help.
 
 import { parseArgs } from "node:util";
 import { messageOf, SetupProblem } from "./problem.js";

@@ -1,6 +1,6 @@
-// Why this file exists: a fresh Debian has Node and little else. What is missing is found by the files the packages
+// A fresh Debian has Node and little else. What is missing is found by the files the packages
 // provide, not by asking dpkg, so that other distributions and hand-made installations count too.
-// What must hold: nothing is installed before the user was told what; NODELET_NO_APT=1 never installs anything.
+// Invariant: nothing is installed before its name was printed; NODELET_NO_APT=1 never installs anything.
 // Installing containerd may start the system's own containerd: we never open its socket, root or state directory.
 
 import { open } from "node:fs/promises";

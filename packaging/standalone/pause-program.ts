@@ -1,6 +1,6 @@
-// Why this file exists: every pod sandbox needs a process that holds its namespaces, and we have neither a registry
+// Every pod sandbox needs a process that holds its namespaces, and we have neither a registry
 // nor a compiler. So we write the smallest such program ourselves: a static x86-64 ELF file, byte by byte.
-// What must hold: it uses no stack and no libc; it ends with status 0 on SIGTERM and SIGINT at once; as process 1 of
+// Invariant: it uses no stack and no libc; it ends with status 0 on SIGTERM and SIGINT at once; as process 1 of
 // a shared PID namespace it reaps every child. Signals it waits for are blocked first: the kernel drops unblocked
 // default-action signals for process 1, but queues blocked ones.
 

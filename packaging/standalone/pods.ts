@@ -1,5 +1,4 @@
-// Why this file exists: what the agent says about its pods (/pods, a v1 PodList) is read by `npm start`, tests and
-// benchmarks, and shown as a table.
+// Reads the kubelet's pods (/pods, a v1 PodList) for `npm start`, tests and benchmarks, and prints them as a table.
 
 import type { Pod } from "../../src/shared/api/pod.js";
 
@@ -16,7 +15,7 @@ export async function fetchPods(url: string): Promise<PodView[]> {
   return list.items ?? [];
 }
 
-/** True when the health endpoint says so; false also while nobody listens. */
+/** True when the health endpoint reports healthy; false also while the port is closed. */
 export async function isHealthy(healthzUrl: string): Promise<boolean> {
   try {
     const response = await fetch(healthzUrl, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });

@@ -1,6 +1,6 @@
-// Why this file exists: the portmap plugin writes NAT rules into the namespace it runs in; with `npm start` that is the
+// The portmap plugin writes NAT rules into the namespace it runs in; with `npm start` that is the
 // host's own. Rules of killed pods must not stay, and neither the plugin's chains if they came with us.
-// What must hold: a rule is ours when its comment names our network; chains that were there before us are left.
+// Invariant: a rule is ours when its comment names our network; chains that were there before us are left.
 
 import { isCommandFailed } from "./exec.js";
 import { runInNetns } from "./netns.js";

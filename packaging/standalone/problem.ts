@@ -1,5 +1,5 @@
-// Why this file exists: set-up fails for reasons a user can act on (not root, no apt, port taken).
-// What must hold: a SetupProblem is one line, says what was tried and what to do; its stack is never shown.
+// Set-up fails for reasons a user can act on (not root, no apt, port taken).
+// Invariant: a SetupProblem is one line, says what was tried and what to do; its stack is never shown.
 
 /** A reason why the set-up cannot go on, as one clear line for the user. */
 export class SetupProblem extends Error {

@@ -1,4 +1,4 @@
-// Why this file exists: a user who waits must see what for. A step is named when it begins and timed when it ends;
+// A user who waits must see what for. A step is named when it begins and timed when it ends;
 // on a terminal the seconds count up meanwhile, in a log file nothing is repeated more than every ten seconds.
 
 /** Where progress goes: standard error, so that standard output carries results only. */

@@ -1,5 +1,5 @@
 // Why this file exists: `npm start` runs pods on a containerd of its own, or on one that is already there.
-// What must hold: a runtime that others use is not taken: a kubelet removes the pods it does not know.
+// Invariant: a runtime that others use is not taken: a kubelet removes the pods it does not know.
 
 import { access } from "node:fs/promises";
 import { startContainerd } from "./containerd.js";
@@ -11,7 +11,7 @@ import { messageOf, SetupProblem } from "./problem.js";
 /** A runtime that is ready and has the images. */
 export interface Runtime {
   endpoint: string;
-  /** What it is: `containerd 1.6.20`. */
+  /** Name and version: `containerd 1.6.20`. */
   name: string;
   /** Parent cgroup for pods. */
   cgroup: string;

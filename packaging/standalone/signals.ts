@@ -1,4 +1,4 @@
-// Why this file exists: the first Ctrl-C ends gracefully, the second hurries. npm hands the terminal's signal on to us
+// The first Ctrl-C ends gracefully, the second hurries. npm hands the terminal's signal on to us
 // although we got it ourselves, so two within a second count as one.
 
 const ONE_SIGNAL_MS = 1_000;

@@ -1,5 +1,5 @@
 // `npm start`: packages → images → runtime → kubelet → example pods → `ready:` → wait → everything removed again.
-// What must hold: whatever happens after the state folder is taken, teardown runs; pods end gracefully unless the
+// Invariant: whatever happens after the state folder is taken, teardown runs; pods end gracefully unless the
 // user is in a hurry; the first reason of a failure is the one that is reported.
 
 import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";
@@ -74,7 +74,7 @@ async function start(options: StartOptions): Promise<number> {
   return status;
 }
 
-/** What there is to be removed again; filled while it comes up. */
+/** Resources to remove at the end; each is added when it is created. */
 interface Run {
   options: StartOptions;
   signals: StopSignals;

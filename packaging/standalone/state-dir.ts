@@ -1,6 +1,6 @@
-// Why this file exists: one run owns the state folder. A run that was killed leaves processes, mounts and files; the
+// One run owns the state folder. A run that was killed leaves processes, mounts and files; the
 // next one finds them by the folder's records and starts clean.
-// What must hold: a folder that is not ours is never emptied; a live run is never disturbed.
+// Invariant: a folder that is not ours is never emptied; a live run is never disturbed.
 
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

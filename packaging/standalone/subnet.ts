@@ -1,4 +1,4 @@
-// Why this file exists: each private containerd needs a pod subnet that collides with no route of its namespace,
+// Each private containerd needs a pod subnet that collides with no route of its namespace,
 // also when several instances run side by side.
 
 import { runInNetns } from "./netns.js";

@@ -1,4 +1,4 @@
-// Why this file exists: nothing in the set-up sleeps for luck; it waits for a condition, and when that never comes
+// Nothing in the set-up sleeps for luck; it waits for a condition, and when that never comes
 // the error says what was waited for and what was seen last.
 
 import { messageOf } from "./problem.js";
@@ -12,7 +12,7 @@ export function isWaitTimedOut(error: unknown): error is WaitTimedOut {
 }
 
 export interface WaitOptions {
-  /** What is awaited, as the end of the sentence "waited N s for …". */
+  /** The awaited condition, as the end of the sentence "waited N s for …". */
   what: string;
   timeoutMs?: number;
   intervalMs?: number;

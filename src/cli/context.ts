@@ -1,4 +1,4 @@
-// What every command gets: the connection, the form of the output, and the terminal.
+// The context of every command: connection, output format, terminal.
 import { systemClock, type Clock } from "../shared/clock/clock.js";
 import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
 import { Client } from "./client.js";

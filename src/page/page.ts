@@ -28,7 +28,7 @@ const TITLES: Readonly<Record<Place["view"], string>> = {
   config: "Configuration",
 };
 
-/** What a place needs beside the stream of the node. */
+/** Connections of a place beyond the stream of the node. */
 interface Opened {
   fragment: string;
   stream?: Replica;

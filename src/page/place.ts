@@ -1,4 +1,4 @@
-// What the page shows, by the fragment of its address: "#/pods/default/web". Pure.
+// The view to show, by the fragment of the page's address: "#/pods/default/web". Pure.
 
 export type Place =
   | { view: "pods" }

@@ -113,7 +113,7 @@ export class FieldError {
 }
 
 export function invalid(of: Pick<Of, "group" | "kind">, name: string, errors: readonly FieldError[]): ApiError {
-  // Told twice, it is one sentence and two causes.
+  // A repeated problem is one sentence with two causes.
   const lines = [...new Set(errors.map(({ field, text }) => `${field}: ${text}`))];
   const qualified = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const message = lines.length === 1 ? lines.join("") : `[${lines.join(", ")}]`;

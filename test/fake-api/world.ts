@@ -23,7 +23,7 @@ export interface WorldSettings {
   bookmarkMs: number;
   /** Requests for nodes' client certificates are approved and signed at once, as the controller manager does. */
   approveCertificates: boolean;
-  /** Those for their serving certificates too, which a real cluster leaves to somebody. */
+  /** Those for their serving certificates too, which in a real cluster another controller approves. */
   approveServingCertificates: boolean;
   /** Longest life of certificates that are signed, milliseconds. */
   certificateLifeMs: number;

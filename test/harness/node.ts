@@ -1,4 +1,4 @@
-// Why this file exists: integration and fault tests use a whole node: the real agent as a process on real containerd.
+// Integration and fault tests use a whole node: the real agent as a process on real containerd.
 // Invariant: each node has folders and ports of its own; stop() removes pods, sandboxes, mounts and files even
 // when the kubelet no longer answers. Nodes on the shared runtime must not overlap in time: a kubelet removes pods it
 // does not know.

@@ -292,7 +292,7 @@ async function waitForTier(shares: number): Promise<void> {
   );
 }
 
-/** As somebody does who knows nothing of pods: the processes elsewhere, the cgroup gone. */
+/** Another program moves the processes away and removes the cgroup. */
 async function moveAway(path: string): Promise<void> {
   for (const tree of trees) {
     const elsewhere = `${tree}${ROOT}/elsewhere`;

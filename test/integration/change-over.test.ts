@@ -1,5 +1,5 @@
-// A node changes from another kubelet to this one while its static pods run: they keep their UIDs, so nothing restarts. The other kubelet
-// is one that was told the UID: what it leaves in the runtime and on disk is what upstream's leaves.
+// A node changes from another kubelet to this one while its static pods run: they keep their UIDs, so nothing restarts. This kubelet
+// plays the other one, with the pod's UID in the manifest: it leaves the same state in the runtime and on disk.
 import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -44,7 +44,7 @@ after(async () => {
   await logind.die();
 });
 
-/** Notes that it was told to end, and ends after `seconds`. */
+/** Records SIGTERM and exits `seconds` later. */
 function noting(name: string, priority: number | undefined, seconds: number) {
   const script = `trap 'echo "${name} told" >>/out/story; sleep ${seconds}; echo "${name} over" >>/out/story; exit 0' TERM
 echo up; while true; do sleep 3600 & wait $!; done`;

@@ -208,7 +208,7 @@ describe("volumes and their mounts", { concurrency: 6 }, () => {
     const mounting = (mountPropagation: "None" | "HostToContainer" | "Bidirectional") => ({
       volumeMounts: [{ name: "shared", mountPath: "/m", mountPropagation }],
     });
-    // The file lies on the mount: whom it reaches sees it. The flag beside it says that it is there.
+    // The file is on the mount: a container sees it if the mount propagates. The flag beside it shows that it exists.
     const makes =
       "mkdir -p /m/in; until [ -e /m/b -a -e /m/n ]; do sleep 0.1; done; mount -t tmpfs x /m/in; touch /m/in/seen /m/made";
     const looks = (flag: string): string =>
@@ -275,7 +275,7 @@ describe("volumes and their mounts", { concurrency: 6 }, () => {
   });
 });
 
-/** Running, or waiting for something that was told. */
+/** Running, or waiting with a reason in its status. */
 function settled(status: ReturnType<typeof statusOf>): boolean {
   return status?.state.running !== undefined || status?.state.waiting?.message !== undefined;
 }

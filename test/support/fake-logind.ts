@@ -1,5 +1,5 @@
 // A stand-in for the system bus with logind on it, on a socket of the test's own: it greets, takes matches, answers for
-// logind and systemd as told, and sends PrepareForShutdown to everybody.
+// logind and systemd as configured, and sends PrepareForShutdown to every subscriber.
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { rm } from "node:fs/promises";
@@ -76,7 +76,7 @@ export class FakeLogind {
     this.signal(BUS, "NameOwnerChanged", BUS, "sss", ["org.freedesktop.login1", LOGIND, owner]);
   }
 
-  /** Somebody has asked for signals. */
+  /** A client has subscribed to signals. */
   get watched(): boolean {
     return this.subscribed.size > 0;
   }

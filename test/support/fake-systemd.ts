@@ -1,4 +1,4 @@
-// A stand-in for systemd's manager on a socket of the test's own: it keeps units as a table and answers as told. The wire
+// A stand-in for systemd's manager on a socket of the test's own: it keeps units as a table and answers as configured. The wire
 // is D-Bus as process 1 speaks it at its private socket: EXTERNAL, then messages without a bus in between.
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";

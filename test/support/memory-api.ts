@@ -55,7 +55,7 @@ export class MemoryApi {
     return [...this.objects].flatMap(([key, object]) => (key.startsWith("pods ") ? [object as Pod] : []));
   }
 
-  /** Somebody else writes the pod. */
+  /** Another client writes the pod. */
   put(pod: Pod): Pod {
     const kind = { resource: "pods" };
     const known = this.pod(pod.metadata.name, pod.metadata.namespace);

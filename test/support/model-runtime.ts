@@ -1,4 +1,4 @@
-// A container runtime as a pure model: applies planner steps to an ObservedPod. Time moves only when told to.
+// A container runtime as a pure model: applies planner steps to an ObservedPod. Only apply() moves its time.
 import type { Pod } from "../../src/shared/api/pod.js";
 import {
   ContainerState,

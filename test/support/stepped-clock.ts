@@ -53,7 +53,7 @@ export class SteppedClock implements Clock {
     this.time = end;
   }
 
-  /** Somebody sets the wall clock: timers and the monotonic clock go on as before. Negative: back. */
+  /** Sets the wall clock: timers and the monotonic clock go on as before. Negative: back. */
   jump(ms: number): void {
     this.ahead += ms;
   }

@@ -39,7 +39,7 @@ export async function vmImage(root: string): Promise<VmImage> {
     await dress(root, tree, node);
     await step("making the test machine's disk", () => makeDisk(tree, made));
     await rename(made, folder).catch((error: unknown) => {
-      // Somebody else was faster with the same recipe.
+      // Another run has built the same image in the meantime.
       if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error;
     });
   } finally {

@@ -143,7 +143,7 @@ ${RESERVED}END
     assert.equal((await node.vm.ok("systemctl show system.slice --property=CPUWeight --value")).trim(), "8");
     assert.deepEqual(await node.cgroup(`${folder}/${unit}`, Object.keys(whole)), whole);
     await check();
-    // systemd writes its own view of every unit again: values it was not told would be lost here. Of the runtime's scope one
+    // systemd writes its own view of every unit again: values that only the files have would be lost here. Of the runtime's scope one
     // is: systemd 252 has no word for memory.oom.group, and takes it back.
     await node.vm.ok("systemctl daemon-reload");
     await check();

@@ -20,7 +20,7 @@ export function limitedPod(name: string) {
 }
 
 /**
- * A pod that writes to /var/lib/kubelet/story what becomes of it: `<name> told <second>` at SIGTERM and, unless it is deaf,
+ * A pod that appends to /var/lib/kubelet/story: `<name> told <second>` at SIGTERM and, unless it is deaf,
  * `<name> over <second>` three seconds later; a deaf one `<name> alive <second>` until it is killed.
  */
 export function notingPod(name: string, { priority, deaf = false }: { priority?: number; deaf?: boolean }) {

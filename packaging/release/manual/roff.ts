@@ -1,4 +1,4 @@
-// Text of a manual page in the man macros. What must hold: no text is read as a macro or an escape.
+// Text of a manual page in the man macros. Invariant: no text is read as a macro or an escape.
 
 /** A line of plain text: backslashes, hyphens and a leading dot or quote stand for themselves. */
 export function plain(text: string): string {

@@ -45,7 +45,7 @@ export function timelineText(
 ): string {
   const { namespace, name, seenAt, runningAt, stages, phases, stagesDropped } = timeline;
   const ends = stages.map(({ startedAt, endedAt }) => endedAt ?? Math.max(now, startedAt));
-  // What goes on for hours must not press the start into one character.
+  // A stage of hours must not shrink the start to one character.
   const start = runningAt === undefined ? [] : stages.filter(({ startedAt }) => startedAt <= runningAt);
   const last =
     runningAt === undefined

@@ -44,7 +44,7 @@ export function bashCompletion(table: CommandRow): string {
   ].join("\n");
 }
 
-/** What may follow an option that takes a value. */
+/** Values that may follow an option. */
 function valueCases(options: readonly OptionRow[]): string[] {
   const lines = new Map<string, string>();
   for (const option of options) {

@@ -3,7 +3,7 @@
 export interface Result {
   severity: "ok" | "warning" | "error";
   check: string;
-  /** What was found. */
+  /** The finding, as one sentence. */
   found: string;
   /** The reason why it matters; absent if the check passed. */
   why?: string;

@@ -127,7 +127,7 @@ function holdersOf({ pod, pods }: WhyInput, resource: string): [string, number][
     .slice(0, HOLDERS);
 }
 
-/** Of containers and sidecars, as a hint who holds a resource: init containers run before and count for little. */
+/** Requests of containers and sidecars, as a hint which pods hold a resource. Init containers are left out: they run only at the start. */
 function requestOf({ spec }: Pod, resource: string): number {
   const of = (quantity: string | number | undefined): number => {
     if (quantity === undefined) return 0;

@@ -69,7 +69,7 @@ function verdictOf({ pod }: WhyInput): string {
   return word === "Terminating" ? "is terminating" : `is not running: ${word}${times}`;
 }
 
-/** Nothing is wrong that a rule knows: what the kubelet does just now. */
+/** No rule found a cause: the kubelet's current action. */
 function underWay({ pod, facts, events, now }: WhyInput): Finding {
   const last = events.at(-1);
   const began = timeOf(pod.status?.startTime);

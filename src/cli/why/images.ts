@@ -1,4 +1,4 @@
-// Rules about images: what the registry said, when the next pull is, and what would help. Pure.
+// Rules about images: the registry's error, the time of the next pull, remedies. Pure.
 import { duration, timeOf } from "../output/amounts.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 

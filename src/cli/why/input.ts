@@ -20,12 +20,12 @@ export interface Finding {
   severity: "error" | "warning" | "info";
   /** "pod", "container app", "volume data". */
   about: string;
-  /** What is the matter, in whole sentences. */
+  /** The cause, in whole sentences. */
   what: string;
   since?: number;
-  /** When the kubelet tries again by itself. */
+  /** Time of the kubelet's next attempt. */
   nextTryAt?: number;
-  /** What would help, most likely first. */
+  /** Remedies, most likely first. */
   help: string[];
 }
 

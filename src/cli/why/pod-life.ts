@@ -1,4 +1,4 @@
-// Rules about what holds up the whole pod: runtime, volumes, sandbox, failed syncs, its termination, conditions. Pure.
+// Rules about the whole pod: runtime, volumes, sandbox, failed syncs, termination, conditions. Pure.
 import { duration, moment, timeOf } from "../output/amounts.js";
 import { problemsOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";

@@ -1,4 +1,4 @@
-// Rules about probes: which one fails, and what it said. Pure.
+// Rules about probes: the failing probe and its output. Pure.
 import { timeOf } from "../output/amounts.js";
 import type { Probe } from "../../shared/api/pod.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";

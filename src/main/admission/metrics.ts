@@ -3,7 +3,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 export interface AdmissionMetrics {
   rejected(reason: string): void;
-  /** `resource`: what was short. */
+  /** `resource`: the resource that was short. */
   preempted(resource: string): void;
 }
 

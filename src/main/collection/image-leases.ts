@@ -31,7 +31,7 @@ interface Grant {
 
 interface Held {
   keys: Set<string>;
-  /** Keys of what was being removed at some time since the image was last looked for. */
+  /** Keys of images whose removal ran at some time since the image was last looked up. */
   missed: Set<string>;
 }
 
@@ -92,7 +92,7 @@ export class ImageLeases {
   }
 
   /**
-   * Someone makes the image ready. Resolves when no removal of it is under way; rejects with the signal's reason, or with
+   * Leases the image for a pull or start. Resolves when no removal of it is under way; rejects with the signal's reason, or with
    * ImageBeingRemovedError.
    */
   async begin(reference: string, signal: AbortSignal): Promise<ImageLease> {

@@ -14,7 +14,7 @@ export interface ImageUsersSource {
 }
 
 export class ImageUsers {
-  /** By pod UID and by what of it needs the image. */
+  /** By pod UID and by the container or volume that uses the image. */
   private readonly ready = new Map<string, Map<string, string>>();
 
   constructor(private readonly source: ImageUsersSource) {}

@@ -1,4 +1,4 @@
-// The value types of flags and config fields, and what a value of each is once decoded.
+// The value types of flags and config fields, and their decoded forms.
 
 export interface Taint {
   key: string;

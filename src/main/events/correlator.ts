@@ -90,7 +90,7 @@ export class EventCorrelator {
     return { kind: known === undefined ? "new" : "again", event: next };
   }
 
-  /** The text to show, and what the event is counted under. */
+  /** The text to show, and the key under which the event is counted. */
   private aggregate({ groups }: About, event: Event, now: number): { message: string; key: string } {
     const { maxSimilar, similarWithinMs } = this.options;
     const similar = key([event.type, event.reason]);

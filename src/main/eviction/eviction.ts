@@ -72,7 +72,7 @@ export class Eviction {
     }
   }
 
-  /** Nothing of the pod runs, and what it had on disk is gone. */
+  /** The pod has terminated, and its files on disk are removed. */
   podTerminated(uid: string): void {
     this.orders.podTerminated(uid);
     if (this.running.remove(uid)) this.deps.thread.podEnded(uid);
@@ -114,7 +114,7 @@ function described(pressures: readonly string[]): string {
     : `the node is under ${pressures.join(", ")}`;
 }
 
-// Reports what the kernel's OOM killer did. A node out of memory gets a Node event. A container at its limit shows
+// Reports kills by the kernel's OOM killer. A node out of memory gets a Node event. A container at its limit shows
 // OOMKilled in its own status, which the runtime sets, and the log names it.
 
 type OomRecord = Extract<EvictionRecord, { kind: "oom" }>;

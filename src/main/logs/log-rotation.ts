@@ -287,7 +287,7 @@ async function sizeOfOthers(path: string): Promise<number> {
   });
 }
 
-/** Of what was planted there nothing counts. */
+/** Only regular files count: a container may have planted others. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return Number((await statUntrusted(path)).size);

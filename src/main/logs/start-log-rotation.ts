@@ -45,7 +45,7 @@ export function startLogRotation(options: StartLogRotationOptions): LogRotation 
   return rotation;
 }
 
-// Container logs on the main thread: what they take up, and what rotation did.
+// Metrics of container logs on main: their size, and the results of rotation.
 
 interface ContainerLogMetrics {
   /** Upstream's name and labels. */

@@ -21,7 +21,7 @@ export function resourcesOf({ spec }: Pod): PodResources {
   };
 }
 
-/** The pod with these CPU and memory values; the same object when it has them already. What they don't name stays. */
+/** The pod with these CPU and memory values; the same object if it has them already. Other values stay. */
 export function withResources(pod: Pod, resources: PodResources): Pod {
   if (sameResources(resourcesOf(pod), resources)) return pod;
   const { spec } = pod;

@@ -31,7 +31,7 @@ export class ProbeCheckpoint {
     private readonly log: Logger,
   ) {}
 
-  /** Fills the verdicts with what an earlier kubelet left; garbage is set aside. */
+  /** Reads the verdicts of the previous kubelet process; a damaged file is set aside. */
   async load(): Promise<void> {
     const { path, clock, log, verdicts } = this;
     try {

@@ -26,7 +26,7 @@ export interface ProbeManagerDeps {
   clock: Pick<Clock, "after">;
   /** A probe result of the pod changed: status and worker read it again. */
   onResult(uid: string): void;
-  /** A record of a probe that is no longer what it was. */
+  /** A record of a probe whose definition has changed since. */
   onStale(): void;
 }
 
@@ -52,7 +52,7 @@ export class ProbeManager implements ProbePort {
     return this.deps.results;
   }
 
-  /** Takes over what an earlier kubelet found; must end before any pod is synced. */
+  /** Reads the results of the previous kubelet process; must end before any pod is synced. */
   async load(): Promise<void> {
     if (!this.deps.forgetsResults) await this.deps.checkpoint.load();
     this.unclaimed = this.deps.clock.after(UNCLAIMED_MS, () => this.dropUnclaimed()).unref();

@@ -13,7 +13,7 @@ import { nanosToMs, newestOf } from "../model/observed-containers.js";
 import type { IntOrString } from "../../shared/api/meta.js";
 import { isCreateContainerConfigError } from "../model/step-errors.js";
 
-/** A probe without what the manager adds: which generation of it this is, and what was found before. */
+/** A probe without the fields that the manager adds: its generation and its earlier result. */
 export type WantedProbe = Omit<ProbeSpec, "generation" | "verdict">;
 
 export interface WantedInput {

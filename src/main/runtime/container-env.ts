@@ -1,4 +1,4 @@
-// The environment of one container on this node: what it may be made of is read here, each object once, all at the same time.
+// The environment of one container: reads each ConfigMap, Secret and file that it refers to once, all at the same time.
 import { isIPv6 } from "node:net";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ClusterObjects, ClusterAccess } from "../model/cluster-access.js";

@@ -44,7 +44,7 @@ export class Doer implements StepDoer {
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
 
-  /** Forgets what was done to containers that the runtime no longer has. */
+  /** Drops the state of containers that the runtime no longer has. */
   onObserved(observed: ObservedPod): void {
     this.stopping.onObserved(observed);
   }

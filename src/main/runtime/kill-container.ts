@@ -1,4 +1,4 @@
-// StopContainer with what goes before it: the Killing event, then the preStop hook, both once per container; hook and stop
+// StopContainer, preceded by the Killing event and the preStop hook, both once per container; hook and stop
 // share one deadline.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";

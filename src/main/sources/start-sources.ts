@@ -1,4 +1,4 @@
-// The facade of the sources: starts the configured ones, merges what they deliver, hands on an ordered stream of changes.
+// Starts the configured pod sources and merges their pods into one ordered stream of changes.
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";

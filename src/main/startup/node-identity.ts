@@ -3,7 +3,7 @@
 const MAX_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** The host name, or what was set, is no DNS subdomain. */
+/** The host name, or --hostname-override, is no DNS subdomain. */
 export class NodeNameError extends Error {
   override readonly name = "NodeNameError";
   readonly code = "NODE_NAME";

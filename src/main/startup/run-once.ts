@@ -1,4 +1,4 @@
-// --runonce: start what the sources give, wait until each pod runs or has ended, say how it went, and exit. Pods are
+// --runonce: starts the pods of all sources, waits until each runs or has exited, logs the results and exits. Pods are
 // left running.
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -15,7 +15,7 @@ export interface LateThread {
   ageMs: number;
   limitMs: number;
   state: ThreadSnapshot["state"];
-  /** Code of what it does; 0 is idle. */
+  /** Code of the current operation; 0 is idle. */
   op: number;
   /** ms since it began that. */
   opAgeMs: number;

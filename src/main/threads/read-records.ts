@@ -1,4 +1,4 @@
-// Reads what a worker pushes into its ring.
+// Reads the records that a worker pushes into its ring.
 // Invariant: a record that was not handled ends its thread, since no other repeats it: the next start brings a fresh ring
 // and everything anew.
 import type { Clock } from "../../shared/clock/clock.js";

@@ -73,7 +73,7 @@ export class Turns {
     // The owner's other jobs wait until all owners of the kind had a turn, the kind's until all kinds had one.
     if (owners !== undefined && waiters !== undefined) toEnd(owners, owner, waiters);
     if (owners !== undefined) toEnd(this.kinds, kind, owners);
-    // Taken for the waiter: who comes before it runs must wait.
+    // Reserved for the waiter: a caller that comes before the waiter runs must wait.
     this.busy = true;
     next.begin();
   }

@@ -138,7 +138,7 @@ const runCommand: RunCommand = (program, args) =>
     });
   });
 
-// pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads what the other wrote.
+// pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads the other's file.
 
 interface Mapping {
   hostId: number;

@@ -125,7 +125,7 @@ export function isForeignMountError(error: unknown): error is ForeignMountError 
   return error instanceof ForeignMountError;
 }
 
-/** mount, umount or rm ended badly. `output` is what it wrote to standard error. */
+/** mount, umount or rm failed. `output` is its standard error. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
   constructor(

@@ -37,7 +37,7 @@ export async function unmount(uid: string, directory: string): Promise<void> {
       await run("umount", ["--no-canonicalize", "--", place]);
     } catch (error) {
       if (isProgramError(error) && /busy/.test(error.output)) throw new VolumeBusyError(uid, directory);
-      // Someone else was quicker: what counts is that it is gone.
+      // Another process has unmounted it in the meantime.
       if (!(await isMountPoint(directory))) return;
       throw error;
     }

@@ -50,7 +50,7 @@ export class OwnMounts {
       }
     }
     await this.mountNow({ ...request, data });
-    // Only now it is known that noswap, and not the rest, was what the kernel did not take.
+    // The mount without noswap succeeded: the kernel does not support that option.
     this.noSwapRefused ||= type === "tmpfs";
   }
 
@@ -124,7 +124,7 @@ export class OwnMounts {
       await unmountCall(target, ["noFollow"]);
     } catch (error) {
       if (isOsCallError(error, "EBUSY")) throw new VolumeBusyError(uid, target);
-      // Someone else was quicker: what counts is that it is gone.
+      // Another process has unmounted it in the meantime.
       if (!isOsCallError(error, "EINVAL")) throw error;
     }
   }

@@ -48,7 +48,7 @@ export interface VolumePlugin {
   unmapDevice?(uid: string, volume: string, doneBy?: DoneBy): Promise<void>;
   /** For volumes in directories of pods that bear no plugin's name: those of flexVolume drivers. As `tearDown`. */
   tearDownIn?(directory: string, uid: string, volume: string): Promise<void>;
-  /** Ends what goes on in the background. */
+  /** Ends background work. */
   stop?(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
     ...(ownsDirectories === true && {
       tearDownIn: async (directory, uid, volume) => (await loaded()).tearDownIn?.(directory, uid, volume),
     }),
-    // What is being loaded has nothing to end if it fails.
+    // A plugin that failed to load has no background work to stop.
     stop: async () => (await loading?.catch(() => undefined))?.stop?.(),
   };
 }

@@ -80,7 +80,7 @@ export interface RuntimeCondition {
   message: string;
 }
 
-/** Of the reply to Status, what the Node object shows. */
+/** The part of the Status reply that the Node object shows. */
 export interface RuntimeDetails {
   runtimeReady: RuntimeCondition;
   networkReady: RuntimeCondition;

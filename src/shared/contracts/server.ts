@@ -16,7 +16,7 @@ export interface ListenAddress {
 
 /** Calls from main to the server thread. */
 export interface ServerControl {
-  /** Full snapshot after (re)start: replaces what the thread knew. */
+  /** Full snapshot after a start or restart of the thread; replaces all earlier pods. */
   setPods(pods: Pod[]): void;
   /** Coalesced deltas; `removed` holds pod UIDs. */
   applyPods(delta: PodsDelta): void;

@@ -11,7 +11,7 @@ export const EVICTION_RECLAIM = 2;
 export const EVICTION_MEASURE = 3;
 /** main: hands a change of a pod to its worker. */
 export const MAIN_POD_CHANGE = 1;
-/** main: takes what the pleg thread saw. */
+/** main: handles a record of the pleg thread. */
 export const MAIN_PLEG_RECORD = 2;
 
 const NAMES: Readonly<Record<string, Readonly<Record<number, string>>>> = {

@@ -89,7 +89,7 @@ function started({ command, args, env }: ProgramRun): ChildProcessWithoutNullStr
     return spawn(command, args, {
       env: { ...process.env, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
       stdio: ["pipe", "pipe", "pipe"],
-      detached: true, // a process group of its own: what it started is killed with it
+      detached: true, // a process group of its own: its children are killed with it
     });
   } catch (error) {
     // More arguments and variables than the kernel takes, for one.

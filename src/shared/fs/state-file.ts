@@ -30,7 +30,7 @@ export async function writeState(
 }
 
 /**
- * Reads a state file back; `decode` checks version and shape and throws on what it does not know.
+ * Reads a state file back; `decode` checks version and shape and throws on unknown ones.
  * Undefined when there is none or when it had to be set aside as `<path>.corrupt-<time>`. Other read errors are thrown.
  */
 export async function readState<T>(

@@ -1,5 +1,5 @@
 // klog's V-levels on pino's scale. Info lines are V(0); pino's debug is V(4) and its trace V(6), the rest has a level of
-// its own. What holds: a line of V(n) is written when n is at most the verbosity of its logger.
+// its own. Invariant: a line of V(n) is written when n is at most the verbosity of its logger.
 import type { VModule } from "./logging-config.js";
 
 /** Levels that pino lacks. */

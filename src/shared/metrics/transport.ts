@@ -3,7 +3,7 @@
 // Names and labels: https://github.com/kubernetes/component-base/tree/master/metrics/prometheus/restclient
 import type { ThreadRegistry } from "./thread-registry.js";
 
-/** What a check of the certificate authority's file found. */
+/** Result of a check of the certificate authority's file. */
 export type CaReload =
   | { result: "success"; reason: "unchanged" | "updated" }
   | { result: "failure"; reason: "read_error" | "empty" | "ca_parse_error" };

@@ -10,7 +10,7 @@ export class OsCallError extends Error {
 
   /**
    * @param call Name of the call, e.g. "flock".
-   * @param about What it was about: "lock file /run/kubelet.lock".
+   * @param about The object of the call: "lock file /run/kubelet.lock".
    * @param hint What to do, where that is known.
    */
   constructor(

@@ -27,7 +27,7 @@ export function replaceProcess(program: Program): never {
   const others = readdirSync("/proc/self/fd")
     .map(Number)
     .filter((fd) => !STANDARD.includes(fd));
-  // Node opens everything close-on-exec, but what was inherited (from systemd, a shell) is not.
+  // Node opens files close-on-exec; descriptors inherited from systemd or a shell are not.
   for (const fd of others) setDescriptorFlags(fd, FD_CLOEXEC);
   // Node sets the flag on the standard three at its start. child_process clears it for children; nothing clears it for
   // execve.

@@ -20,7 +20,7 @@ export function watchMemcgUsage(directory: string, bytes: number, onCrossed: () 
     try {
       writeFileSync(`${directory}/cgroup.event_control`, `${fd} ${usage} ${Math.trunc(bytes)}`);
     } finally {
-      // The kernel keeps what it needs.
+      // The kernel keeps memory that it needs.
       closeSync(usage);
     }
   } catch (error) {

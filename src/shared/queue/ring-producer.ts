@@ -111,7 +111,7 @@ export class RingProducer {
     return Atomics.load(this.view.header, RingWord.dropped) >>> 0;
   }
 
-  /** No more pushes. The consumer still gets what was pushed. */
+  /** No more pushes. The consumer still receives earlier records. */
   close(): void {
     Atomics.store(this.view.header, RingWord.producerClosed, 1);
     ringBell(this.view.header, RingWord.dataWanted, RingWord.tail, true);

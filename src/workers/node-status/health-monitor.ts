@@ -18,7 +18,7 @@ export interface StampLimits {
 }
 
 /**
- * Main is never killed for being slow, so 20 s are many times what it may take; pleg is restarted after 10 s of silence and
+ * Main is never killed for slowness, so 20 s leave a wide margin; pleg is restarted after 10 s of silence and
  * then has 10 s to be ready. Both below the lease, whatever it is: the lease must not outlive what it stands for.
  */
 export function stampLimits(leaseDurationSeconds: number): StampLimits {

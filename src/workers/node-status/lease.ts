@@ -72,7 +72,7 @@ export class LeaseKeeper {
     this.loop.start();
   }
 
-  /** The Node is there now, or what was stuck turns again. */
+  /** The Node exists now, or a stuck thread responds again. */
   poke(): void {
     this.loop.poke();
   }

@@ -139,7 +139,7 @@ export class StatusSync {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        // The server's cache may not know yet what was made a moment ago.
+        // The server's cache may not have an object that was created a moment ago.
         if (isNotFound(error) && tries > 1) {
           view.gone();
           this.logMissing();
@@ -193,7 +193,7 @@ export class StatusSync {
     this.sent(computed, changed);
   }
 
-  /** The watch's own, else what the server has in its cache. */
+  /** The Node of the watch, else of the server's cache. */
   private async cached(signal: AbortSignal): Promise<Node> {
     const { client, init, followed } = this.deps;
     return followed() ?? (await client.get(NODES, { name: init.nodeName }, { signal, resourceVersion: "0" }));

@@ -1,5 +1,5 @@
 // The pod lifecycle event generator: the one reader of the runtime. It relists, follows events and cgroup removals,
-// inspects single pods on request, and publishes what it saw to main.
+// inspects single pods on request, and publishes their observed states to main.
 // Invariant: one hung container or call delays its own pod only; every request is answered by a record with at
 // least its generation, or by inspect-failed; equal state is published once.
 import type { Clock, Timer } from "../../shared/clock/clock.js";

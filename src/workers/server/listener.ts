@@ -46,7 +46,7 @@ export interface Bindable {
 }
 
 export interface ListenerOptions {
-  /** "read-only", "healthz": what the log calls it. */
+  /** Name in log lines: "read-only", "healthz". */
   name: string;
   address: string;
   port: number;

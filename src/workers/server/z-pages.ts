@@ -35,7 +35,7 @@ function flagz(flags: HandlerInit["flags"]): ZPage {
   };
 }
 
-/** "goVersion" is the version of what runs the program. */
+/** "goVersion" has the version of Node.js. */
 async function statusz(version: string, paths: readonly string[], clock: Pick<Clock, "now">): Promise<ZPage> {
   const startedAt = (await processStartedAt()) * 1000;
   const startTime = apiTime(startedAt);
@@ -93,7 +93,7 @@ async function readShort(request: IncomingMessage): Promise<string | undefined> 
   return text;
 }
 
-// /flagz and /statusz: what the kubelet was started with, and what it is. Text for people; JSON or YAML for who names the kind in
+// /flagz and /statusz: the kubelet's flags, and its version and start. Plain text; JSON or YAML for a client that names the kind in
 // Accept: application/json;g=config.k8s.io;v=v1beta1;as=Flagz.
 
 const WARNING =

@@ -5,12 +5,12 @@ import { errorCode } from "../../shared/errors/thrown.js";
 /** Removed or replaced meanwhile: the process that changed it acted with its own rights. */
 export const MOVED_ON: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR"]);
 
-/** The path of what an open directory holds under that name: one character per byte. */
+/** The path of an entry of an open directory: one character per byte of its name. */
 export function inside(directory: number, name: string): Buffer {
   return Buffer.from(`/proc/self/fd/${directory}/${name}`, "latin1");
 }
 
-/** undefined for what has moved on meanwhile. */
+/** undefined for an entry that was moved or removed meanwhile. */
 export function unlessMovedOn<T>(step: () => T): T | undefined {
   try {
     return step();

@@ -73,7 +73,7 @@ export class TreeWalk {
     return this.levels.length === 0 ? undefined : encodePlace(this.levels);
   }
 
-  /** Looks at entries within the bounds; returns at how many. Throws what the visitor throws. The walk is closed afterwards. */
+  /** Visits entries within the bounds and returns their number. Throws the visitor's errors. Closes the walk afterwards. */
   run(visitor: Visitor, { most, until }: WalkBounds): number {
     let seen = 0;
     try {

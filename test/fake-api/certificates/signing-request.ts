@@ -1,4 +1,4 @@
-// Reads PKCS #10 signing requests (whom for, which key, which names; and that the sender holds the key), and makes them
+// Reads PKCS #10 signing requests (subject, key, names, and the proof that the sender holds the key), and makes them
 // for tests.
 import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
 import {

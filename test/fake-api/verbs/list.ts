@@ -132,7 +132,7 @@ function readToken(text: string): ContinueToken | undefined {
     const token = JSON.parse(Buffer.from(text, "base64url").toString()) as ContinueToken;
     if (token.v === "meta.k8s.io/v1" && typeof token.rv === "number" && token.start !== "") return token;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw badRequest("invalid continue token: continue key is not valid: it is no token of this server");
 }

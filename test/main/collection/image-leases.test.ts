@@ -229,7 +229,7 @@ test("whatever the interleaving: the image is there when the container is made",
         };
         const move = async (): Promise<void> => {
           await turn("another tag");
-          // Somebody else pulls: under a lease of its own.
+          // Another pod pulls, under a lease of its own.
           const image = TAGS[0] ?? "";
           const lease = await leases.begin(image, new AbortController().signal);
           await turn("pull");

@@ -43,7 +43,7 @@ class World {
     });
   }
 
-  /** "kind#generation[=verdict]" of the last set that the thread was told. */
+  /** "kind#generation[=verdict]" of the last set that the thread received. */
   get set(): string[] {
     return (this.published.at(-1)?.probes ?? []).map(
       ({ kind, generation, verdict }) => `${kind}#${generation}${verdict === undefined ? "" : `=${verdict}`}`,

@@ -1,4 +1,4 @@
-// The statuses of the node's pods under virtual time: batches, nothing told twice, nothing of a forgotten pod.
+// The statuses of the node's pods under virtual time: batches, no status emitted twice, none of a removed pod.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";

@@ -1,5 +1,5 @@
-// The prober thread as main runs it, in a real thread: started by the first pod with probes, its records, and what it is
-// told after it was lost.
+// The prober thread as main runs it, in a real thread: its start by the first pod with probes, its records, and its
+// snapshot after a restart.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";

@@ -45,7 +45,7 @@ export class MemoryApi implements ApiClient {
     return this.objects.get("leases/n1");
   }
 
-  /** Somebody else's write. */
+  /** A write by another client. */
   put(resource: "nodes" | "leases", object: ApiObject): void {
     this.version++;
     const metadata = { uid: `uid-${resource}`, ...object.metadata, resourceVersion: String(this.version) };

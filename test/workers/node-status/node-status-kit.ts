@@ -108,7 +108,7 @@ export class KeeperWorld {
   readonly events: string[] = [];
   readonly nodes: (SeenNode | undefined)[] = [];
   readonly podCIDRs: string[] = [];
-  /** Times that main was told that the server is back. */
+  /** Number of serverReturned() calls. */
   returns = 0;
   private readonly onReturns = new Set<() => void>();
   readonly presence = {

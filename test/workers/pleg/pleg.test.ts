@@ -405,7 +405,7 @@ test("relists: every second while something changes or is not watched, every ten
   const over = await relistsIn(20);
   assert.ok(over <= 3, `${over} relists in 20 quiet seconds beside a pod that is over`);
 
-  // The pod's end, as main brings it about; what was told of it must not keep the relists fast.
+  // Main terminates the pod; its events must not keep the relists fast.
   await world.client.removePodSandbox({ podSandboxId: sandbox });
   world.ask("uid-web", 2, [{ kind: "relist", id: "" }]);
   await until("the end is told", () => world.last("uid-web")?.generation === 2);

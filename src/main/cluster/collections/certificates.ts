@@ -8,7 +8,7 @@ export function distinctCertificates(texts: readonly string[]): string {
   return printed([...new Set(texts.flatMap(bodiesOf))].sort());
 }
 
-/** A chain in its own order, without what stands between its certificates or in their headers. */
+/** A chain in its own order, without text between certificates and without PEM headers. */
 export function cleanChain(text: string): string {
   return printed(bodiesOf(text));
 }

@@ -67,7 +67,7 @@ export class TrustBundles implements TrustAnchors {
 
   private async all(signal: AbortSignal): Promise<readonly ClusterTrustBundle[]> {
     this.bundles ??= this.open().catch((error: unknown) => {
-      // Asked again by the next who wants one.
+      // The next caller asks again.
       this.bundles = undefined;
       throw error;
     });

@@ -52,7 +52,7 @@ export class LazyPodCertificates implements PodCertificates {
 
   private load(): Promise<NodePodCertificates> {
     this.loading ??= this.open().catch((error: unknown) => {
-      // Tried again by the next who wants one.
+      // The next caller tries again.
       this.loading = undefined;
       throw error;
     });

@@ -1,4 +1,4 @@
-// One PodCertificateRequest: who the pod is, and a key that only this node has.
+// One PodCertificateRequest: the identity of the pod, and a key that only this node has.
 import { isNotFound, isApiError } from "../../../shared/api/client/errors.js";
 import { POD_CERTIFICATE_REQUESTS, SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

@@ -243,7 +243,7 @@ export class SourceCredential {
   }
 }
 
-/** As Go's %q quotes what has no odd characters. */
+/** As Go's %q quotes text without special characters. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -21,7 +21,7 @@ export function printYaml(config: EffectiveConfig): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** "name: value", or "name:" with what it holds below it. */
+/** "name: value", or "name:" with its members below. */
 function entryLines(name: string, node: Tree, indent: string): string[] {
   const value = inline(node);
   return value === undefined

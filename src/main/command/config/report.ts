@@ -8,7 +8,7 @@ export interface Problem extends Violation {
   readonly origin: Origin;
 }
 
-/** A violation with the origin of what it speaks of. */
+/** A violation with the origin of the value. */
 export function problemOf(violation: Violation, config: EffectiveConfig): Problem {
   const { path } = violation;
   const origin: Origin = path.startsWith("--") ? { kind: "flag", flag: path.slice(2) } : config.origin(path);

@@ -1,4 +1,4 @@
-// The cgroup tree, node allocatable and swap, and what the kernel's cgroup version allows.
+// The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
 import { formatDuration } from "../duration.js";
 import type { ConfigView, HostFacts, Violation } from "./rule.js";
 import { notOneOf, needsGate, oneOf } from "./check.js";

@@ -56,7 +56,7 @@ export function* tracing(config: ConfigView): Iterable<Violation> {
   }
 }
 
-// The container runtime, what runs pods, and the user ids they get.
+// The container runtime and the user ids of pods.
 
 const IDS = 65_536;
 const MAX_IDS = 4_294_967_295;

@@ -30,7 +30,7 @@ const PROVIDER_FIELDS = [
   "tokenAttributes",
 ] as const;
 
-/** Never throws for what a file may hold. */
+/** Returns violations for any content; never throws. */
 export function readProviderConfig(text: string, options: ReadOptions): ReadProviders {
   try {
     const { doc, lines } = readKubernetesYaml(text.replace(/^\uFEFF/, ""));

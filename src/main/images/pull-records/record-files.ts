@@ -22,7 +22,7 @@ export class RecordFiles<T> {
     private readonly log: Logger,
   ) {}
 
-  /** Makes the folder; removes what a crash left half written. */
+  /** Creates the folder; removes incomplete files of a crash. */
   async open(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const left = (await readdir(this.folder)).filter(isTemporaryName);

@@ -68,7 +68,7 @@ export function readIntent(text: string): ImagePullIntent {
   return { image };
 }
 
-/** Throws PullRecordError. Fields of later versions are left out; what they grant is then to be proven again. */
+/** Throws PullRecordError. Fields of later versions are left out: the kubelet then verifies the access that they grant again. */
 export function readRecord(text: string): ImagePulledRecord {
   const { imageRef, lastUpdatedTime, credentialMapping = {} } = members(text, "ImagePulledRecord");
   if (typeof imageRef !== "string" || imageRef === "") throw new PullRecordError("it names no imageRef");
@@ -105,7 +105,7 @@ export function withSource(
   }
 }
 
-/** May who has these credentials use the image? The same object, or (for secrets) the same content in another. */
+/** Whether a pod with these credentials may use the image: the same object, or for secrets the same content in another object. */
 export function grants(known: ImagePullCredentials, source: CredentialSource): boolean {
   switch (source.kind) {
     case "node":

@@ -10,7 +10,7 @@ import type { CertificateTasks } from "./certificate-tasks.js";
 export interface SelfSignedDeps {
   files: Pick<ServingFiles, "certFile" | "keyFile">;
   nodeName: string;
-  /** They, and the name, are what the certificate is for. */
+  /** Subject alternative names, beside the node name. */
   nodeIPs: readonly string[];
   tasks: CertificateTasks;
   clock: Clock;

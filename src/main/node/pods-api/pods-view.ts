@@ -131,7 +131,7 @@ class Watcher {
     return true;
   }
 
-  /** The client took what was sent. */
+  /** The client has received the sent pods. */
   ready(): void {
     this.isReady = true;
     this.flush();

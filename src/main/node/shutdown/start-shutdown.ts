@@ -45,7 +45,7 @@ export async function startShutdown(deps: ShutdownDeps): Promise<ShutdownManager
   return manager;
 }
 
-/** Shows what an earlier boot left. */
+/** Shows the times of the last shutdown as metrics. */
 async function keptTimes({ rootDir, registry, clock, log }: ShutdownDeps): Promise<ShutdownManagerDeps["noteTimes"]> {
   const metrics = shutdownMetrics(registry);
   const state = new ShutdownState(rootDir, clock, log);

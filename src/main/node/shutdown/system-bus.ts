@@ -30,7 +30,7 @@ export interface SystemBus {
   call(target: BusTarget, member: string, signature?: string, body?: readonly unknown[]): Promise<unknown[]>;
   /** Asks the bus for signals. */
   match(rule: string): Promise<void>;
-  /** The unique name of who has this one. */
+  /** The unique bus name of the owner of this well-known name. */
   ownerOf(name: string): Promise<string>;
   onSignal(listener: (signal: BusSignal) => void): void;
   /** Resolves when the connection is closed, for whatever reason. */

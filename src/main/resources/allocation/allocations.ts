@@ -41,7 +41,7 @@ export class Allocations {
     });
   }
 
-  /** Reads what an earlier kubelet left; garbage is set aside with a warning. */
+  /** Reads the state of the previous kubelet process; a damaged file is set aside with a warning. */
   async load(): Promise<void> {
     await removeLeftovers(this.path("allocated"));
     await Promise.all([this.read("allocated", this.allocatedPods), this.read("actuated", this.actuatedPods)]);
@@ -148,7 +148,7 @@ export class Allocations {
 
 type State = "allocated" | "actuated";
 
-// The form of allocated_pods_state and actuated_pods_state, upstream's, so that either kubelet reads what the other left:
+// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files:
 // {"data": "<JSON text>", "checksum": N}, where the checksum is taken of the text.
 
 interface Checkpoint {

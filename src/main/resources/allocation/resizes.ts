@@ -129,7 +129,7 @@ export class Resizes {
     await this.deps.allocations.flush();
   }
 
-  /** A definition came. Answers the pod as it may run: with what was allocated to it, if anything was. */
+  /** Receives a pod's new spec. Returns the pod with its allocated resources, or unchanged if none were allocated. */
   onDesired(desired: Pod): Pod {
     const { uid } = desired.metadata;
     const known = this.entries.get(uid);

@@ -151,7 +151,7 @@ async function prepareCpuset(cpuset: V1Hierarchy, name: CgroupName, onRefused: f
   await files.writeValue(`${directory}/cgroup.clone_children`, "1", onRefused);
 }
 
-// CgroupLimits as cgroup v1 files, what a fresh cgroup already has, and how the kernel shows a written value.
+// CgroupLimits as cgroup v1 files, the values of a new cgroup, and how the kernel shows a written value.
 
 const NO_LIMIT = "-1";
 /** The kernel shows no limit as its largest number of pages, small or huge. */

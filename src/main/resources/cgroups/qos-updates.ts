@@ -33,7 +33,7 @@ export class QosUpdates {
     this.changed();
   }
 
-  /** Which pods there are, or what they were granted, is not as it was. */
+  /** A pod was added or removed, or its granted resources changed. */
   changed(): void {
     if (this.stopped || this.period === undefined) return;
     this.settling ??= this.deps.clock.after(SETTLE_MS, () => {

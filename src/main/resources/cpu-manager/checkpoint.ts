@@ -1,4 +1,4 @@
-// The form of cpu_manager_state, upstream's, so that either kubelet reads what the other left:
+// Upstream's format of cpu_manager_state, so that either kubelet reads the other's file:
 // {"policyName": "static", "defaultCpuSet": "0,3-7", "entries": {UID: {container: "1-2"}}, "checksum": N}, and with gate
 // PodLevelResourceManagers "podEntries": {UID: {"cpuSet": "1-4"}} before the checksum.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";

@@ -1,4 +1,4 @@
-// Keeps the cpusets of running containers what they are to be: at once when the shared pool has changed, and every
+// Sets the cpusets of running containers to the assigned CPUs: at once when the shared pool has changed, and every
 // cpuManagerReconcilePeriod for those whose update failed.
 // Invariant: one call to the runtime at a time; a container that has its CPUs costs none; after a restart of the kubelet
 // every container is updated once, because its last update is not known.
@@ -63,7 +63,7 @@ export class CpuReconciler {
     this.ask();
   }
 
-  /** It was created with what was right then; only if that has changed meanwhile there is something to do. */
+  /** Updates the container only if its CPUs have changed since it was created. */
   started(podUid: string, name: string, id: string): void {
     const { clock, cpusOf } = this.deps;
     const since = clock.monotonic();

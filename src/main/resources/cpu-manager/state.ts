@@ -77,7 +77,7 @@ export interface StateBounds {
   strict: boolean;
 }
 
-/** Why what was kept can't be gone on with; undefined: it can. */
+/** Why the kept state cannot be used; undefined: it can. */
 export function stateProblem(state: CpuState, { usable, reserved, strict }: StateBounds): string | undefined {
   const { shared } = state;
   const print = (cpus: CpuSet): string => JSON.stringify(printCpuList(cpus));

@@ -1,5 +1,5 @@
-// The CPU manager of policy static: the policy's decisions, kept on disk and carried out on what runs.
-// Invariant: what a container is created with was written before; a pod that is gone holds nothing.
+// The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
+// Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -133,7 +133,7 @@ export class StaticCpuManager implements ResourceManager {
     this.known.delete(podUid);
     if (!this.policy.state.release(podUid)) return;
     this.changed();
-    // A failure is logged; what the file has too much of a pod that ended is dropped at the next start.
+    // A failure is logged; the next start drops entries of terminated pods from the file.
     void this.saves.request();
   }
 

@@ -1,4 +1,4 @@
-// The form of kubelet_internal_checkpoint, upstream's, so that either kubelet reads what the other left:
+// Upstream's format of kubelet_internal_checkpoint, so that either kubelet reads the other's file:
 // {"Data": {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}.
 // The checksum is 32-bit FNV-1a over Go's debug print of Data (types and field names included), which goPrint() rebuilds.
 

@@ -242,7 +242,7 @@ export class DeviceManager implements ResourceManager {
     return had !== undefined;
   }
 
-  /** @param had what the container has of it. @throws DevicePluginError when it cannot have it, or nothing may be allocated */
+  /** @param had device ids that the container has. @throws DevicePluginError when it cannot have it, or nothing may be allocated */
   private checkAllocatable({ metadata: { uid } }: Pod, resource: string, had: ReadonlySet<string> | undefined): void {
     if (!this.pool.has(resource)) throw new DevicePluginError(`cannot allocate unregistered device ${resource}`);
     const usable = this.pool.usable(resource);

@@ -5,7 +5,7 @@ import type { Container, Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
-/** Resource to count, by name; only what a device plugin could offer, and more than none of it. */
+/** Requested count by resource name: only resources that a device plugin could offer, only counts above 0. */
 export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {
   return counts(Object.entries(container.resources?.limits ?? {}).map(([name, limit]) => [name, value(limit)]));
 }

@@ -2,7 +2,7 @@
 //
 //   register ── options ──▶ connected (stream of devices) ── stream ended, or deregistered ──▶ stopped ── forgotten
 //
-// Invariant: what an earlier plugin of a resource still says is not listened to; a plugin that stopped keeps its options,
+// Invariant: messages of an earlier plugin of a resource are ignored; a plugin that stopped keeps its options,
 // and is not called any more; every stream is ended by stop().
 import type { Logger } from "../../../shared/log/logger.js";
 import {

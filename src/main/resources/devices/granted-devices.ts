@@ -1,4 +1,4 @@
-// Which container has which devices, and what the plugin said a container with them needs.
+// The devices of each container, with the plugin's reply to Allocate.
 // Invariant: a container keeps its devices until its pod is released, whatever becomes of the plugin.
 import type { ContainerAllocateResponse } from "./plugin-port.js";
 

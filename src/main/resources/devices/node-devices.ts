@@ -29,7 +29,7 @@ export interface NodeDevicesOptions {
   /** UIDs of pods of which a sandbox or container runs. */
   runningPods: () => Iterable<string>;
   resources: () => Pick<NodeResourcesHolder, "setDevices">;
-  /** Makes the manager and lets it read what it left, unless that was done. */
+  /** Creates the manager, which reads its checkpoint; at most once. */
   load: () => Promise<void>;
   onHealth: (podUids: readonly string[]) => void;
   /** Why plugins cannot register; "": they can. Upstream's text of /healthz/device-plugin. */

@@ -151,7 +151,7 @@ export class JoinedManagers implements ResourceManagers {
       this.made.set(source, manager);
       this.managers = this.deps.sources.flatMap((one) => this.made.get(one) ?? []);
     } catch (error) {
-      // The next one who needs it tries again.
+      // The next caller tries again.
       this.making.delete(source);
       throw error;
     }

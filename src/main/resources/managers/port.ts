@@ -83,12 +83,12 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Of the pod as a whole, for topologyManagerScope pod. */
   podHints(pod: Pod): ResourceHints;
   /**
-   * Takes what the container asks for, within `affinity` where there is one. Idempotent: what it has already stays.
+   * Allocates the container's requests, within `affinity` if given. Idempotent: it keeps what it has.
    * @throws AllocationError; or the signal's reason
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
   /**
-   * Before each grant: allocates what an admitted pod's container has no entry of, if that is safe.
+   * Before each grant: allocates requests of an admitted pod's container that have no entry, if that is safe.
    * @throws AllocationError when the container must not start without it; or the signal's reason
    */
   ensure?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
@@ -98,14 +98,14 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   preStart?(pod: Pod, container: Container, signal: AbortSignal): Promise<void>;
   /** The container runs: the manager may correct it from now on. */
   started?(pod: Pod, container: Container, containerId: string): void;
-  /** Nothing of the pod runs: what it had is free. Idempotent. */
+  /** The pod has terminated: frees its resources. Idempotent. */
   release(podUid: string): void;
   stop(): Promise<void>;
 }
 
 /** All of them, as the sync path uses them. */
 export interface ResourceManagers extends ExclusiveResources {
-  /** Managers that this node's settings ask for read what they left. Before the first admit. `pods`: those that may run. */
+  /** The configured managers read their state files. Called before the first admit. `pods`: those that may run. */
   start(pods: () => Iterable<Pod>): Promise<void>;
   /** Makes those that wait for a pod that wants them. Idempotent. */
   loadAll(): Promise<void>;

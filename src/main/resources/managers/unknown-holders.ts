@@ -15,7 +15,7 @@ export interface LostState {
 
 export interface UnknownHoldersOptions {
   lost: LostState;
-  /** "device checkpoint": what the file is, for messages. */
+  /** Name of the file in messages, such as "device checkpoint". */
   file: string;
   /** Admitted pods that have not ended. */
   pods: () => Iterable<Pod>;
@@ -49,7 +49,7 @@ export class UnknownHolders {
     );
   }
 
-  /** Why a container of such a pod cannot start again: what it had is unknown, and another container may have the rest. */
+  /** Why a container of such a pod cannot restart: its resources are unknown, and another container may have the rest. */
   ownProblem(what: string, container: string): string {
     return (
       `${this.lostText()}, so the ${what} of container ${container} is unknown and the container cannot start again; ` +

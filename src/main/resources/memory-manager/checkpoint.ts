@@ -1,4 +1,4 @@
-// The form of memory_manager_state, upstream's, so that either kubelet reads what the other left. Its checksum is that of
+// Upstream's format of memory_manager_state, so that either kubelet reads the other's file. Its checksum is that of
 // Go's debug print of the struct, type names and all (docs/adr/0031).
 import { fnv32 } from "../../../shared/hash/fnv32.js";
 import type { MachineMemory, MemoryAssignments, MemoryBlock, MemoryTable, NodeMemory } from "./machine-memory.js";

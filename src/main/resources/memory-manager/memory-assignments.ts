@@ -42,7 +42,7 @@ export class HeldMemory {
   }
 
   /**
-   * Reads what an earlier kubelet left. Garbage is set aside with a warning. @throws MemoryStateError when what these pods
+   * Reads the state of the previous kubelet process. A damaged file is set aside with a warning. @throws MemoryStateError when what these pods
    * hold does not fit the machine
    * @returns the file that was set aside, now or earlier
    */
@@ -76,7 +76,7 @@ export class HeldMemory {
     return this.held.get(podUid)?.get(container);
   }
 
-  /** Resolves when it is on disk. Rejects when it can't be written: then the pod holds what it held before. */
+  /** Resolves when the state is on disk. If the write fails, rejects, and the pod keeps its earlier memory. */
   async hold(podUid: string, containers: ReadonlyMap<string, readonly MemoryBlock[]>): Promise<void> {
     const before = this.held.get(podUid);
     const now = new Map([...(before ?? []), ...containers]);

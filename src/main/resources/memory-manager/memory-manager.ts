@@ -57,7 +57,7 @@ export class MemoryManager implements ResourceManager {
     this.held = new HeldMemory(settings.rootDir, this.empty, deps.clock, deps.log);
   }
 
-  /** Rejects with MemoryStateError when pods hold what the machine does not have any more. */
+  /** Rejects with MemoryStateError when pods hold memory that the machine no longer has. */
   async start(pods: () => Iterable<Pod>): Promise<void> {
     this.pods = pods;
     const lost = await this.held.load(new Set([...pods()].map(({ metadata }) => metadata.uid)));

@@ -22,7 +22,7 @@ export class Checkpoints {
     private readonly log: Logger,
   ) {}
 
-  /** Makes the folder and removes what a crash left half made. Only an unusable folder rejects. */
+  /** Creates the folder and removes incomplete checkpoints of a crash. Rejects only if the folder cannot be used. */
   async open(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const leftovers = (await readdir(this.folder)).filter(isTemporaryName);

@@ -39,7 +39,7 @@ export interface Choice {
   /** The trial this start counts in; undefined when none is under way. */
   readonly trial: { readonly digest: string; readonly starts: number } | undefined;
   readonly markBad: { readonly digest: string; readonly reason: string } | undefined;
-  /** Why it is not simply what the source offers. */
+  /** Why the choice differs from the source's configuration. */
   readonly error: string | undefined;
 }
 

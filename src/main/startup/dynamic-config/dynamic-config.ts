@@ -99,7 +99,7 @@ export class DynamicConfig {
     this.publish();
   }
 
-  /** Sets or clears what the status reports as wrong. An error that is news is logged and recorded as an event. */
+  /** Sets or clears the error in the status. An error that is news is logged and recorded as an event. */
   report(error: string | undefined): void {
     const isNews = error !== undefined && error !== this.error;
     this.error = error;

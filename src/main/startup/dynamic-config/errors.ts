@@ -32,7 +32,7 @@ export function isSourceReadError(error: unknown): error is SourceReadError {
   return error instanceof SourceReadError;
 }
 
-/** A checkpoint whose content is not what was saved. */
+/** The content of a checkpoint differs from its hash. */
 export class CheckpointGarbageError extends Error {
   override readonly name = "CheckpointGarbageError";
   readonly code = "CHECKPOINT_GARBAGE";

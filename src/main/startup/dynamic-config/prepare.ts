@@ -39,7 +39,7 @@ async function readSource({ options }: DynamicConfig, found: Map<string, ConfigF
   }
 }
 
-/** Decides, validates what was decided for, and decides again without it if it is refused. Ends: each round refuses one. */
+/** Chooses a configuration and validates it; chooses again without it if validation refuses it. Ends, because each round excludes one. */
 async function chooseValid(
   { options, meta }: DynamicConfig,
   offered: Offered,

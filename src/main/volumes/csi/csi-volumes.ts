@@ -36,7 +36,7 @@ export class CsiVolumes {
     this.maps = new CsiMaps(context, this.staging);
   }
 
-  /** Reads from disk what an earlier kubelet left; what no pod uses is unstaged. A failure is not remembered. */
+  /** Reads the volumes of the previous kubelet process from disk; unstages those that no pod uses. A failure is not cached. */
   load(): Promise<void> {
     this.loading ??= this.context.users.load(this.context.rootDir).then(
       () => {

@@ -18,7 +18,7 @@ export interface PublishRequest {
   staged: string;
   target: string;
   signal: AbortSignal;
-  /** Nothing was published there before: what a driver that refuses has left at the target goes, if it is empty. */
+  /** For a target where nothing was published before: removes the empty directory that a failed driver left. */
   first: boolean;
 }
 
@@ -65,7 +65,7 @@ interface PublishContext {
   secrets: Record<string, string>;
 }
 
-/** @throws what the token request throws */
+/** @throws the error of the token request */
 async function nodePublishContext(
   driver: DriverSpec | undefined,
   pod: Pod,

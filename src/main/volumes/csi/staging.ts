@@ -183,7 +183,7 @@ export class Staging {
       await removeTree(notes);
       return;
     }
-    // Not a tree: what a driver left in it would be a volume's content.
+    // Never recursively: files that a driver left there may be the volume's content.
     await rmdir(target).catch((error: unknown) => {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
       throw error;

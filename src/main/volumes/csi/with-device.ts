@@ -68,7 +68,7 @@ export async function withDevice<T>(
   }
 }
 
-/** Resolves to what the attacher has for the driver. */
+/** Resolves to the attacher's publish context for the driver. */
 async function attached(
   context: CsiContext,
   { pod, volume, step, signal }: { pod: Pod; volume: CsiVolume; step: string; signal: AbortSignal },

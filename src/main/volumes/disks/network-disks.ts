@@ -31,7 +31,7 @@ export interface NetworkDisks<Source> {
   stop(): Promise<void>;
 }
 
-/** Takes over what an earlier kubelet left. */
+/** Adopts the disks of the previous kubelet process. */
 export async function networkDisks<Source extends { fsType?: string }>(
   kind: DiskKind,
   options: DiskVolumesOptions,

@@ -149,7 +149,7 @@ export class FlexVolumes {
     await mountByProgram({ source, target, type: "", options: ["bind", ...(readOnly ? ["ro"] : [])] }, signal);
   }
 
-  /** After a failed mount, as upstream: the empty directory goes. What is mounted all the same is left to the teardown. */
+  /** After a failed mount, as upstream: removes the empty directory. If a mount exists all the same, the teardown removes it. */
   private async undo(driver: FlexDriver, { name, pod }: FlexRequest, target: string): Promise<void> {
     const { log } = this.options;
     try {

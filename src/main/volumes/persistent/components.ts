@@ -57,7 +57,7 @@ export interface PersistentComponents {
   stats: ClaimStats;
   /** Of volumes other than CSI. */
   attachments: NodeAttachments;
-  /** Each takes over what an earlier kubelet left when it is made. */
+  /** Each adopts the volumes of the previous kubelet process when it is created. */
   flex: () => Promise<FlexVolumes>;
   iscsi: () => Promise<NetworkDisks<ISCSIVolumeSource>>;
   fc: () => Promise<NetworkDisks<FCVolumeSource>>;

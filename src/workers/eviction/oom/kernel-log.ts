@@ -13,7 +13,7 @@ export interface KernelLine {
 /** "lost": records are missing here. */
 export type KernelEntry = KernelLine | "lost";
 
-/** An open /dev/kmsg, or what a test puts in its place. */
+/** An open /dev/kmsg, or a test's replacement. */
 export interface LogDevice {
   /** One record; throws as fs.readSync: EAGAIN: none is there now; EPIPE: some were overwritten. */
   read(into: Uint8Array): number;
@@ -47,7 +47,7 @@ export function openKernelLog(path = "/dev/kmsg"): LogDevice {
 
 export class KernelLog implements Disposable {
   private readonly buffer = Buffer.alloc(RECORD_BYTES);
-  /** Reached once: what comes from then on is new. */
+  /** Resolves once, at the end of the old records: every later record is new. */
   private atEnd = false;
 
   constructor(private readonly device: LogDevice) {}

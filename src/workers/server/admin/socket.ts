@@ -57,7 +57,7 @@ export async function gidOf(group: string, file = "/etc/group"): Promise<number>
   throw new AdminSocketError(`the group "${group}" is not in ${file}`);
 }
 
-/** What a killed kubelet left refuses connections. */
+/** The socket file of a killed kubelet refuses connections. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);

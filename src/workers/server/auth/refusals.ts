@@ -27,7 +27,7 @@ export class Refusals {
   request(refusal: Refusal): void {
     const repeated = this.repeated(`${refusal.client} ${refusal.user ?? ""}`);
     if (repeated === undefined) return;
-    // A path may hold what a client made up, however long.
+    // A client chooses the path and its length.
     const fields = { ...refusal, path: refusal.path.slice(0, 256), ...repeated };
     this.log.warn(fields, `request refused: ${refusal.why}`);
   }

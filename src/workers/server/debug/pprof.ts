@@ -7,7 +7,7 @@ import { ProfileBusyError, type ProfileKind, type ProfiledThread, type Profiles 
 
 export interface PprofDeps {
   profiles: Profiles;
-  /** One line per thread: what it is and does. */
+  /** One line per thread: its name and current operation. */
   threads: () => string;
 }
 

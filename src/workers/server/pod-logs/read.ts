@@ -157,7 +157,7 @@ class LogReader {
     return at;
   }
 
-  /** Reads the file until it is whole; what comes after it is in the queue then. */
+  /** Reads the file to its end; files that follow it are in the queue by then. */
   private async *followFile(file: OpenLogFile, start: number): AsyncGenerator<Buffer> {
     if (file.name.compressed) {
       yield* this.readToEnd(file, 0, undefined);

@@ -31,7 +31,7 @@ export class CpuRates {
     return known.rate;
   }
 
-  /** Forgets what was not sampled since. */
+  /** Drops cgroups that were not sampled since. */
   forgetBefore(at: number): void {
     for (const [id, { seen }] of this.entries) if (seen < at) this.entries.delete(id);
   }

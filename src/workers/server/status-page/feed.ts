@@ -8,7 +8,7 @@ export type Entries = ReadonlyMap<string, string>;
 
 export interface FeedPart {
   everyMs: number;
-  /** While it rejects, clients keep what was read before. */
+  /** While it rejects, clients keep the previous result. */
   read(): Entries | Promise<Entries>;
 }
 
@@ -35,7 +35,7 @@ export class Feed {
     return this.clients.size;
   }
 
-  /** What was read last, of all parts. */
+  /** The last result of each part. */
   *all(): Iterable<readonly [key: string, text: string]> {
     for (const part of this.entries) yield* part;
   }

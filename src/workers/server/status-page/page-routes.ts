@@ -40,7 +40,7 @@ export function pageRoutes(deps: PageRouteDeps): Route[] {
     path,
     methods: ["GET"],
     answer: (request, response, params) => {
-      // What is read here is data, never a document of its own.
+      // This response is data, never a document that a browser renders.
       protect(response, "default-src 'none'; sandbox");
       return answer(request, response, params);
     },

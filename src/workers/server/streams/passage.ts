@@ -50,7 +50,7 @@ export function headersFor(request: IncomingMessage, protocols: (offered: string
   return headers;
 }
 
-/** Bytes as they are: what the client and the runtime speak is theirs. */
+/** Passes bytes unchanged: client and runtime have negotiated the protocol. */
 export function bytesAsTheyAre(request: IncomingMessage, protocols: (offered: string) => string): Passage {
   return {
     method: request.method ?? "GET",

@@ -11,7 +11,7 @@ import { TUNNEL_PREFIX } from "./websocket/offer.js";
 import { chosenProtocol, spdyHeaders } from "./spdy/upgrade.js";
 
 /**
- * @param protocols what the client would speak over SPDY
+ * @param protocols the SPDY protocols that the client offers
  * @throws HandshakeError
  */
 export function tunnelledPortForward(request: IncomingMessage, protocols: readonly string[], clock: Clock): Passage {

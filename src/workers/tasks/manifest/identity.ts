@@ -27,7 +27,7 @@ export function staticPodName(name: string, nodeName: string): string {
   return `${name}-${nodeName.toLowerCase()}`;
 }
 
-/** The pod as written, without what the kubelet itself writes. */
+/** The pod as written, without fields that the kubelet sets. */
 export function withoutOwnAnnotations(pod: Pod): Pod {
   const annotations = pod.metadata.annotations;
   if (annotations === undefined) return pod;

@@ -75,7 +75,7 @@ function changeFile(place: Buffer, group: number, readOnly: boolean): void {
   const file = openSync(place, O_PATH | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(file);
-    // A link or a directory by now: not what was listed.
+    // It was replaced by a link or directory since it was listed.
     if (stats.isSymbolicLink() || stats.isDirectory()) return;
     const itself = `/proc/self/fd/${file}`;
     chownSync(itself, KEEP, group);

@@ -42,7 +42,7 @@ describe("origins", () => {
     ["registerWithTaints[7].key", "/etc/k/c.yaml:11:1"],
     ["reservedMemory[0].limits[memory]", "/etc/k/c.yaml:14:34"],
     ["logging.vmodule[0].verbosity", "/etc/k/c.yaml:16:95"],
-    // Of an object of fields: the first that somebody gave.
+    // The origin of an object is that of its first given field.
     ["logging", "/etc/k/c.yaml:16:27"],
     ["userNamespaces", "default"],
     ["tracing.endpoint", "default"],

@@ -201,7 +201,7 @@ const GOOD: Partial<Record<FieldPath, Good>> = {
   imageServiceEndpoint: { value: "unix:///run/images.sock" },
   "userNamespaces.idsPerPod": { value: 131_072 },
   serverTLSBootstrap: { value: true, beside: gates("RotateKubeletServerCertificate") },
-  // Pods can't be told apart without their cgroups.
+  // Without their cgroups the kubelet cannot distinguish pods.
   cgroupsPerQOS: { value: false, beside: { enforceNodeAllocatable: [] } },
   runOnce: { value: false },
   enableSystemLogHandler: { value: false },

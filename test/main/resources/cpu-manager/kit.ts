@@ -51,7 +51,7 @@ export async function cpuManagerKit(
   const clock = new SteppedClock();
   const kept = keptLog();
   const registry = new ThreadRegistry("main");
-  /** "container id: CPUs", as the runtime was told. */
+  /** "container id: CPUs", as sent to the runtime. */
   const updates: string[] = [];
   const runtime = {
     pods: [] as ObservedPod[],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { letGoOnAbort } from "../../../../src/main/runtime/hooks/run-hook.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
-/** A call that ends when told to, or when it is cancelled. */
+/** A call that ends on command, or when it is cancelled. */
 function build() {
   const clock = new SteppedClock();
   const caller = new AbortController();

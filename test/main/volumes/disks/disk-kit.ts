@@ -39,7 +39,7 @@ export async function diskKit(t: TestContext): Promise<DiskKit> {
     disks: { rootDir: root, attachments, ownership: base, seLinux: undefined, log },
     device(name) {
       const device = loopDevice(`${root}/${name}`, SIZE);
-      // What is mounted is unmounted by then: after hooks run in the order in which they were added.
+      // Mounts are unmounted by then: after hooks run in the order in which they were added.
       if (device !== undefined) t.after(() => device.detach());
       if (device === undefined) t.diagnostic("no loop device can be had here");
       return device?.path;

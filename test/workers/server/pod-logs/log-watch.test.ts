@@ -23,7 +23,7 @@ test("growth wakes a reader that found nothing; one that found something rests, 
   await file.appendFile("a");
   assert.equal(await first, "grew");
 
-  // Had the growth been told of, it would come before the new file in the folder.
+  // An event for the growth would come before the new file in the folder.
   const resting = look(true);
   await file.appendFile("b");
   await writeFile(join(folder, "other"), "");

@@ -1,4 +1,4 @@
-// Looks at cgroups that vanish under them, under a clock that somebody sets.
+// Readings of cgroups that vanish meanwhile, under a clock that jumps.
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

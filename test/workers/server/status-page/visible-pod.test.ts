@@ -1,4 +1,4 @@
-// What a pod shows on the status page: nothing that may be a secret.
+// The fields of a pod on the status page: none that may be a secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";

@@ -30,7 +30,7 @@ export class Channel implements Wire {
   async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
     let openings = 0;
     for (let left = TRIES; ;) {
-      // Chosen and used in one go: who comes meanwhile would take the same last stream.
+      // No await between choice and use: another caller would take the same last stream.
       const wire = this.ready();
       if (wire === undefined) {
         if (++openings > OPENINGS) throw new Error("the server leaves every connection as soon as it is made");

@@ -1,4 +1,4 @@
-// From what was read to the Summary's parts.
+// Converts readings to the parts of the Summary.
 import type { CgroupPressure, MemoryFigures, Pressure } from "../../../../shared/stats/cgroup-figures.js";
 import type { InterfaceFigures } from "../net-dev.js";
 import type { NetworkFigures } from "../networks.js";

@@ -1,4 +1,4 @@
-// The conversation with systemd, against a manager on a private socket that fails, hangs and dies as told.
+// The conversation with systemd, against a manager on a private socket that fails, hangs and exits on command.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// A reflector over real connections to the API server's fixture, while objects change and faults befall it: in the end it knows
-// what there is, and on the way nothing was told that does not follow from what was told before.
+// A reflector over real connections to the API server's fixture, while objects change and connections fail. It ends with the
+// server's objects, and each event follows from the events before it.
 import { deepEqual, ok } from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { createApiClient } from "../../../../../src/shared/api/client/client.js";
