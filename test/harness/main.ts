@@ -25,6 +25,7 @@ const INSIDE = "NODELET_TEST_INSIDE";
 const TEST_PACKAGES = [
   { name: "docker-registry", program: "docker-registry" },
   { name: "chromium", program: "chromium" },
+  { name: "prometheus", program: "promtool" },
 ];
 
 /** Runs what `words` select; returns the exit status. */

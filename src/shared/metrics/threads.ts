@@ -1,6 +1,6 @@
 // Our own metrics of nodelet: queues, threads, stale messages. Each carries the name of its queue or thread, so that
 // adding up the threads' snapshots keeps them apart.
-import type { Counter, Histogram } from "./prom.js";
+import type { Counter } from "./prom.js";
 import type { ThreadRegistry } from "./thread-registry.js";
 
 /** Totals since the queue was made, as its writer or reader keeps them. */
@@ -58,8 +58,6 @@ export interface ThreadMetrics {
   restarts: Counter<"thread" | "reason">;
   /** Errors that no caller caught and that the thread outlived. */
   uncaught: Counter<"thread" | "origin">;
-  /** Event-loop delay each thread saw, seconds. */
-  loopDelay: Histogram<"thread">;
   /** Messages dropped because their generation or pod UID was outdated. */
   stale: Counter<"thread" | "kind">;
 }
@@ -71,12 +69,6 @@ export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
       "thread",
       "reason",
     ]),
-    loopDelay: registry.histogram(
-      "nodelet_thread_loop_delay_seconds",
-      "Event loop delay of a thread in seconds",
-      ["thread"],
-      [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    ),
     uncaught: registry.counter(
       "nodelet_uncaught_errors_total",
       "Number of uncaught errors after which a thread continued",

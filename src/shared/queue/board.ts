@@ -45,6 +45,7 @@ const tick = (clock: Pick<Clock, "monotonic">): number => Math.trunc(clock.monot
 /** Writes a thread's own slot. */
 export class BoardWriter {
   private readonly slot: Int32Array;
+  private queue: (() => number) | undefined;
 
   constructor(
     buffers: BoardBuffers,
@@ -56,6 +57,7 @@ export class BoardWriter {
 
   /** Stamps the current time: the thread runs. */
   stamp(): void {
+    if (this.queue !== undefined) this.setQueueDepth(this.queue());
     Atomics.store(this.slot, BoardWord.lastTick, tick(this.clock));
     Atomics.add(this.slot, BoardWord.stamps, 1);
   }
@@ -68,6 +70,11 @@ export class BoardWriter {
 
   setState(state: ThreadState): void {
     Atomics.store(this.slot, BoardWord.state, THREAD_STATES.indexOf(state));
+  }
+
+  /** Each stamp publishes the number of records that wait for main. */
+  followQueue(read: () => number): void {
+    this.queue = read;
   }
 
   setQueueDepth(records: number): void {

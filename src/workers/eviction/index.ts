@@ -31,6 +31,7 @@ runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (con
     { name: "eviction→main", clock },
   );
   watchQueue(registry, "eviction→main", () => ({ ...queue.stats(), depth: queue.stats().pending }));
+  board.followQueue(() => queue.stats().pending);
   const mounts = await readCgroupMounts();
   const eviction = buildEvictionService({
     init,

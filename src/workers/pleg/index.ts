@@ -6,6 +6,7 @@ import { plegMetrics } from "./metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { watchQueue } from "../../shared/metrics/threads.js";
 import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
@@ -34,6 +35,8 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     { kind: "backpressure", limit: MAX_WAITING_RECORDS },
     { name: "pleg records", clock },
   );
+  watchQueue(registry, "pleg→main", () => ({ ...outbox.stats(), depth: outbox.stats().pending }));
+  context.board.followQueue(() => outbox.stats().pending);
   const pleg = new Pleg(init, {
     cri,
     clock,

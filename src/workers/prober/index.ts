@@ -12,7 +12,7 @@ import { ExecProbes } from "./exec.js";
 import { Prober } from "./logic.js";
 import { actionRunner } from "./run-action.js";
 
-runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clock }) => {
+runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clock, board }) => {
   const registry = new ThreadRegistry("prober");
   watchThreadUsage(registry);
   const perContainer = new ThreadRegistry("prober");
@@ -28,6 +28,7 @@ runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clo
     { name: "probe records", clock },
   );
   watchQueue(registry, "prober→main", () => ({ ...queue.stats(), depth: queue.stats().pending }));
+  board.followQueue(() => queue.stats().pending);
   const exec = new ExecProbes({ ...init, clock, registry });
   const prober = new Prober({
     clock,

@@ -95,6 +95,7 @@ export function scheduleMetrics(registry: ThreadRegistry): ScheduleMetrics {
   const skipped = registry.counter("nodelet_probe_skipped_total", "Number of due probes that were skipped, by reason", [
     "reason",
   ]);
+  for (const reason of ["overrun", "held-up"] as const) skipped.inc({ reason }, 0);
   const scheduled = registry.gauge("nodelet_probes_scheduled", "Number of scheduled probes");
   return {
     began(lateMs) {

@@ -16,6 +16,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "./process-metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { boardMetrics } from "./board-metrics.js";
 import { standingMetrics } from "./standing-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
@@ -73,6 +74,7 @@ export class ServerLogic implements ServerControl {
     processMetrics(this.registry);
     standingMetrics(this.registry);
     watchThreadUsage(this.registry);
+    boardMetrics(this.registry, deps.threads);
     const { init, upcalls, health, clock, log } = deps;
     const slis = new HealthSlis();
     const [runtime, images] = this.runtimes();

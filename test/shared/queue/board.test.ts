@@ -13,6 +13,20 @@ const startThread = (job: Job): Worker =>
   new Worker(new URL("./fixtures/thread.js", import.meta.url), { workerData: job });
 
 describe("thread board", () => {
+  test("each stamp publishes how many records wait in the followed queue", () => {
+    const clock = new SteppedClock();
+    const board = createBoard(["pleg"]);
+    const pleg = new BoardWriter(board, "pleg", clock);
+    const reader = new BoardReader(board, clock);
+    let waiting = 4;
+    pleg.followQueue(() => waiting);
+    pleg.stamp();
+    assert.equal(reader.read("pleg").queueDepth, 4);
+    waiting = 0;
+    pleg.stamp();
+    assert.equal(reader.read("pleg").queueDepth, 0);
+  });
+
   test("shows each thread the words of the others, and nothing of its neighbours", () => {
     const clock = new SteppedClock();
     const board = createBoard(["main", "pleg", "server"]);

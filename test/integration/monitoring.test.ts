@@ -1,0 +1,140 @@
+// docs/monitoring.md, the Grafana dashboard and the Prometheus rules against the pages of a whole kubelet.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { dirname } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { ownSeries, panels, promisedSeries, rules, RULES, seriesIn, servedSeries } from "../support/monitoring.js";
+import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
+
+/** On the pages of every node only after an event, or only in a cluster: each with where a test shows it. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  kubelet_evictions: "test/integration/eviction.test.ts",
+  nodelet_thread_restarts_total: "test/faults/threads.test.ts",
+  nodelet_node_lease_withheld_total: "test/cluster/monitoring.test.ts",
+};
+
+let node: TestNode;
+
+before(async () => {
+  node = await startNode();
+  const app = shell("app", IDLE, {
+    resources: { limits: { cpu: "200m", memory: "64Mi" } },
+    readinessProbe: { periodSeconds: 1, exec: { command: ["true"] } },
+    volumeMounts: [{ name: "data", mountPath: "/data" }],
+  });
+  await node.writeManifest(
+    "watched",
+    manifest("watched", [app], { spec: { volumes: [{ name: "data", emptyDir: {} }] } }),
+  );
+  await waitForPod(
+    node,
+    "watched",
+    ({ status }) =>
+      status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true,
+    "ready",
+  );
+});
+after(() => node.stop());
+
+async function series(page: string): Promise<Set<string>> {
+  return servedSeries(await (await fetch(`${node.kubelet.url}${page}`)).text());
+}
+
+test("every series that the table promises always is on its page", async () => {
+  const promised = promisedSeries();
+  assert.ok(promised.length > 40);
+  for (const page of new Set(promised.map((one) => one.page))) {
+    const wanted = promised.filter((one) => one.page === page && one.served === "always").map(({ name }) => name);
+    assert.ok(wanted.length > 0, page);
+    let missing: string[] = [];
+    await waitFor(
+      async () => {
+        const served = await series(page);
+        missing = wanted.filter((name) => !served.has(name));
+        return missing.length === 0;
+      },
+      {
+        what: `the series of ${page}`,
+        timeoutMs: 60_000,
+        intervalMs: 500,
+        lastSeen: () => `missing: ${missing.join(", ")}`,
+      },
+    );
+  }
+});
+
+test("a series that the table says is not served is not", async () => {
+  const served = await series("/metrics");
+  const refused = promisedSeries().filter((one) => one.served.startsWith("no: "));
+  assert.ok(refused.length > 0);
+  assert.deepEqual(
+    refused.filter(({ name }) => served.has(name)),
+    [],
+  );
+});
+
+test("every series of the dashboard and the rules exists", async () => {
+  const own = ownSeries();
+  assert.ok(own.size > 30);
+  let missing: string[] = [];
+  await waitFor(
+    async () => {
+      const served = await series("/metrics");
+      missing = [...own].filter((name) => !served.has(name) && !(name in ELSEWHERE));
+      return missing.length === 0;
+    },
+    { what: "the series", timeoutMs: 60_000, intervalMs: 500, lastSeen: () => `missing: ${missing.join(", ")}` },
+  );
+});
+
+test("the names in an expression are found, labels and recorded series are not", () => {
+  assert.deepEqual(
+    seriesIn('sum(rate(kubelet_x_seconds_bucket{container_state="a"}[5m])) / instance:nodelet_y:p99 > nodelet_z'),
+    ["kubelet_x_seconds", "nodelet_z"],
+  );
+});
+
+test("promtool accepts the rules, and their tests pass", async () => {
+  const run = promisify(execFile);
+  const folder = dirname(RULES);
+  const checked = await run("promtool", ["check", "rules", RULES]);
+  assert.match(checked.stdout, new RegExp(`SUCCESS: ${rules().length} rules found`));
+  const tested = await run("promtool", ["test", "rules", "rules.test.yaml"], { cwd: folder });
+  assert.match(tested.stdout, /SUCCESS/);
+});
+
+test("promtool can parse every expression of the dashboard", async () => {
+  const { mkdtemp, rm, writeFile } = await import("node:fs/promises");
+  const dir = await mkdtemp("/tmp/nodelet-dashboard-");
+  try {
+    const expressions = panels().flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    assert.ok(expressions.length > 30);
+    const plain = expressions.map((expr) => expr.replaceAll("$__rate_interval", "5m"));
+    const found = plain.map((expr, index) => ({ record: `panel:${index}`, expr }));
+    await writeFile(`${dir}/rules.json`, JSON.stringify({ groups: [{ name: "panels", rules: found }] }));
+    const { stdout } = await promisify(execFile)("promtool", ["check", "rules", `${dir}/rules.json`]);
+    assert.match(stdout, /SUCCESS/);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+test("every panel has a title, a query and a description that says what it shows", () => {
+  const shown = panels().filter(({ type }) => type !== "row");
+  const titles = shown.map(({ title }) => title);
+  assert.equal(new Set(titles).size, titles.length);
+  for (const wanted of [
+    "Pod start beside the runtime's floor",
+    "Thread lateness",
+    "Queue depth",
+    "Heap per thread",
+    "Probe lateness",
+    "Pressures",
+  ])
+    assert.ok(
+      titles.some((title) => title.startsWith(wanted)),
+      wanted,
+    );
+});
