@@ -327,7 +327,7 @@ describe("a deletion", () => {
     assert.equal(await kit.find("pods", namespace, "precise"), undefined);
   });
 
-  it("waits for finalizers also when the grace is over", async () => {
+  it("waits for finalizers also after the grace period", async () => {
     await kit.create("pods", podOf(namespace, "final", { nodeName: node }, { finalizers: ["suite/hold"] }));
     await kit.delete("pods", namespace, "final", { gracePeriodSeconds: 0 });
     assert.equal((await kit.get("pods", namespace, "final")).metadata.deletionGracePeriodSeconds, 0);

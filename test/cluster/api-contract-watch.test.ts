@@ -87,7 +87,7 @@ describe("lists", () => {
     assert.equal(exact.metadata.resourceVersion, metadata.resourceVersion);
   });
 
-  it("of a version long gone are Expired: 410", async () => {
+  it("of a compacted version are Expired: 410", async () => {
     const query = { resourceVersion: "1", resourceVersionMatch: "Exact" };
     const { code, body } = await kit.raw("GET", pathOf("secrets", namespace), { query });
     assert.equal(code, 410);
@@ -105,7 +105,7 @@ describe("watches", () => {
     assert.deepEqual(summary(await events({ resourceVersion: "0", labelSelector: "letter=b" }, 1)), ["ADDED b"]);
   });
 
-  it("from a version tell each change after it, in order, with growing versions", async () => {
+  it("from a version send each later change, in order, with growing versions", async () => {
     const { metadata } = await kit.list("secrets", namespace);
     await kit.create("secrets", { metadata: { name: "w", namespace } });
     await kit.patch("secrets", namespace, "w", { data: { k: "dg==" } }, { type: "merge" });
@@ -161,7 +161,7 @@ describe("watches", () => {
     assert.equal(seen[0]?.object.kind, "Pod");
   });
 
-  it("from a version long gone say so in an ERROR event: Expired, 410", async () => {
+  it("from a compacted version send an ERROR event: Expired, 410", async () => {
     const [event] = await events({ resourceVersion: "1" }, 1);
     assert.equal(event?.type, "ERROR");
     const { kind, code, reason, message } = event.object as unknown as Record<string, unknown>;

@@ -151,7 +151,7 @@ describe("versions", () => {
     assert.match(String(status["message"]), /data: Forbidden: field is immutable when `immutable` is set/);
   });
 
-  it("finalizers hold an object back until the last one is gone", async () => {
+  it("an object with finalizers stays until the last one is removed", async () => {
     await kit.create(MAP, { metadata: { name: "held", namespace, finalizers: ["suite/one"] } });
     const marked = await kit.delete(MAP, namespace, "held");
     assert.ok(marked.metadata.deletionTimestamp !== undefined);

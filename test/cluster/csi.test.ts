@@ -229,7 +229,7 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
   assert.deepEqual(await held(), []);
 });
 
-test("a driver that goes is taken out of CSINode", async () => {
+test("a driver that unregisters is removed from CSINode", async () => {
   await driver.stop();
   await api.waitFor("csinodes", "", NODE_NAME, (one) => registered(one) === undefined, { what: "the driver gone" });
 });

@@ -23,7 +23,7 @@ const ready = (name: string): Promise<ApiObject | undefined> => until(name, isRe
 const gone = (name: string): Promise<unknown> => until(name, (one) => one === undefined, "gone");
 
 describe("pods of the API server", { concurrency: 8 }, () => {
-  test("created, Ready, deleted, gone; its end is shown before it goes", async () => {
+  test("created, Ready, deleted, removed; its exit is in the status before the object is removed", async () => {
     const { api } = cluster;
     const made = await api.create(
       "pods",
@@ -68,7 +68,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await waitFor(sent, { what: `the events ${expected.join()}`, timeoutMs: 60_000, lastSeen: () => reasons.join() });
   });
 
-  test("deleted by force: the object goes at once, the container after it", async () => {
+  test("deleted by force: the object is removed at once, the container after it", async () => {
     const { api, node } = cluster;
     const made = await api.create("pods", boundPod("forced", IDLE));
     await ready("forced");
@@ -142,7 +142,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await gone("claiming");
   });
 
-  test("a readiness gate holds Ready back until somebody else opens it", async () => {
+  test("a readiness gate keeps the pod not Ready until another client sets its condition", async () => {
     const { api } = cluster;
     const gate = "example.com/gate";
     await api.create("pods", boundPod("gated", IDLE, { readinessGates: [{ conditionType: gate }] }));
@@ -196,7 +196,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await gone("grown");
   });
 
-  test("a static pod is shown by a mirror pod, which comes again and goes with it", async () => {
+  test("a static pod has a mirror pod, which is created again after a deletion and removed with the pod", async () => {
     const { api, node } = cluster;
     const name = `mirrored-${NODE_NAME}`;
     await node.writeManifest("mirrored", manifest("mirrored", [shell("app", IDLE)]));

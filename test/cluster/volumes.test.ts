@@ -169,7 +169,7 @@ test("a pod of all sources: environment, files, access to the API server; update
   await said(made, 'labels=tier="gold"', "the new label in the container");
 });
 
-test("certificates of a pod's own: with its key, as the signer says; a refusal keeps its pod from starting", async (t) => {
+test("a pod certificate volume has key and certificate; a denied request keeps the pod from starting", async (t) => {
   if (!(await isPodSignerServed(api))) {
     t.skip("certificates.k8s.io/v1beta1 podcertificaterequests are not served");
     return;
@@ -242,7 +242,7 @@ test("a pod waits for missing objects, with an event, and starts when they exist
   await said(made, "here", "the config map that came late");
 });
 
-test("a variable that cannot be had keeps its container from being made, and says why", async () => {
+test("an environment variable without a source keeps its container from being created; the status has the reason", async () => {
   await make("configmaps", "small", { data: { a: "1" } });
   const valueFrom = { configMapKeyRef: { name: "small", key: "b" } };
   const made = await pod("lacks", 'echo "b=$B"; sleep 100', { env: [{ name: "B", valueFrom }] });

@@ -53,7 +53,7 @@ describe("faults", () => {
     await make("after");
   });
 
-  it("429 says when to come back", async () => {
+  it("429 has a Retry-After header", async () => {
     api.faults.fail({ resource: "configmaps" }, { code: 429, retryAfter: 7 }, { times: 1 });
     const { code, headers, body } = await kit.raw("GET", "/api/v1/configmaps");
     assert.deepEqual(

@@ -58,7 +58,7 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
     });
   }
 
-  test("in the end all go, without a trace", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("all pods are removed in the end, with everything they left", { timeout: 2 * PATIENCE_MS }, async () => {
     assert.ok(checked >= ROUNDS, "in each round there was a container that a kill could have harmed");
     for (const name of [...wanted]) await toggle(name);
     await sleep(random() * KILL_WITHIN_MS);

@@ -36,7 +36,7 @@ const AWAY_MS = 4000;
 const STATIC = ["static-before", "static-meanwhile"] as const;
 const mirror = (name: string): string => `${name}-${NODE_NAME}`;
 
-describe("a cluster that goes away", () => {
+describe("a cluster whose API server stops", () => {
   let cluster: FaultyCluster;
   let ctl: string;
 
@@ -54,7 +54,7 @@ describe("a cluster that goes away", () => {
   const known = async (name: string): Promise<boolean> =>
     (await cluster.node.pods()).some(({ metadata }) => metadata.name === name);
 
-  test("the API server dies under churn and comes back", { timeout: 3 * PATIENCE_MS }, async () => {
+  test("the API server is killed and restarted under churn", { timeout: 3 * PATIENCE_MS }, async () => {
     const { fixture, node } = cluster;
     await node.writeManifest(STATIC[0], manifest(STATIC[0], [shell("app", IDLE)]));
     const volumes = [{ name: "ctl", hostPath: { path: ctl, type: "Directory" } }];

@@ -146,7 +146,7 @@ describe("eviction under faults", () => {
     await calmLive();
   });
 
-  test("the disk is full to the last block: the pod that filled it goes, and there is room again", async () => {
+  test("the disk is full to the last block: the pod that filled it is evicted, and the space is free again", async () => {
     const { api, node } = cluster;
     const volumes = [{ name: "data", emptyDir: {} }];
     const app = shell("app", IDLE, { volumeMounts: [{ name: "data", mountPath: "/data" }] });

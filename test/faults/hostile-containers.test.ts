@@ -55,7 +55,7 @@ describe("hostile containers", () => {
     await onlyNeighbours();
   });
 
-  test("forking without end: held by podPidsLimit, adopted by the next kubelet, and gone when it must", async () => {
+  test("forking without end: limited by podPidsLimit, adopted by the next kubelet, and terminated on removal", async () => {
     await node.writeManifest("bomb", bomb());
     const seen = await waitForPod(node, "bomb", isUp, "running");
     const folder = await pidsFolder(seen.metadata.uid);

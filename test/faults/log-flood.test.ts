@@ -85,7 +85,7 @@ describe("the disk of the logs is full", () => {
   });
   after(() => node.stop());
 
-  test("a full log is rotated there all the same; the container runs on; all goes on when there is space", async () => {
+  test("a full log is rotated on a full disk, too; the container keeps running; logging continues when there is space", async () => {
     // Fifty lines of a kilobyte, fifty times a second.
     const line = "x".repeat(1000);
     const writer = `while true; do i=0; while [ $i -lt 50 ]; do echo ${line}; i=$((i+1)); done; sleep 0.02; done`;

@@ -96,7 +96,7 @@ describe("state files of any shape", () => {
     });
   }
 
-  test("the pod goes as it came", async () => {
+  test("the pod is removed like any other", async () => {
     const uid = podOf(await node.pods(), NAME)?.metadata.uid ?? "";
     await node.removeManifest(NAME);
     await node.waitFor((pods) => podOf(pods, NAME) === undefined, { what: "the pod to go", timeoutMs: PATIENCE_MS });

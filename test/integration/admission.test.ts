@@ -160,7 +160,7 @@ test("one pod more than the node takes is refused; a host port is given once; ro
   await waitForPod(node, "p7", ({ status }) => status?.phase === "Running", "Running in the freed place");
 });
 
-test("a restart of the kubelet lets the same pods in again, and tells of the refused one as before", async () => {
+test("a restarted kubelet admits the same pods and rejects the same one with the same reason", async () => {
   await node.kill9();
   await node.restart();
   for (const name of ["p1", "p4", "p5", "p7"]) {

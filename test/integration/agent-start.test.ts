@@ -90,7 +90,7 @@ describe("one lock file", () => {
 
 describe("systemd", () => {
   for (const kind of ["path", "abstract"] as const) {
-    test(`hears ready, alive, a status and the end: ${kind} socket`, { timeout: 2 * PATIENCE_MS }, async () => {
+    test(`receives READY, WATCHDOG, STATUS and STOPPING: ${kind} socket`, { timeout: 2 * PATIENCE_MS }, async () => {
       const address =
         kind === "path" ? join(process.env["NODELET_TEST_DIR"] ?? "", "notify") : `@nodelet-test-${process.pid}`;
       using systemd = new DatagramReceiver(address).listen();

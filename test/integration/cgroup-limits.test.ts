@@ -261,7 +261,7 @@ describe("limits of real containers", () => {
     assert.equal((await runtime.sandboxes(uid))[0]?.metadata?.attempt, 1);
   });
 
-  test("a reserved cgroup that is not there ends the start, and says which", async () => {
+  test("a missing reserved cgroup fails the start, and the error names it", async () => {
     await node.kubelet.end("SIGTERM");
     const config = JSON.parse(await readFile(node.kubelet.configFile, "utf8")) as Record<string, unknown>;
     await writeFile(node.kubelet.configFile, JSON.stringify({ ...config, systemReservedCgroup: `${ROOT}/nowhere` }));

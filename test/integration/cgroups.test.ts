@@ -221,7 +221,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     assert.equal(operations.at(-1), "update");
   });
 
-  test("a cgroup that somebody else made gets values, one that is not there is named, and none is made", async () => {
+  test("an existing cgroup gets values, the error names a missing one, and none is created", async () => {
     const theirs = `${root}/theirs`;
     await assert.rejects(cgroups.limitExisting(theirs, { cpuShares: 100n }), (error) => {
       assert.ok(error instanceof CgroupMissingError);
@@ -293,7 +293,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     assert.equal(operations.at(-1), "destroy");
   });
 
-  test("a pod that comes back while its cgroup goes has one", async () => {
+  test("a pod that returns while its cgroup is being removed gets a new one", async () => {
     const subject = pod([container("a")], {}, "again-2");
     await cgroups.ensurePod(subject);
     const removal = cgroups.removePod("again-2");
@@ -303,7 +303,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     await cgroups.removePod("again-2");
   });
 
-  test("a thousand orphans go, and a pod that comes meanwhile does not wait for them", async () => {
+  test("a thousand orphaned cgroups are removed, and a new pod does not wait for them", async () => {
     const uids = Array.from({ length: 1000 }, (_, n) => `orphan-${n}`);
     const everywhere =
       mounts.version === 2 ? [mounts.mountPoint] : mounts.hierarchies.map(({ mountPoint: point }) => point);
@@ -325,7 +325,7 @@ describe("limits, tiers and orphans on this machine's cgroups", { skip: writable
     await next.removePod("fresh-1");
   });
 
-  test("processes are placed where the configuration says, and only those", async () => {
+  test("the configured processes are moved into the configured cgroups, and no others", async () => {
     const strays = `${ROOT}-2/strays`;
     const core = mounts.version === 2 ? [mounts.mountPoint] : mounts.hierarchies.map(({ mountPoint: point }) => point);
     const [agent, other] = [

@@ -87,7 +87,7 @@ describe("tidying up", () => {
     assert.deepEqual([left[1]?.state, left[1]?.metadata?.attempt], [ContainerState.CONTAINER_EXITED, 1]);
   });
 
-  test("the image of a pod that is no longer wanted goes at the next run", async () => {
+  test("the image of a removed pod is removed by the next image collection", async () => {
     await runEnded(2);
     const images = [WAITING, BUSYBOX_IMAGE, PAUSE_IMAGE];
     assert.deepEqual(await Promise.all(images.map(has)), [false, true, true]);

@@ -132,7 +132,7 @@ describe("policy static", () => {
     await cpusSeen(sharing, printCpuList(online));
   });
 
-  test("another policy's state: the kubelet says so and does not start", async () => {
+  test("with the state file of another policy the kubelet does not start, and the error names it", async () => {
     await node.kubelet.end("SIGTERM");
     const state = join(node.kubelet.rootDir, "cpu_manager_state");
     await writeFile(state, JSON.stringify({ policyName: "none", defaultCpuSet: "" }));

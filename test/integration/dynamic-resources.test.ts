@@ -82,7 +82,7 @@ describe("dynamic resources", () => {
     await settled("its end", () => still(cluster.fixture, ["h"]));
   });
 
-  test("kill -9: the next kubelet keeps the pod and its devices, and unprepares the claim of a pod that is gone", async () => {
+  test("kill -9: the next kubelet keeps the pod and its devices, and unprepares the claim of a removed pod", async () => {
     dra.put("c", "kept");
     dra.claim("kept", "c");
     await settled("the pod", () => unready(cluster.fixture, ["c"]));
@@ -95,7 +95,7 @@ describe("dynamic resources", () => {
     assert.equal(driver.calls.at(-1), "unprepare kept");
   });
 
-  test("a driver that is gone keeps the pod waiting until it is back", async () => {
+  test("a pod waits while its driver is unregistered", async () => {
     await driver.stop();
     dra.put("d", "late");
     dra.claim("late", "d");

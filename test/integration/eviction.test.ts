@@ -93,7 +93,7 @@ async function othersLive(): Promise<void> {
 }
 
 describe("a node that runs short", () => {
-  test("of memory: the pod that eats it goes, the others live, and best effort may not come", async () => {
+  test("of memory: the pod above its request is evicted, others stay, and best-effort pods are rejected", async () => {
     const { api, node } = cluster;
     await api.create("pods", memoryEater("eater", 150));
     await pressure("MemoryPressure", "True");
@@ -133,7 +133,7 @@ describe("a node that runs short", () => {
     await until("welcome", isReady, "Ready");
   });
 
-  test("pods over limits of their own go: a volume's and a container's", async () => {
+  test("pods above a local storage limit of a volume or container are evicted", async () => {
     const volume = await evicted("volume");
     assert.equal(statusOf(volume).message, 'Usage of EmptyDir volume "data" exceeds the limit "2Mi". ');
     assert.equal(conditionOf(volume, "DisruptionTarget"), undefined);

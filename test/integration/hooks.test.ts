@@ -201,7 +201,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
   });
 });
 
-test("a kubelet killed in mid-stop: a hook that was cut runs again, one that was over does not", async () => {
+test("a kubelet killed in mid-stop: an interrupted hook runs again, a completed one does not", async () => {
   const grace = { terminationGracePeriodSeconds: 120 };
   const cut = `${note("begun")}; until [ -e /diary/go ]; do sleep 0.1; done; ${note("ended")}`;
   await write("cut", [hooked("app", noting("app"), { preStop: hook(cut) })], grace);

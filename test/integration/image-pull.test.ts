@@ -113,7 +113,7 @@ async function waitWaiting(name: string, ...reasons: string[]): Promise<string> 
 /** The error is shown for a second only, then the back-off with the error in it. */
 const failedPull = (name: string): Promise<string> => waitWaiting(name, "ErrImagePull", "ImagePullBackOff");
 
-test("a broken configuration of credential providers ends the start and says where", async () => {
+test("a broken configuration of credential providers fails the start, and the error names the place", async () => {
   await writeFile(join(dir, "providers.yaml"), "apiVersion: kubelet.config.k8s.io/v1\nkind: Credentials\n");
   const place = /the kubelet can't start: image credential providers: .*providers\.yaml:2:7: kind: must be Cred/;
   await assert.rejects(node.restart(), place);
@@ -159,7 +159,7 @@ describe("pulls", { concurrency: 8 }, () => {
     );
   });
 
-  test("an image that comes late: the error, the back-off, then the pod", async () => {
+  test("an image that appears late: the error, the back-off, then the pod runs", async () => {
     const image = `${open.address}/late:1`;
     await run("late", image, "IfNotPresent");
     assert.match(await failedPull("late"), /late:1.*not found/);

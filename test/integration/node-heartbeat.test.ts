@@ -64,7 +64,7 @@ describe("a node's heartbeat", () => {
     assert.equal(lease()?.spec?.leaseDurationSeconds, LEASE_SECONDS);
   });
 
-  test("the kubelet dies and returns: the node never turns NotReady, and its lease goes on", async () => {
+  test("the kubelet is killed and restarted: the node never turns NotReady, and its lease is renewed", async () => {
     const flips: unknown[] = [];
     const watch = systemClock.every(5, () => {
       if (!isReady()) flips.push(ready());

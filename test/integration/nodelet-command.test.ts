@@ -178,7 +178,7 @@ describe("the admin socket", () => {
   });
 });
 
-test("with --admin-socket=none there is no socket, and the command says so with exit code 3", async (t) => {
+test("with --admin-socket=none there is no socket, and the command exits with 3", async (t) => {
   const node = await startNode({ flags: ["--admin-socket=none"] });
   t.after(() => node.stop());
   const { code, stderr } = await nodelet(node, "status");

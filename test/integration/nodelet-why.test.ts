@@ -100,7 +100,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
     );
   });
 
-  test("a pod refused by admission: what is missing and who has it", async () => {
+  test("a rejected pod: the missing resource and the pods that hold it", async () => {
     const has = { requests: { cpu: "10m" } };
     await node.writeManifest("holder", manifest("holder", [shell("app", IDLE, { resources: has })]));
     await waitForPod(node, "holder", ({ status }) => status?.phase === "Running", "running");

@@ -156,7 +156,7 @@ test("a pod removed or edited while the kubelet was down is terminated, and its 
   await waitGone(node, "orphan");
 });
 
-test("a termination goes on after kill -9, with the deadline it had", async () => {
+test("a termination continues after kill -9, with its deadline", async () => {
   const { path, volumes, volumeMounts } = await shared("ending");
   const script = [
     "trap 'date +%s >> /out/term' TERM",

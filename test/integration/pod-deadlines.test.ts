@@ -115,7 +115,7 @@ describe("ends", { concurrency: 4 }, () => {
     assert.deepEqual([...new Set(await graces("brief"))], [2], "the runtime always gets two seconds");
   });
 
-  test("a long grace is shortened by a pod that comes back with a shorter one", async () => {
+  test("a pod deleted again with a shorter grace period terminates by the shorter one", async () => {
     const { volumes, ...out } = await outOf("long");
     const app = shell("app", stubborn(), { volumeMounts: out.volumeMounts });
     const uid = "11111111-2222-3333-4444-555555555555";
@@ -141,7 +141,7 @@ describe("ends", { concurrency: 4 }, () => {
   });
 });
 
-test("after kill -9 of the kubelet a failure goes on with its deadline, and pods that are over stay over", async () => {
+test("after kill -9 a failing pod terminates by its deadline, and terminated pods stay terminated", async () => {
   const { volumes, ...out } = await outOf("cut");
   const app = shell("app", stubborn(), { volumeMounts: out.volumeMounts });
   const grace = 9;

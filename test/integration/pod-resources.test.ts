@@ -138,7 +138,7 @@ describe("resources", { concurrency: 4 }, () => {
     if ((await bestEffort("cpu.shares")) !== undefined) assert.equal(await bestEffort("cpu.shares"), "2");
   });
 
-  test("a container over its memory limit is killed and says so", async () => {
+  test("a container above its memory limit is killed and reported as OOMKilled", async () => {
     const resources = { limits: { memory: "16Mi" } };
     const greedy = shell("app", "exec tail /dev/zero", { resources });
     const spec = { restartPolicy: "Never" as const };

@@ -219,7 +219,7 @@ describe("features that the runtime does not support", { concurrency: 2 }, () =>
       { what: `the refusal of ${name}`, timeoutMs: 60_000, intervalMs: 50 },
     );
 
-  test("users of its own: root of the pod is no user of the node, or the pod waits and says why", async (t) => {
+  test("hostUsers false: root of the pod is no user of the node, or the pod waits with a reason", async (t) => {
     const script = `echo "MAP=$(cat /proc/self/uid_map)"; touch /data/file && echo "OWNER=$(stat -c %u /data/file)"`;
     const app = reporter("app", script, { volumeMounts: [{ name: "data", mountPath: "/data" }] });
     const spec = { hostUsers: false, volumes: [{ name: "data", emptyDir: {} }] };
@@ -242,7 +242,7 @@ describe("features that the runtime does not support", { concurrency: 2 }, () =>
     assert.equal(OWNER, "0");
   });
 
-  test("a handler that is not configured: the message says so", async () => {
+  test("an unknown runtime handler is named in the message", async () => {
     await node.writeManifest("kata", manifest("kata", [shell("app", IDLE)], { spec: { runtimeClassName: "kata" } }));
     // containerd 2 lists its handlers, so the kubelet need not ask; containerd 1 does not.
     assert.match(

@@ -200,7 +200,7 @@ describe("volumes and their mounts", { concurrency: 6 }, () => {
     assert.deepEqual(values(await report(node, "group", "app")), { disk: "2777:4321:4321", memory: "3777:4321:4321" });
   });
 
-  test("mounts made in one container reach another as mountPropagation says", async () => {
+  test("mounts made in one container reach another according to mountPropagation", async () => {
     const shared = join(host, "shared");
     await mkdir(shared);
     await run("mount", ["--bind", shared, shared]);
@@ -308,7 +308,7 @@ describe("termination messages", { concurrency: 6 }, () => {
     const text = await message("long", "{ head -c 5000 /dev/zero | tr '\\0' x; printf end; } > /dev/termination-log");
     assert.equal(text, `${"x".repeat(4093)}end`);
   });
-  test("from the log after an error, when the policy says so", async () => {
+  test("from the log after an error with FallbackToLogsOnError", async () => {
     assert.equal(
       await message("log", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; exit 3", fallback),
       "one\ntwo\nthree\n",

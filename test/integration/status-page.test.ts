@@ -59,7 +59,7 @@ describe("the status page", () => {
     await row("web").waitFor({ state: "detached", ...PATIENCE });
   });
 
-  test("a stuck pod says why, and what would help", async () => {
+  test("a stuck pod shows the cause and the remedy", async () => {
     await node.writeManifest("stuck", manifest("stuck", [{ name: "app", image: "registry.invalid/none:1" }]));
     await row("stuck")
       .getByText(/ErrImagePull|ImagePullBackOff/)

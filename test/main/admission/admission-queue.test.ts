@@ -86,7 +86,7 @@ test("a caller that gives up is answered at once, its pod is not admitted, and n
   assert.deepEqual(names(), ["c"]);
 });
 
-test("an error goes to the one it is about, and may be asked about again", async () => {
+test("an error rejects only its own pod, which may be admitted again", async () => {
   const { queue, asked, answer } = build();
   queue.restore([a]);
   await settle();

@@ -38,7 +38,7 @@ for (const [title, configured, answer, expected] of ROWS) {
   });
 }
 
-test("a runtime that is away holds the start up for the deadline, no longer", async () => {
+test("a runtime that does not respond delays the start until the deadline, no longer", async () => {
   const clock = new SteppedClock();
   let calls = 0;
   const runtimeConfig: Answer = () => {
@@ -58,7 +58,7 @@ test("a runtime that is away holds the start up for the deadline, no longer", as
   assert.equal(clock.pending, 0);
 });
 
-test("a runtime that comes up meanwhile is heard", async () => {
+test("the response of a runtime that starts meanwhile is used", async () => {
   const clock = new SteppedClock();
   const answers = [away, away, () => Promise.resolve(replying(CgroupDriver.SYSTEMD))];
   const runtimeConfig: Answer = () => (answers.shift() ?? away)();

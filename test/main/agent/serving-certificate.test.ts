@@ -30,6 +30,6 @@ test("a certificate that can't be made is an error", async () => {
   ]);
 });
 
-test("a kubelet that ends says nothing of the certificate it did not come to make", async () => {
+test("a kubelet that stops logs no error about an unfinished certificate", async () => {
   deepEqual(await errorsWhen(AbortSignal.abort()), []);
 });

@@ -86,7 +86,7 @@ test("an expired certificate that the server refuses to renew ends the kubelet a
   assert.ok(api.calls.count({ code: 401 }) > 0);
 });
 
-test("while the server is away the kubelet stays; when it refuses, it starts over", async () => {
+test("while the server does not respond the kubelet keeps running; when it refuses, the kubelet exits", async () => {
   await api.stop();
   await using node = await joined("away");
   await node.minutes(15);

@@ -26,7 +26,7 @@ function build(failures: Error[]) {
   return { clock, calls, options: { nodeName: "n", client, clock, log: keptLog().log } };
 }
 
-test("the slices of the node's driver are deleted, one that is gone already included", async () => {
+test("the slices of the node's driver are deleted, including one that no longer exists", async () => {
   const { calls, options } = build([]);
   await wipeSlices(options, "gpu", new AbortController().signal);
   assert.deepEqual(calls, ["list spec.nodeName=n,spec.driver=gpu", "delete one", "delete two"]);

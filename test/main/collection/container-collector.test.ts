@@ -193,7 +193,7 @@ test("pods with logs are read from the names of directories; other names are not
   assert.deepEqual(await podsWithLogs(join(folder, "none")), []);
 });
 
-test("when the disk is short all that is dead of pods that are over goes; others keep their newest", async () => {
+test("when the disk is short all exited containers of terminated pods are removed; other pods keep their newest", async () => {
   const { collector, world } = build();
   await collector.removeDead();
   assert.deepEqual(world.removed, [], "nothing before everybody wanted is known");

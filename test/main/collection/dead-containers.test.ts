@@ -65,7 +65,7 @@ describe("per container", () => {
   test("the newest dead one stays by default", () => {
     assert.deepEqual(chosen([pod("a", history)]), ["a/app@20", "a/app@30"]);
   });
-  test("as many stay as the flag says, none or all of them included", () => {
+  test("as many stay as the flag allows, including none and all", () => {
     const at = (most: number): string[] => chosen([pod("a", history)], { maximumDeadContainersPerContainer: most });
     assert.deepEqual(at(2), ["a/app@20"]);
     assert.deepEqual(at(0), ["a/app@20", "a/app@30", "a/app@40"]);
@@ -75,7 +75,7 @@ describe("per container", () => {
     const pods = [pod("a", ["app dead@40", "app dead@30", "other running@10"])];
     assert.deepEqual(chosen(pods, { maximumDeadContainersPerContainer: 0 }), ["a/app@30"]);
   });
-  test("younger than the minimum age neither goes nor counts", () => {
+  test("a container younger than the minimum age is neither removed nor counted", () => {
     const pods = [pod("a", [`app dead@${NOW - 1}`, `app dead@${NOW - 100}`, "app dead@30", "app dead@20"])];
     assert.deepEqual(chosen(pods, { minimumContainerTTLMs: 100 }), ["a/app@20"]);
   });
@@ -113,7 +113,7 @@ describe("on the node", () => {
       "b/app@102",
     ]);
   });
-  test("under the limit nothing goes", () => {
+  test("under the limit nothing is removed", () => {
     assert.deepEqual(chosen([three("a", 0)], { ...all, maximumDeadContainers: 3 }), []);
   });
 });
@@ -121,7 +121,7 @@ describe("on the node", () => {
 describe("sandboxes", () => {
   const sandboxes = (...args: Parameters<typeof pod>): string[] =>
     chooseDead([pod(...args)], DEFAULTS, NOW).sandboxes.map(({ id }) => id);
-  test("down, empty and not the newest goes", () => {
+  test("a sandbox that is not ready, empty and not the newest is removed", () => {
     assert.deepEqual(sandboxes("a", ["app running@35"], ["ready@30", "down@20", "down@10"]), [
       "a/down@20",
       "a/down@10",

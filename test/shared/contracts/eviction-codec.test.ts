@@ -42,7 +42,7 @@ const record: fc.Arbitrary<EvictionRecord> = fc.oneof(
   ),
 );
 
-test("every record comes back as it was", () => {
+test("every record is decoded as it was encoded", () => {
   fc.assert(
     fc.property(record, (given) => {
       assert.deepEqual(evictionRecordCodec.decode(evictionRecordCodec.encode(given)), given);

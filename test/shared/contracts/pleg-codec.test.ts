@@ -112,7 +112,7 @@ const request: fc.Arbitrary<InspectRequest> = fields({
   hints: fc.array(hint, { maxLength: 20 }),
 });
 
-test("every record comes back as it was", () => {
+test("every record is decoded as it was encoded", () => {
   fc.assert(
     fc.property(record, (before) => {
       assert.deepEqual(plegRecordCodec.decode(plegRecordCodec.encode(before)), before);
@@ -121,7 +121,7 @@ test("every record comes back as it was", () => {
   );
 });
 
-test("every inspect request comes back as it was", () => {
+test("every inspect request is decoded as it was encoded", () => {
   fc.assert(
     fc.property(request, (before) => {
       assert.deepEqual(inspectRequestCodec.decode(inspectRequestCodec.encode(before)), before);
@@ -130,7 +130,7 @@ test("every inspect request comes back as it was", () => {
   );
 });
 
-test("the state of a pod is equal bytes exactly when the runtime says the same", () => {
+test("the state of a pod is equal bytes exactly when the runtime reports the same", () => {
   fc.assert(
     fc.property(observed, observed, uint32, (a, b, generation) => {
       const again = { ...structuredClone(a), generation, observedAt: a.observedAt + 1 };

@@ -21,7 +21,7 @@ const record: fc.Arbitrary<ProbeRecord> = fc
   })
   .map(({ verdict, ...rest }) => ({ ...rest, ...(verdict !== undefined && { verdict }) }));
 
-test("every record comes back as it was", () => {
+test("every record is decoded as it was encoded", () => {
   fc.assert(
     fc.property(record, (given) => {
       assert.deepEqual(probeRecordCodec.decode(probeRecordCodec.encode(given)), given);

@@ -26,7 +26,7 @@ const GUARDS: [CriCode, (error: unknown) => boolean][] = [
   ["UNIMPLEMENTED", errors.isUnimplemented],
 ];
 
-test("every status code becomes a CriError with that code, and exactly its guard says yes", async (context) => {
+test("every status code becomes a CriError with that code, and exactly its guard returns true", async (context) => {
   const { fake, client, records } = await pair(context);
   for (const code of CRI_CODES.filter((name) => name !== "OK")) {
     fake.failpoint("ListImages", `1*error(${code}: because ${code})`);
@@ -85,7 +85,7 @@ for (const code of ["UNKNOWN", "FAILED_PRECONDITION"] as const) {
   });
 }
 
-test("the default deadline ends a hung call, and the runtime hears of it", async (context) => {
+test("the default deadline ends a hung call and cancels it at the runtime", async (context) => {
   const { client, fake, records } = await pair(context, {}, { runtimeRequestTimeoutMs: 100 });
   fake.failpoint("ContainerStatus", "hang");
   const begin = performance.now();

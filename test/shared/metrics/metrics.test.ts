@@ -59,7 +59,7 @@ describe("merging threads", () => {
     renderExposition([snapshot, snapshot]);
     equal(snapshot.families[0]?.samples[0]?.value, 2);
   });
-  test("a family of two types keeps the first and says so", async () => {
+  test("a family of two types keeps the first and logs that", async () => {
     const a = new ThreadRegistry("a");
     const b = new ThreadRegistry("b");
     a.counter("same", "a").inc(1);

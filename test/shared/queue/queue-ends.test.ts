@@ -179,7 +179,7 @@ describe("queue writer", () => {
     assert.equal(clock.pending, 0);
   });
 
-  test("flushed() says whether everything left in time", async () => {
+  test("flushed() resolves whether all records were written in time", async () => {
     const { writer, take, clock } = queue({ kind: "backpressure", limit: 10 });
     assert.equal(await writer.flushed(0), true);
     for (let i = 0; i < 4; i++) writer.push(item("k", i));
@@ -219,7 +219,7 @@ describe("queue reader", () => {
   }
   const byte = (value: number): Uint8Array => Uint8Array.of(value);
 
-  test("wakes for a record that comes while it sleeps", async () => {
+  test("wakes for a record that arrives while it sleeps", async () => {
     const { reader, producer, got, clock } = reading();
     reader.start();
     await turns();
@@ -267,7 +267,7 @@ describe("queue reader", () => {
     reader.stop();
   });
 
-  test("stops at once when a handler says so, keeps the rest, and goes on after start()", async () => {
+  test("stops at once when a handler calls stop(), keeps the rest, and continues after start()", async () => {
     const { reader, producer, handle, got } = reading();
     handle((bytes) => {
       got.push(bytes);
@@ -283,7 +283,7 @@ describe("queue reader", () => {
     reader.stop();
   });
 
-  test("reports a record that cannot be handled and goes on behind it", async () => {
+  test("reports a record that cannot be handled and continues after it", async () => {
     const { reader, producer, handle, got, errors } = reading();
     handle((bytes) => {
       if (bytes[0] === 1) throw new Error("bad record");

@@ -156,7 +156,7 @@ test("requests before the start and after the stop do nothing", async () => {
   assert.deepEqual([begun, clock.pending], [[0], 0]);
 });
 
-test("a failed round is reported and the loop goes on", async () => {
+test("a failed round is reported and the loop continues", async () => {
   const rig = new Rig();
   const { clock, loop, begun, failures } = rig;
   const error = new Error("no");

@@ -54,7 +54,7 @@ describe("memory", () => {
     equal(world.bits, 1);
   });
 
-  test("the next pod goes when the first is gone and it was not enough", async () => {
+  test("the next pod is evicted when the first was removed and the pressure remains", async () => {
     make();
     await short();
     await world.run(5000);
@@ -147,7 +147,7 @@ describe("memory", () => {
     ok(crossedAt !== undefined && world.clock.monotonic() - crossedAt <= 150, "looked at only after a second");
   });
 
-  test("is looked at when the kernel says it crossed its mark", async () => {
+  test("is sampled when the kernel reports that its threshold was crossed", async () => {
     make({ kernelMemcgNotification: true });
     world.cgroup("/", 8 * GIB, undefined, 100 * MIB);
     await world.start([a, b]);
@@ -169,7 +169,7 @@ describe("memory", () => {
     );
   });
 
-  test("that cannot be read is said once, and nothing is done by it; the rest goes on", async () => {
+  test("that cannot be read is logged once and evicts no pod; other signals are evaluated", async () => {
     make();
     await world.start([a]);
     world.nodeMemory(0.5 * GIB);
@@ -182,7 +182,7 @@ describe("memory", () => {
   });
 });
 
-test("process ids: the least important pod with most processes goes", async () => {
+test("process ids: the least important pod with most processes is evicted", async () => {
   make({ thresholds: [threshold("pid.available", "100")] });
   for (const [name, pids] of [
     ["few", "1\n2\n"],
@@ -213,7 +213,7 @@ describe("disk", () => {
     for (const path of ["/root", "/images"]) world.disks[path] = { available: gib * GIB };
   };
 
-  test("dead containers and unused images first; it is measured again, and no pod goes when that was enough", async () => {
+  test("exited containers and unused images first; no pod is evicted if the next measurement shows that was enough", async () => {
     await fill();
     full(9);
     world.removeImages = () => {
@@ -255,7 +255,7 @@ describe("disk", () => {
     deepEqual(world.asked, ["removeDeadContainers", "removeUnusedImages", "podDisks", "listContainerStats"]);
   });
 
-  test("a pod that was never walked is asked for again, and goes first", async () => {
+  test("a pod that was never measured is requested again, and evicted first", async () => {
     await fill();
     delete world.volumes["a"];
     full(9);
@@ -293,7 +293,7 @@ describe("disk", () => {
     });
   }
 
-  test("that hangs stops nothing, and no pod goes by its old figures", async () => {
+  test("that hangs stops nothing, and no pod is evicted by its old figures", async () => {
     await fill();
     world.disks["/root"] = { available: 9 * GIB, hangs: true };
     world.disks["/images"] = { available: 9 * GIB, hangs: true };
@@ -307,7 +307,7 @@ describe("disk", () => {
     );
   });
 
-  test("that fails (EIO) is said once; its pressure stays", async () => {
+  test("that fails (EIO) is logged once; its pressure stays", async () => {
     await fill();
     full(9);
     await world.run(1100);
@@ -317,7 +317,7 @@ describe("disk", () => {
     equal(world.bits, 2);
   });
 
-  test("walks that fail are said once; the runtime's figures decide", async () => {
+  test("walks that fail are logged once; the runtime's figures decide", async () => {
     await fill();
     world.walk = () => Promise.reject(new Error("main is busy"));
     world.stats = [

@@ -71,7 +71,7 @@ describe("a look", () => {
     deepEqual(machine.sample().allocatable, { capacity: 800, workingSet: 100 });
   });
 
-  test("at a kernel that tells nothing", () => {
+  test("on a kernel without notifications", () => {
     deepEqual(machineOf(1, new KernelTree({})).sample(), {
       at: 0,
       memory: undefined,

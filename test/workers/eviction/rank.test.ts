@@ -12,7 +12,7 @@ const usage = (name: string, priority: number, used: number | undefined, request
 });
 const names = (usages: readonly Usage[], rank = rankByUsage): string[] => rank(usages).map(({ name }) => name);
 
-describe("by usage goes first", () => {
+describe("by usage is evicted first", () => {
   for (const [why, usages, order] of [
     ["who is over its request", [usage("in", 0, 90, 100), usage("over", 1000, 11, 10)], ["over", "in"]],
     ["who is less important, of those over", [usage("high", 10, 500), usage("low", -10, 1)], ["low", "high"]],
@@ -62,7 +62,7 @@ test("the ranking does not depend on the order of the input, and loses no pod", 
   );
 });
 
-test("no pod within its request goes before one that is over; among equals priority decides", () => {
+test("no pod within its request is evicted before one above it; among equals priority decides", () => {
   fc.assert(
     fc.property(usages, (given) => {
       const byPod = new Map(given.map((each) => [each.pod, each]));

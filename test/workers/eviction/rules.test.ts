@@ -271,7 +271,7 @@ describe("a sample", () => {
   });
 });
 
-describe("the next look comes soon", () => {
+describe("the next sample is soon", () => {
   const next = (before: number | undefined, now: number, { stalledPart = 0, graceMs = 0 } = {}): number =>
     nextLookMs({
       periodMs: 1000,

@@ -7,7 +7,7 @@ import { ImageWorld, MIB } from "./image-gc-kit.js";
 
 const PERIOD = 300_000;
 
-test("below the high threshold nothing goes", async () => {
+test("below the high threshold no image is removed", async () => {
   const world = new ImageWorld();
   world.add("a", 400);
   world.add("b", 400);
@@ -142,7 +142,7 @@ test("a disk without capacity, and an image without id, are events", async () =>
   ]);
 });
 
-test("unused for longer than the maximum age goes whatever the disk, once the kubelet ran that long", async () => {
+test("an image unused for longer than the maximum age is removed at any disk usage, once the kubelet ran that long", async () => {
   const world = new ImageWorld({ imageMaximumGCAgeMs: 2 * PERIOD, imageGCHighThresholdPercent: 100 });
   world.add("never", 1);
   world.add("used", 1);
@@ -160,7 +160,7 @@ test("unused for longer than the maximum age goes whatever the disk, once the ku
   assert.deepEqual([world.metrics.age, world.metrics.space], [2, 0]);
 });
 
-test("with both limits off the images are looked at and nothing goes but on order", async () => {
+test("with both limits off the images are listed, and removed only by an order of main", async () => {
   const world = new ImageWorld({ imageGCHighThresholdPercent: 100 });
   world.add("a", 1000);
   world.add("used", 100);
@@ -211,7 +211,7 @@ test("the sandbox image is read from containerd's configuration, and from nothin
   assert.deepEqual(cases.map(parseSandboxImage), ["registry.k8s.io/pause:3.6", ...Array<undefined>(6)]);
 });
 
-test("the disk is looked at where the runtime says its images are", async () => {
+test("the usage is that of the runtime's image file system", async () => {
   const at = (...mountpoints: string[]) => ({
     imageFsInfo: () =>
       Promise.resolve({

@@ -11,7 +11,7 @@ import { SteppedClock } from "../../support/stepped-clock.js";
 const idOf = (digit: string): string => digit.repeat(64);
 const nameOf = (digit: string): string => `web_default_app-${idOf(digit)}.log`;
 
-test("dangling ones of containers that are gone or exited go; all else stays", async (t) => {
+test("dangling links of removed or exited containers are removed; all others stay", async (t) => {
   const folder = await temporaryFolder(t);
   const directory = join(folder, "containers");
   await mkdir(directory);

@@ -155,7 +155,7 @@ describe("log writer", () => {
     assert.equal(producer.usedBytes, 0);
   });
 
-  test("a reader that is gone costs its lines, counted, and no more", () => {
+  test("without a reader lines are dropped and counted", () => {
     const { err, writer } = service();
     const ring = ringOf();
     const producer = push(ring, "I a", "I b", "I c");

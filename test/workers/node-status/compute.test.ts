@@ -68,7 +68,7 @@ test("a new node, whole", () => {
   equal(nodeChanged(node, computeNode(node, { ...input, wallMs: 60_000, nowMs: 60_000 }).node), false);
 });
 
-test("extended resources stay and may be promised; huge pages of a size that is gone go", () => {
+test("extended resources stay; huge pages of a size that the kernel no longer has are removed", () => {
   const old = { capacity: { cpu: "1", "example.com/gpu": "4", "hugepages-1Gi": "2Gi" }, allocatable: { cpu: "1" } };
   const { capacity, allocatable } = compute(old).status ?? {};
   deepEqual(capacity, { ...FACTS.capacity, "example.com/gpu": "4" });

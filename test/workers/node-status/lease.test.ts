@@ -89,7 +89,7 @@ test("without a Node there is no lease; it is made as soon as the Node is", asyn
   equal(world.api.lease?.metadata.ownerReferences?.[0]?.uid, "u2");
 });
 
-test("a lease that is there is taken over: renewed at once, its owner and foreign fields kept", async () => {
+test("an existing lease is renewed at once; its owner and unknown fields stay", async () => {
   const world = new LeaseWorld();
   const owner = { apiVersion: "v1", kind: "Node", name: "n1", uid: "old" };
   world.api.put("leases", {
@@ -122,7 +122,7 @@ test("a lease that was deleted is made anew in the same turn", async () => {
   equal(world.api.count("create", "leases"), 2);
 });
 
-test("a lease that is gone with its Node is asked for once a turn, until there is a Node again", async () => {
+test("a lease deleted with its Node is requested once per period until the Node exists again", async () => {
   const world = new LeaseWorld();
   await world.start();
   world.api.remove("leases");

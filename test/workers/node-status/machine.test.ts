@@ -35,7 +35,7 @@ test("identities come from the first file that has one", async () => {
   );
 });
 
-test("a machine that says nothing", async () => {
+test("a machine whose files cannot be read", async () => {
   deepEqual(await machineOf({}), { machineID: "", systemUUID: "", bootID: "", osImage: "Unknown", swapCapacity: 0 });
 });
 

@@ -150,7 +150,7 @@ test("main is stuck: NotReady by name, the lease runs out; both come back with i
   equal(world.events.at(-1), "NodeReady");
 });
 
-test("relists that fail for long make the node NotReady, but its lease goes on", async () => {
+test("relists that fail for long make the node NotReady, but its lease is renewed", async () => {
   const world = new KeeperWorld();
   await world.start();
   world.stuck.add("relist");
@@ -220,7 +220,7 @@ test("a patch whose answer was lost causes no second event", async () => {
   deepEqual(world.events, [...PRESSURE_EVENTS, "NodeReady"]);
 });
 
-test("a Node that exists is taken over: brought in line, then its status", async () => {
+test("an existing Node is reconciled, then its status is updated", async () => {
   const world = new KeeperWorld({ registerWithTaints: [{ key: "t", value: "", effect: "NoSchedule" }] });
   world.fresh = true;
   const capacity = { "example.com/gpu": "2", cpu: "64" };
@@ -235,7 +235,7 @@ test("a Node that exists is taken over: brought in line, then its status", async
   equal(world.startup, undefined, "it was not this agent that made it");
 });
 
-test("a thread that was restarted does not reset extended resources, nor tell of a cordon again", async () => {
+test("a restarted thread does not reset extended resources, and emits no second event of a cordon", async () => {
   const world = new KeeperWorld();
   world.fresh = true;
   const status = { capacity: { "example.com/gpu": "2" } };
@@ -355,7 +355,7 @@ test("a watch of the own Node: main knows at once, and rounds need no read", asy
   equal(world.clock.pending, 0);
 });
 
-test("registerNode false: a Node that somebody makes is seen at once", async () => {
+test("registerNode false: a Node that another client creates is read at once", async () => {
   const world = new KeeperWorld({ registerNode: false });
   world.api.watchable = true;
   await world.start();

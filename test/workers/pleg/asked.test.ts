@@ -55,7 +55,7 @@ test("a change long after main asked is looked at with the first relist that sho
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 3);
 });
 
-test("a container that is made and not started yet is no change; that it is gone without its pod is one", async (t) => {
+test("a container that is created and not started yet is no change; its removal without its pod is one", async (t) => {
   const world = await plegOn(t);
   const { podSandboxId } = await world.client.runPodSandbox({ config: podConfig("web") });
   await world.started();
@@ -77,7 +77,7 @@ test("a container that is made and not started yet is no change; that it is gone
   await until("its end is told", () => world.last("uid-web")?.sandboxes.length === 0);
 });
 
-test("with its last sandbox a pod is gone without a question; with one of two it is asked for", async (t) => {
+test("a pod is removed with its last sandbox without an inspection; with one of two it is inspected", async (t) => {
   const world = await plegOn(t);
   const { sandboxId, containerId } = await runPod(world.client, "web");
   const second = await world.client.runPodSandbox({ config: podConfig("web", 1) });

@@ -68,7 +68,7 @@ async function watches(t: Parameters<typeof temporaryFolder>[0]) {
   return { folder, kept, exits, watched, podDirectory, live };
 }
 
-test("a directory that goes is an exit, one that comes is none, nor is a file's change", async (t) => {
+test("a removed directory is an exit; a new directory or a changed file is none", async (t) => {
   const { exits, watched, podDirectory } = await watches(t);
   const [a, b] = [await podDirectory("a"), await podDirectory("b")];
   watched.add({ uid: "uid-a", watchDirs: [a] });

@@ -233,7 +233,7 @@ test("a failed relist is reported once; the next one finds the missed changes", 
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 5);
 });
 
-test("the runtime goes and returns: each is reported once, with a relist at once on its return", async (t) => {
+test("the runtime stops and returns: each is reported once, and its return causes a relist at once", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -270,7 +270,7 @@ test("the runtime goes and returns: each is reported once, with a relist at once
   assert.equal(world.kept.errors().length, 0, "main tells it, from the record");
 });
 
-test("a request while the runtime is away is answered by a failure that says so", async (t) => {
+test("a request while the runtime does not respond fails with that reason", async (t) => {
   const world = await plegOn(t);
   await runPod(world.client, "web");
   await world.started();
@@ -415,7 +415,7 @@ test("relists: every second while something changes or is not watched, every ten
   assert.ok(after <= 3, `${after} relists in 20 quiet seconds after the last pod is gone`);
 });
 
-test("a cgroup that goes away is followed until the runtime has written down the exit", async (t) => {
+test("after its cgroup was removed a container is inspected until the runtime reports the exit", async (t) => {
   const world = await plegOn(t);
   const podDirectory = await temporaryFolder(t);
   const { containerId } = await runPod(world.client, "web");
@@ -462,7 +462,7 @@ test("stop ends every timer, call and watch", async (t) => {
   assert.deepEqual(world.fake.calls, []);
 });
 
-test("an inspection that hangs while the thread drains says nothing afterwards: the queue is closed by then", async (t) => {
+test("an inspection that hangs while the thread drains sends no record: the queue is closed by then", async (t) => {
   const world = await plegOn(t, {}, { inspectDeadlineMs: 500 });
   await runPod(world.client, "web");
   await world.started();

@@ -200,7 +200,7 @@ describe("bodies", () => {
     assert.equal(output.length, OUTPUT_LIMIT_BYTES);
   });
 
-  test("one that never ends is a failure when the time is over", async (t) => {
+  test("a response that never ends is a failure at the deadline", async (t) => {
     const port = await serve(t, (_request, response) => {
       response.write("a beginning");
     });
@@ -211,7 +211,7 @@ describe("bodies", () => {
 });
 
 describe("no answer", () => {
-  test("a server that says nothing", async (t) => {
+  test("a server that sends nothing", async (t) => {
     const port = await listen(t, createTcpServer());
     assert.deepEqual(await get(port, {}, 100), {
       outcome: "failure",
@@ -310,7 +310,7 @@ test("tcp: a port without a listener", async () => {
   });
 });
 
-test("tcp: time is over before the connection is there", async () => {
+test("tcp: the deadline passes before the connection is established", async () => {
   const port = await closedPort(createTcpServer());
   const gone = new AbortController();
   gone.abort(new Error("time"));

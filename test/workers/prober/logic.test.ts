@@ -105,7 +105,7 @@ describe("when a probe runs", () => {
     assert.deepEqual(world.times(), [60_050]);
   });
 
-  test("one whose verdict is known goes on somewhere within its period", async () => {
+  test("a probe with a known verdict continues at a random time within its period", async () => {
     const world = new World();
     world.random = 0.75;
     world.prober.setPods([world.pod(world.spec({ verdict: "Success", periodMs: 10_000 }))]);
@@ -246,7 +246,7 @@ describe("reports", () => {
     assert.equal(world.records[0]?.output.length, 10_240);
   });
 
-  test("per container in numbers, until the pod is gone", async () => {
+  test("per container in numbers, until the pod is removed", async () => {
     const world = new World();
     const results = [success(), failure("no")];
     world.act = () => {
@@ -312,7 +312,7 @@ describe("the end of a probe", () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  test("the same generation goes on in step; another one starts over", async () => {
+  test("the same generation keeps its schedule; another one starts again", async () => {
     const world = new World();
     world.prober.setPods([world.pod(world.spec())]);
     await world.pass(1500);

@@ -83,7 +83,7 @@ describe("deadline", () => {
     assert.equal(clock.pending, 0);
   });
 
-  test("the meter ticks only while somebody measures", () => {
+  test("the meter ticks only while a measurement runs", () => {
     const clock = new SteppedClock();
     const meter = new StallMeter(clock);
     const [endOne, endTwo] = [meter.use(), meter.use()];

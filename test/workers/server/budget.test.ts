@@ -48,7 +48,7 @@ class World {
 
 const gone = (...wires: Wire[]): boolean[] => wires.map(({ destroyed }) => destroyed);
 
-test("one address has its own limit, and its oldest stranger goes", () => {
+test("one address has its own limit, and its oldest stranger is closed", () => {
   const world = new World();
   const [a, b, c, other] = ["10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"].map((address) => world.open(address));
   deepEqual(gone(a!, b!, c!, other!), [true, false, false, false]);

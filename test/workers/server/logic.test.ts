@@ -207,7 +207,7 @@ describe("/pods", () => {
     ok([...pieces.chunks()].every((piece) => piece.length < 100_000));
   });
 
-  test("a reader that goes away in mid-list leaves nothing behind", async () => {
+  test("a client that disconnects in mid-list leaves nothing behind", async () => {
     kit = await new ServerKit().open();
     kit.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
     const [response] = (await once(get(`${kit.base}/pods`, { agent: false }), "response")) as [IncomingMessage];

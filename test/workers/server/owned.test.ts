@@ -26,7 +26,7 @@ test("an error that a handler throws, at once or later, destroys the connection 
   ok(connection.ends[0] instanceof HandlerError);
 });
 
-test("a handler that does its work gets its arguments, and the connection goes on", () => {
+test("a handler that succeeds gets its arguments, and the connection stays open", () => {
   const connection = new Connection();
   let sum = 0;
   ownedBy(connection, (a: number, b: number) => void (sum = a + b))(1, 2);

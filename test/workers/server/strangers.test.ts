@@ -100,7 +100,7 @@ test("requests beyond the limit of their connection are dropped: they become no 
   equal(requests, 1 + 16 + 1 + 1);
 });
 
-test("a refused upgrade is gone after a short time, whatever its client does", async () => {
+test("the connection of a refused upgrade is closed after a short time, whatever its client does", async () => {
   await open({ init: certificatesOnly, limits: { lingerMs: 20 } });
   const before = sockets();
   const socket = await client({ allowHalfOpen: true } as ConnectionOptions);
@@ -112,7 +112,7 @@ test("a refused upgrade is gone after a short time, whatever its client does", a
   while (sockets() > before + 1) await tick();
 });
 
-test("the kernel asks clients that say nothing whether they are still there", async () => {
+test("the kernel sends keep-alive probes to silent clients", async () => {
   await open();
   await client();
   const port = server.port.toString(16).toUpperCase().padStart(4, "0");

@@ -177,7 +177,7 @@ describe("a stream", () => {
     deepEqual((await server.ask("/portForward/default/web/uid-mirror")).status, 404);
   });
 
-  test("ends at both sides when the runtime ends it, with all that it said", async () => {
+  test("ends at both sides when the runtime ends it, with all output", async () => {
     onSwitched = (socket) => socket.end("last words");
     await open();
     const { socket, seen } = await upgrade("/attach/default/web/app?output=1");
@@ -283,7 +283,7 @@ describe("no stream", () => {
     await until(() => switched.every((socket) => socket.destroyed));
   });
 
-  test("for a client that is gone before the runtime answered", async () => {
+  test("for a client that disconnects before the runtime responds", async () => {
     await open();
     const held: Socket[] = [];
     streaming.removeAllListeners("upgrade");

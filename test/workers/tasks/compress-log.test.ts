@@ -10,7 +10,7 @@ import { compressLog } from "../../../src/workers/tasks/index.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 for (const size of [0, 1000, 3 * 1024 * 1024 + 17]) {
-  test(`${size} bytes come back; mode and time are kept, the plain file is gone`, async (t) => {
+  test(`${size} bytes are restored; mode and time are kept, the plain file is removed`, async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, "0.log.20260101-000000");
     const content = Buffer.alloc(size, "a line of a log\n");
@@ -28,7 +28,7 @@ for (const size of [0, 1000, 3 * 1024 * 1024 + 17]) {
   });
 }
 
-test("a file that is gone, and a place where nothing can be written", async (t) => {
+test("a missing file, and a folder that cannot be written", async (t) => {
   const folder = await temporaryFolder(t);
   assert.deepEqual(compressLog({ path: join(folder, "none") }), { outcome: "gone" });
   const path = join(folder, "0.log.20260101-000000");

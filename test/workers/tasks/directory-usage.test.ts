@@ -76,7 +76,7 @@ test("files that are removed between two jobs are not counted, and are no failur
   assert.deepEqual(next.trees, [{ bytes: 0, inodes: 0, done: true }]);
 });
 
-test("a job ends when its time is over, and the next one goes on", async (t) => {
+test("a job ends at its deadline, and the next one runs", async (t) => {
   const root = join(await temporaryFolder(t), "tree");
   await mkdir(root);
   for (let file = 0; file < 100; file++) await writeFile(join(root, String(file)), "");

@@ -13,7 +13,7 @@ const until = async (test: () => boolean): Promise<void> => {
   while (!test()) await new Promise(setImmediate);
 };
 
-test("services: nothing is followed before somebody asks; only names, addresses and ports are kept", async () => {
+test("services: nothing is watched before the first reader; only names, addresses and ports are kept", async () => {
   const { follow, replace, event, live } = followKit();
   const clock = new SteppedClock();
   const services = servicesCollection({ follow, clock });

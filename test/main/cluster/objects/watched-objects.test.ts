@@ -132,7 +132,7 @@ test("an object read beside the watch is reported as old when the watch has a ne
   }
 });
 
-test("an immutable object is not watched, and not kept when its last pod goes", async () => {
+test("an immutable object is not watched, and is dropped with its last pod", async () => {
   const { objects, live, replace, all } = world();
   objects.setReferences("u1", "ns", refs("a"));
   replace("=a", map(1, { immutable: true }));

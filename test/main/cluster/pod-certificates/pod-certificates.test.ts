@@ -223,7 +223,7 @@ test("an API server without the resource and an unknown key type are reported pl
   }
 });
 
-test("a request that somebody deletes is made anew, without hurry", async (t) => {
+test("a request that another client deletes is created again after a delay", async (t) => {
   const it = certificatesKit(t);
   it.certificates.wanted(podWith({}));
   await settled();
@@ -264,7 +264,7 @@ test("static pods are nothing to signers", async (t) => {
   await assert.rejects(it.keyNow(still), /static pod/);
 });
 
-test("loaded with the first pod; one that has gone meanwhile is not taken up", async (t) => {
+test("loaded with the first pod; a pod removed meanwhile is ignored", async (t) => {
   const it = certificatesKit(t);
   const lazy = new LazyPodCertificates({ ...it.deps, registry: new ThreadRegistry("main") }, log);
   const [stays, goes] = [podWith({}), podWith({})];

@@ -86,7 +86,7 @@ test("relative paths are beside the file", () => {
   equal(path("m", "kubeletCgroups"), "m");
 });
 
-describe("mistakes say where they stand", () => {
+describe("mistakes name their line and column", () => {
   const int32 = "expected a whole number from -2147483648 to 2147483647";
   const table: [string, string[]][] = [
     ["maxPod: 3", ["f:3:1: maxPod: unknown field; did you mean maxPods?"]],

@@ -177,7 +177,7 @@ for (const protocol of PROTOCOLS) {
       }
     });
 
-    it("tells of a call without answer", async () => {
+    it("reports a call without a response", async () => {
       await using rig = await rigOf(protocol, { limits: { timeoutMs: 30 } });
       await rejects(rig.client.get(NODES, { name: "n1" }), (error: Error) => {
         ok(isApiConnectionError(error));
@@ -205,7 +205,7 @@ for (const protocol of PROTOCOLS) {
       await rejects(client.get(NODES, { name: "n1" }), isApiConnectionError);
     });
 
-    it("goes on with a server that was restarted", async () => {
+    it("continues with a server that was restarted", async () => {
       await using first = await rigOf(protocol, { answer: echo });
       await first.client.get(NODES, { name: "n1" });
       await first.server.close();

@@ -97,7 +97,7 @@ describe("the watcher", () => {
     ok(log.closed);
   });
 
-  test("goes on behind records that were overwritten, and says so once", () => {
+  test("continues after overwritten records, and logs that once", () => {
     const log = new ModelKernelLog();
     log.put({ code: "EPIPE" });
     const { watcher, pids, kept } = start(log);
@@ -122,7 +122,7 @@ describe("the watcher", () => {
     match(kept.warnings().join("\n"), /^the OOM killer killed 10 more processes/);
   });
 
-  test("without the log, counts tell; why is said once", () => {
+  test("without the kernel log the counters are used; the reason is logged once", () => {
     const { watcher, records, tasks, kept } = start(
       Object.assign(new Error("EPERM: open '/dev/kmsg'"), { code: "EPERM" }),
     );
@@ -133,7 +133,7 @@ describe("the watcher", () => {
     match(kept.warnings().join("\n"), /^cannot read the kernel's log; .*EPERM.*; give the kubelet CAP_SYSLOG$/);
   });
 
-  test("a log that breaks is closed, and counts tell", () => {
+  test("a kernel log that fails is closed, and the counters are used", () => {
     const log = new ModelKernelLog();
     const { watcher, records, tasks, kept } = start(log);
     watcher.look();

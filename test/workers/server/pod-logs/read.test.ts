@@ -222,7 +222,7 @@ test("a line cut off by a full disk ends where its file does", async (t) => {
   assert.equal(await readAll(podLogs, { tailLines: 3 }), "cut o\nnext\nlast");
 });
 
-test("a broken compressed file is read as far as it goes and reported, and the others are read", async (t) => {
+test("a broken compressed file is read to its first error and reported, and the others are read", async (t) => {
   const podLogs = await temporaryFolder(t);
   await writeLog(podLogs, [{ stem: "20260101-000000", text: line("old") }, { text: line("new") }]);
   await writeFile(join(podLogs, "app", "0.log.20260102-000000.gz"), "no gzip at all");

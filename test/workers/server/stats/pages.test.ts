@@ -118,7 +118,7 @@ describe("/metrics/resource", () => {
     ]);
   });
 
-  test("a node that cannot be read says so", () => {
+  test("a node whose figures cannot be read reports an error", () => {
     deepEqual(
       lines(resourcePage(undefined)).filter((line) => !line.startsWith("#")),
       ["resource_scrape_error 1", ""],

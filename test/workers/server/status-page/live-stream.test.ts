@@ -171,7 +171,7 @@ test("a big state is sent in several messages, and stops while the connection is
   assert.equal(client.map.size, 10);
 });
 
-test("a part whose reading fails leaves what the client has", async () => {
+test("a part whose reading fails leaves the client's state unchanged", async () => {
   const clock = new SteppedClock();
   let fails = false;
   const feed = new Feed(

@@ -44,7 +44,7 @@ test("a sample has CPUs, memory and processes; the first has no CPUs, as there i
   await ring.stop();
 });
 
-test("it keeps one hour, the oldest sample goes first, and no timer is left after the stop", async () => {
+test("it keeps one hour, drops the oldest sample first, and leaves no timer after the stop", async () => {
   const { clock, ring, sample } = rig();
   ring.start();
   const all = await sample(SAMPLES + 50);

@@ -180,7 +180,7 @@ describe("a command over WebSocket v5", () => {
     client.close();
   });
 
-  test("tells its status last, after all output, to a client that reads late", async () => {
+  test("sends the status last, after all output, to a slow client", async () => {
     await openServer();
     const client = await command();
     client.socket.pause();

@@ -42,7 +42,7 @@ async function startProxy() {
 }
 
 describe("a proxy", () => {
-  it("tunnels the TLS connection, and says when it won't", async () => {
+  it("tunnels the TLS connection, and reports a refusal", async () => {
     const certs = await certFolder();
     try {
       const ca = await certs.ca("cluster");

@@ -30,7 +30,7 @@ describe("a client with a plugin", () => {
     deepEqual(rig.lines, []);
   });
 
-  it("tells why there is no other credential", async () => {
+  it("reports why there is no other credential", async () => {
     const file = join(dir, "once");
     const exec = await script(`[ -e ${file} ] && exit 4; : > ${file}; echo '${credential({ token: "secret" })}'`);
     const refuse: Answer = (_seen, response) => sendStatus(response, 401, "Unauthorized", "Unauthorized");

@@ -35,7 +35,7 @@ async function watched(text: string): Promise<{ names: string[]; skipped: number
   return { names, skipped };
 }
 
-test("a watch skips an object of more than 3 MiB and goes on with the next one", async () => {
+test("a watch skips an object of more than 3 MiB and continues with the next one", async () => {
   const found = await watched(
     line("a") + line("big", OBJECT_LIMIT + BLOCK) + line("b") + line("half", OBJECT_LIMIT / 2),
   );

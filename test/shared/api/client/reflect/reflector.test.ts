@@ -101,7 +101,7 @@ async function synced(options: ConstructorParameters<typeof ScriptedApi>[0] = {}
 }
 
 describe("a watch", () => {
-  it("goes on where the last one ended, without a list", async () => {
+  it("continues where the last one ended, without a list", async () => {
     const api = await synced();
     api.watch.send(modified("a", "6"), bookmark("8"));
     await api.step(1000);

@@ -38,7 +38,7 @@ const mend = async (api: ScriptedApi): Promise<void> => {
   await api.settle();
 };
 
-test("one line when the server goes away, one when all are watched again", async () => {
+test("one log line when the server stops, one when all are watched again", async () => {
   const { apis, lines } = await watching(3);
   for (const api of apis) await fail(api, new ApiConnectionError("connect ECONNREFUSED"));
   deepEqual(lines, [AWAY]);
