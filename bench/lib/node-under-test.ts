@@ -1,6 +1,7 @@
 // The kubelet as a process on a private containerd, with marks, manifests and figures about it.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { cgroupTrees } from "../../packaging/standalone/cgroups.js";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
 import { buildImages, importImages } from "../../packaging/standalone/images.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
@@ -60,10 +61,13 @@ export async function startNodeUnderTest(
       : { binary: process.env["NODELET_BENCH_CONTAINERD"] }),
   });
   await importImages(containerd.socket, await buildImages(join(base, "images")));
+  const cgroupRoot = `${containerd.cgroup}/k`;
+  // Upstream's kubelet starts only below a cgroup that exists.
+  for (const tree of await cgroupTrees()) await mkdir(join(tree, cgroupRoot), { recursive: true });
   const kubelet = await prepareKubelet({
     dir: join(base, "k"),
     endpoint: (await through?.(containerd.endpoint)) ?? containerd.endpoint,
-    cgroupRoot: `${containerd.cgroup}/k`,
+    cgroupRoot,
     readOnlyPort: READ_ONLY_PORT,
     healthzPort: HEALTHZ_PORT,
     nodeName: "bench",

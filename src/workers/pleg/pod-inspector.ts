@@ -50,6 +50,10 @@ interface Entry {
   containerIds: Set<string>;
   /** Exited containers never change again: their status is requested once. */
   exited: Map<string, ContainerStatus>;
+  /** Sandboxes as last inspected. */
+  sandboxes: Map<string, PodSandboxStatus>;
+  /** Something other than a call of main to a container may have changed a sandbox: their status is requested. */
+  sandboxesDue: boolean;
   /** Whether the id sets are known to be complete. */
   listed: boolean;
   running: boolean;
@@ -77,9 +81,14 @@ export class PodInspector {
     });
   }
 
-  /** Asks for an inspection. `hints` are objects that main made or removed. */
+  /**
+   * Asks for an inspection. `hints` are objects that main made or removed. After a call to a container alone its sandbox is as
+   * it was: a start of the container proves that, and a stop leaves the sandbox to its own stop. An exit of the sandbox meanwhile is
+   * found by an event or the next relist, which come without hints.
+   */
   request(uid: string, generation: number, hints: readonly InspectHint[]): void {
     const entry = this.entry(uid);
+    if (hints.length === 0 || hints.some(({ kind }) => kind !== "container")) entry.sandboxesDue = true;
     entry.generation = Math.max(entry.generation, generation);
     for (const hint of hints) applyHint(entry, hint);
     this.schedule(entry);
@@ -96,6 +105,7 @@ export class PodInspector {
     for (const id of ids.containerIds) entry.containerIds.add(id);
     for (const id of entry.exited.keys()) if (!ids.containerIds.includes(id)) entry.exited.delete(id);
     entry.listed = true;
+    entry.sandboxesDue = true;
     this.schedule(entry);
   }
 
@@ -130,6 +140,8 @@ export class PodInspector {
         sandboxIds: new Set(),
         containerIds: new Set(),
         exited: new Map(),
+        sandboxes: new Map(),
+        sandboxesDue: true,
         listed: this.knowsAll,
         running: false,
         again: false,
@@ -159,6 +171,7 @@ export class PodInspector {
       this.options.outcome.observed(pod);
     } catch (error) {
       entry.slow = true;
+      entry.sandboxesDue = true;
       this.options.outcome.failed(entry.uid, generation, error);
     } finally {
       entry.running = false;
@@ -170,6 +183,8 @@ export class PodInspector {
   private async inspect(entry: Entry, generation: number): Promise<ObservedPod> {
     const observedAt = this.options.clock.now();
     if (!entry.listed) await this.list(entry);
+    if (entry.sandboxesDue) entry.sandboxes.clear();
+    entry.sandboxesDue = false;
     const [sandboxes, containers] = await Promise.all([
       Promise.all([...entry.sandboxIds].map((id) => this.sandbox(entry, id))),
       Promise.all([...entry.containerIds].map((id) => this.container(entry, id))),
@@ -204,11 +219,15 @@ export class PodInspector {
   }
 
   private async sandbox(entry: Entry, podSandboxId: string): Promise<PodSandboxStatus | undefined> {
+    const known = entry.sandboxes.get(podSandboxId);
+    if (known !== undefined) return known;
     try {
       const reply = await this.options.cri.podSandboxStatus({ podSandboxId }, { deadlineMs: this.options.deadlineMs });
       if (reply.status === undefined) return undefined;
       checkAnswer("sandbox", entry.uid, podSandboxId, reply.status);
-      return stableSandbox(reply.status);
+      const status = stableSandbox(reply.status);
+      entry.sandboxes.set(podSandboxId, status);
+      return status;
     } catch (error) {
       if (!isNotFound(error)) throw error;
       entry.sandboxIds.delete(podSandboxId);
@@ -264,6 +283,7 @@ function applyHint(entry: Entry, hint: InspectHint): void {
       return;
     case "sandbox-removed":
       entry.sandboxIds.delete(hint.id);
+      entry.sandboxes.delete(hint.id);
       // A sandbox takes its containers along: with the last one all of them are gone.
       if (entry.listed && entry.sandboxIds.size === 0) {
         entry.containerIds.clear();

@@ -4,6 +4,7 @@ import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { podConfig, runPod } from "../../shared/cri/support.js";
 import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
@@ -125,7 +126,7 @@ test("hints save the lists, also for a pod never seen before; a list hint asks f
   world.fake.calls.length = 0;
   world.ask("uid-web", 2, [{ kind: "container", id: containerId }]);
   await until("answered", () => world.last("uid-web")?.generation === 2);
-  assert.deepEqual(verbs(), ["ContainerStatus", "PodSandboxStatus"]);
+  assert.deepEqual(verbs(), ["ContainerStatus"], "the container was started in a sandbox that is up");
 
   const unhinted = await world.client.createContainer({
     podSandboxId: sandboxId,
@@ -171,6 +172,32 @@ test("an exited container is not asked about again", async (t) => {
   await until("answered", () => world.last("uid-web")?.generation === 1);
   assert.equal(world.last("uid-web")?.containers[0]?.state, ContainerState.CONTAINER_EXITED);
   assert.equal(world.fake.calls.filter((call) => call.verb === "ContainerStatus").length, 0);
+});
+
+test("a call to a container alone does not ask about its sandbox; every other inspection does", async (t) => {
+  const world = await plegOn(t);
+  const { sandboxId, containerId } = await runPod(world.client, "web");
+  await world.started();
+  const asked = (): number => world.fake.calls.filter((call) => call.verb === "PodSandboxStatus").length;
+  let generation = 0;
+  const answered = async (hints: InspectHint[]): Promise<number> => {
+    const before = asked();
+    world.ask("uid-web", ++generation, hints);
+    await until("the request is answered", () => world.last("uid-web")?.generation === generation);
+    assert.equal(world.last("uid-web")?.sandboxes[0]?.id, sandboxId);
+    return asked() - before;
+  };
+  assert.equal(await answered([{ kind: "container", id: containerId }]), 0);
+  assert.equal(await answered([]), 1);
+  assert.equal(await answered([{ kind: "sandbox", id: sandboxId }]), 1);
+  assert.equal(await answered([{ kind: "container", id: containerId }]), 0);
+  assert.equal(await answered([{ kind: "relist", id: "" }]), 1);
+  world.fake.killSandbox(sandboxId);
+  // Requests of main came a moment ago: the relists leave the pod to the next one.
+  for (let i = 0; i < 3; i++) await world.relist();
+  await until("the end of the sandbox is told", () => {
+    return world.last("uid-web")?.sandboxes[0]?.state === PodSandboxState.SANDBOX_NOTREADY;
+  });
 });
 
 test("pods are inspected in parallel, at most so many at once", async (t) => {
