@@ -24,7 +24,7 @@ test("each script has one intact code cache, which V8 takes under the flags of t
   // In a process with the kubelet's flags, as the cache's name contains them.
   const check = `
     const { readFileSync } = require("node:fs"); const v8 = require("node:v8"); const { Script } = require("node:vm");
-    v8.setFlagsFromString("--no-maglev"); v8.setFlagsFromString("--max-semi-space-size=1");
+    for (const flag of ["--no-maglev", "--no-parallel-scavenge", "--max-semi-space-size=1"]) v8.setFlagsFromString(flag);
     const tag = v8.cachedDataVersionTag().toString(16).padStart(8, "0");
     const bad = JSON.parse(readFileSync(0, "utf8")).filter((file) => {
       const cachedData = readFileSync(file + "." + tag + ".cache").subarray(8);

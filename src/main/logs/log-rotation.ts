@@ -178,20 +178,23 @@ export class LogRotation {
   private async measure(entry: Entry): Promise<Growth | undefined> {
     const { last, waitedMs, log } = entry;
     const now = this.deps.clock.monotonic();
-    let size: number;
-    let ino: bigint;
+    let stats: { size: bigint; ino: bigint };
     try {
-      const stats = await inLogFolder(log.path, (path) => statUntrusted(path));
-      size = Number(stats.size);
-      ino = stats.ino;
+      // One way into the folder: it costs more than the looks inside.
+      stats = await inLogFolder(log.path, async (path) => {
+        const found = await statUntrusted(path);
+        if (entry.othersChanged) {
+          entry.othersChanged = false;
+          entry.others = await sizeOfOthers(path);
+        }
+        return found;
+      });
     } catch (error) {
       if (errorCode(error) !== "ENOENT") throw error;
       return undefined;
     }
-    if (entry.othersChanged) {
-      entry.othersChanged = false;
-      entry.others = await sizeOfOthers(log.path);
-    }
+    const { ino } = stats;
+    const size = Number(stats.size);
     entry.last = { size, ino, at: now };
     if (last?.ino !== ino) return { size, grown: size, elapsedMs: 0, waitedMs };
     return { size, grown: size - last.size, elapsedMs: now - last.at, waitedMs };
@@ -277,14 +280,13 @@ function afterRotation(growth: Growth | undefined): Growth {
   return { ...growth, size: 0, elapsedMs: growth.elapsedMs > 0 ? growth.elapsedMs : SOONEST_MS };
 }
 
-/** Files that vanish meanwhile take up nothing. */
+/** Beside the file, whose folder is open. Files that vanish meanwhile take up nothing. */
 async function sizeOfOthers(path: string): Promise<number> {
-  return await inUntrustedFolder(dirname(path), async (folder) => {
-    let sum = 0;
-    for (const name of await namesOf(folder, (other) => other !== basename(path)))
-      sum += await sizeOf(join(folder, name));
-    return sum;
-  });
+  const folder = dirname(path);
+  let sum = 0;
+  for (const name of await namesOf(folder, (other) => other !== basename(path)))
+    sum += await sizeOf(join(folder, name));
+  return sum;
 }
 
 /** Only regular files count: a container may have planted others. */

@@ -24,13 +24,14 @@ export async function releasePod(runtime: NodeRuntime, uid: string, signal: Abor
 
 /**
  * Rejects when a volume is still busy or a file can't go; to be repeated until it resolves. The logs of a pod that comes
- * back under its UID stay: they tell how often its containers have run. `pod`: its definition, where that is known.
+ * back under its UID stay: they tell how often its containers have run. `pod`: its definition, where that is known. `links`:
+ * all links to its logs, where those are known.
  */
 export async function cleanUpPod(
   runtime: NodeRuntime,
   uid: string,
   signal: AbortSignal,
-  { pod, comesBack = false }: { pod?: Pod | undefined; comesBack?: boolean } = {},
+  { pod, comesBack = false, links }: { pod?: Pod | undefined; comesBack?: boolean; links?: string[] | undefined } = {},
 ): Promise<void> {
   const cluster = runtime.cluster?.();
   cluster?.podGone(uid);
@@ -41,11 +42,16 @@ export async function cleanUpPod(
   ]);
   // Its directory held the record of its ids: from here on they may be another pod's.
   runtime.userNamespaces.release(uid);
-  if (!comesBack) await removeLogs(runtime, uid, pod);
+  if (!comesBack) await removeLogs(runtime, uid, pod, links);
 }
 
 /** The log directory's name ends in the UID; links to it are beside those of other pods. */
-async function removeLogs(runtime: NodeRuntime, uid: string, pod: Pod | undefined): Promise<void> {
+async function removeLogs(
+  runtime: NodeRuntime,
+  uid: string,
+  pod: Pod | undefined,
+  links: readonly string[] | undefined,
+): Promise<void> {
   const { podLogsDir, containerLogsDir } = runtime.settings;
   const directories =
     pod === undefined
@@ -54,7 +60,8 @@ async function removeLogs(runtime: NodeRuntime, uid: string, pod: Pod | undefine
   for (const name of directories) {
     const directory = join(podLogsDir, name);
     const [namespace = "", podName = ""] = name.split("_");
-    await unlessGone(removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory));
+    if (links === undefined) await unlessGone(removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory));
+    else await Promise.all(links.map((link) => unlessGone(unlink(link))));
     await removeFiles(directory);
   }
 }

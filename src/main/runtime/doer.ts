@@ -12,6 +12,7 @@ import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
 import { killContainer, runPreStopAhead, Stopping } from "./kill-container.js";
 import type { NodeRuntime } from "./node-runtime.js";
+import { PodLogFiles } from "./pod-log-files.js";
 import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js";
 import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
@@ -43,6 +44,7 @@ export class Doer implements StepDoer {
   /** The pod's cgroup was last set to more than the pod's allocation. */
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
+  private readonly logFiles = new PodLogFiles();
 
   /** Drops the state of containers that the runtime no longer has. */
   onObserved(observed: ObservedPod): void {
@@ -112,7 +114,11 @@ export class Doer implements StepDoer {
         return [];
       case "clean-up":
         this.environment = undefined;
-        await cleanUpPod(this.runtime, this.uid, signal, { pod, comesBack: this.comesBack() });
+        await cleanUpPod(this.runtime, this.uid, signal, {
+          pod,
+          comesBack: this.comesBack(),
+          links: this.logFiles.takeLinks(),
+        });
         return [];
     }
   }
@@ -140,7 +146,7 @@ export class Doer implements StepDoer {
       if (!failed) return prepared;
     }
     const sized = outgrown(pod, this.actuated());
-    const prepared = await preparePod(this.runtime, pod, signal, sized === pod ? undefined : sized);
+    const prepared = await preparePod(this.runtime, pod, signal, this.logFiles, sized === pod ? undefined : sized);
     this.outgrown = sized !== pod;
     this.environment = { pod, prepared };
     this.onCgroup(this.uid, prepared.cgroup.watchDirs);

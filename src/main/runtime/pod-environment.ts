@@ -9,12 +9,14 @@ import type { VolumePlace } from "../volumes/place.js";
 import { podDirMode } from "../model/data-dirs.js";
 import { podLogDirectory } from "../model/log-paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
+import type { PodLogFiles } from "./pod-log-files.js";
 import { PodCgroupError, PodDirectoriesError } from "../model/step-errors.js";
 import { firstDirectories } from "../../shared/fs/pod-paths.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;
   logDirectory: string;
+  logFiles: PodLogFiles;
   /** The node's resolver settings as the pod's sandbox got them: read once. */
   dns(): Promise<NodeDns>;
   /** By volume name. Containers wait for it; the sandbox does only while many pods wait for theirs (sandboxes-ahead.ts). */
@@ -29,6 +31,7 @@ export async function preparePod(
   runtime: NodeRuntime,
   pod: Pod,
   signal: AbortSignal,
+  logFiles: PodLogFiles,
   sized?: Pod,
 ): Promise<PodEnvironment> {
   const { settings } = runtime;
@@ -53,10 +56,13 @@ export async function preparePod(
       traced(trace, { uid, stage: "cgroup" }, () => runtime.cgroups.ensurePod(pod, sized)),
       PodCgroupError,
     ),
-    orElse(mkdir(logDirectory, { recursive: true, mode: 0o755 }), PodDirectoriesError),
+    orElse(
+      mkdir(logDirectory, { recursive: true, mode: 0o755 }).then((made) => logFiles.onDirectory(made !== undefined)),
+      PodDirectoriesError,
+    ),
     directories,
   ]);
-  return { cgroup, logDirectory, dns: readOnce(() => runtime.dns()), volumes };
+  return { cgroup, logDirectory, logFiles, dns: readOnce(() => runtime.dns()), volumes };
 }
 
 /** The pod's cgroup alone. Rejects with PodCgroupError. */

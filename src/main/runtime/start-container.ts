@@ -79,10 +79,11 @@ async function start(
   imageAhead: Promise<ReadyImage> | undefined,
 ): Promise<InspectHint[]> {
   const { cri } = runtime;
+  const isFirstRun = environment.logFiles.isFirstRun(step.container.name);
   const sandbox = await sandboxSettings(runtime, pod, environment, step.sandboxAttempt);
   const [image, restartCount, volumes] = await Promise.all([
     imageAhead ?? runtime.images.ensure(pod, step.container, sandbox, signal),
-    step.restartCount ?? countFromLogs(environment, step),
+    step.restartCount ?? (isFirstRun ? 0 : countFromLogs(environment, step)),
     // Volumes that are not there fail the pod's sync, not the container: it shows as being created meanwhile.
     environment.volumes,
   ]);
@@ -285,6 +286,7 @@ async function linkLog(
   const target = join(environment.logDirectory, containerLogPath(step.container.name, restartCount));
   try {
     await makeLink(target, link);
+    environment.logFiles.onLink(link);
   } catch (error) {
     runtime.log.warn({ err: error, link }, `cannot create the log symlink ${link}; log collectors will miss it`);
   }

@@ -15,8 +15,15 @@ const SEMI_SPACE_MIB = 1;
  */
 const NO_MIDDLE_COMPILER = "--no-maglev";
 
+/**
+ * Without threads that help to collect young garbage: each has pages of its own to copy to, which stay half empty. After 150 pods in bursts
+ * the process holds 26 MiB less on Node 20, 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
+ */
+const NO_HELPERS_FOR_YOUNG_GARBAGE = "--no-parallel-scavenge";
+
 /** Call before the first thread starts. */
 export function setV8Flags(): void {
   setFlagsFromString(NO_MIDDLE_COMPILER);
+  setFlagsFromString(NO_HELPERS_FOR_YOUNG_GARBAGE);
   setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MIB}`);
 }

@@ -3,7 +3,7 @@
 // mount that does not respond; a listing holds a bounded number of names, however many were planted, and other work goes on
 // between its parts.
 import { constants, type Dirent } from "node:fs";
-import { open, opendir, stat, type FileHandle } from "node:fs/promises";
+import { open, opendir, readdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "../errors/thrown.js";
 import { O_PATH } from "./untrusted-file.js";
@@ -16,6 +16,8 @@ export const MOST_NAMES = 10_000;
 const MOST_ENTRIES = 1_000_000;
 /** Entries of one call in libuv's pool, and of one turn of the event loop. */
 const BATCH = 256;
+/** Size of a folder that holds a few hundred entries at most; an entry takes at least 16 bytes, on some file systems 1. */
+const SMALL_BYTES = 4096;
 
 /** The path is a symbolic link, FIFO, device, socket or file instead of a folder; it was not entered. */
 export class NotFolderError extends Error {
@@ -71,8 +73,17 @@ async function openFolder(path: string, levels: number): Promise<FileHandle> {
   throw new NotFolderError(path);
 }
 
-/** In parts; the folder is closed on every way out. @throws FolderTooBigError past a million entries, or a system error */
+/**
+ * A small folder in one part, others in several; the folder is closed on every way out. Most folders of pods are small: one part
+ * costs half the system calls of several. @throws FolderTooBigError past a million entries, or a system error
+ */
 export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  const { size } = await stat(folder);
+  // File systems of the kernel's own give 0, whatever the folder holds.
+  if (size > 0 && size <= SMALL_BYTES) {
+    yield* await readdir(folder, { withFileTypes: true });
+    return;
+  }
   let seen = 0;
   for await (const entry of await opendir(folder, { bufferSize: BATCH })) {
     if (++seen > MOST_ENTRIES) throw new FolderTooBigError(folder, MOST_ENTRIES);

@@ -25,6 +25,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   events: [...EVENT_FIELDS.map((field) => `involvedObject.${field}`), "reason", "reportingComponent", "source", "type"],
   "certificatesigningrequests.certificates.k8s.io": ["spec.signerName"],
   "clustertrustbundles.certificates.k8s.io": ["spec.signerName"],
+  // Upstream's kubelet watches the services that have a cluster IP.
+  services: ["spec.clusterIP", "spec.type"],
   "podcertificaterequests.certificates.k8s.io": ["spec.signerName", "spec.nodeName"],
   "resourceslices.resource.k8s.io": ["spec.nodeName", "spec.driver"],
 };
