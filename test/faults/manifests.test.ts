@@ -195,8 +195,11 @@ test(
       tasks: pool,
       log,
       clock: systemClock,
-      onChange: ({ kind, pod }) => changes.push(`${kind} ${pod.metadata.name}`),
-      onSourcesSeen: () => undefined,
+      loop: {
+        onPodChange: ({ kind, pod }) => changes.push(`${kind} ${pod.metadata.name}`),
+        onSourcesSeen: () => undefined,
+        onStaticSourcesSeen: () => undefined,
+      },
     });
     t.after(() => sources.stop());
     await until("all files judged", () => sources.allSourcesSeen(), 100_000);

@@ -15,11 +15,7 @@ export function startPodSources(
 ): Sources {
   const { rootDir } = settings;
   return startSources({
-    staticPodPath: settings.sources.staticPodPath,
-    staticPodURL: settings.sources.staticPodURL,
-    staticPodURLHeader: settings.sources.staticPodURLHeader,
-    fileCheckFrequencyMs: settings.sources.fileCheckFrequencyMs,
-    httpCheckFrequencyMs: settings.sources.httpCheckFrequencyMs,
+    ...settings.sources,
     preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
     nodeName: settings.nodeName,
     earlier: {
@@ -33,11 +29,8 @@ export function startPodSources(
         return { sandboxes: sandboxes.items, containers: containers.containers };
       },
     },
-    ...{ tasks, clock, log },
-    onChange: (change) => loop.onPodChange(change),
-    onSourcesSeen: () => loop.onSourcesSeen(),
+    ...{ loop, tasks, clock, log },
     withApi: membership !== undefined,
-    onStaticSourcesSeen: () => loop.onStaticSourcesSeen(),
   });
 }
 

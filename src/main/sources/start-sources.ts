@@ -25,14 +25,20 @@ export interface SourcesOptions {
   tasks: Pick<TasksPool, "run">;
   log: Logger;
   clock: Clock;
-  /** Called once per change, in order; never during startSources itself. */
-  onChange: (change: PodChange) => void;
-  /** Called once, when every configured source has delivered a whole set (after the changes of that set). */
-  onSourcesSeen: () => void;
-  /** There is an API server: nothing is concluded before its pods are known. They come through `Sources.api`. */
+  /** There is an API server: all sources are seen only after its pods, which come through `Sources.api`. */
   withApi?: boolean;
+  /** Receives the changes. */
+  loop: PodChangeLoop;
+}
+
+/** The syncLoop, as the sources see it. */
+export interface PodChangeLoop {
+  /** Called once per change, in order; never during startSources itself. */
+  onPodChange(change: PodChange): void;
+  /** Called once, when every configured source has delivered a whole set (after the changes of that set). */
+  onSourcesSeen(): void;
   /** Called once, when the sources of static pods have delivered whole sets; only with an API server. */
-  onStaticSourcesSeen?: () => void;
+  onStaticSourcesSeen(): void;
 }
 
 /** Takes the pods that the API server has for this node. */
@@ -71,14 +77,14 @@ export function startSources(options: SourcesOptions): Sources {
   const announce = (): void => {
     if (!staticAnnounced && !stopped && merger.staticSourcesSeen()) {
       staticAnnounced = true;
-      options.onStaticSourcesSeen?.();
+      options.loop.onStaticSourcesSeen();
     }
     if (announced || stopped || !merger.allSourcesSeen()) return;
     announced = true;
-    options.onSourcesSeen();
+    options.loop.onSourcesSeen();
   };
   const onDelivery = ({ changes, conflicts: found }: Delivery): void => {
-    for (const change of changes) options.onChange(change);
+    for (const change of changes) options.loop.onPodChange(change);
     for (const { uid, source, pod } of found) {
       const key = `${source} ${uid} ${pod}`;
       if (conflicts.has(key)) continue;

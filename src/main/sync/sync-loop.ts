@@ -10,6 +10,7 @@ import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PodChangeLoop } from "../sources/start-sources.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
@@ -44,7 +45,7 @@ export interface SyncLoopDeps {
 const GRACE_ANNOTATION = "io.kubernetes.pod.terminationGracePeriod";
 const DEFAULT_GRACE_SECONDS = 30;
 
-export class SyncLoop {
+export class SyncLoop implements PodChangeLoop {
   private sourcesSeen = false;
   private staticSourcesSeen = false;
   /** Changes that came before the runtime was known, in order. */

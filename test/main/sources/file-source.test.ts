@@ -48,11 +48,14 @@ async function start(
     tasks,
     log,
     clock: systemClock,
-    onChange: (change) => {
-      pods.push(change);
-      changes.push(`${change.kind} ${change.pod.metadata.name}`);
+    loop: {
+      onPodChange: (change) => {
+        pods.push(change);
+        changes.push(`${change.kind} ${change.pod.metadata.name}`);
+      },
+      onSourcesSeen: () => seen++,
+      onStaticSourcesSeen: () => undefined,
     },
-    onSourcesSeen: () => seen++,
     ...more,
   });
   t.after(() => sources.stop());
@@ -301,8 +304,11 @@ test("after stop nothing is delivered", async (t) => {
     tasks,
     log: keptLog().log,
     clock: systemClock,
-    onChange: () => changes++,
-    onSourcesSeen: () => undefined,
+    loop: {
+      onPodChange: () => changes++,
+      onSourcesSeen: () => undefined,
+      onStaticSourcesSeen: () => undefined,
+    },
   });
   await until("seen", () => sources.allSourcesSeen());
   await writeFile(join(folder, "a.yaml"), manifest("a"));

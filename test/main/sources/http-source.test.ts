@@ -54,8 +54,11 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
     tasks,
     log,
     clock: systemClock,
-    onChange: ({ kind, pod }) => changes.push(`${kind} ${pod.metadata.name}`),
-    onSourcesSeen: () => (seen = true),
+    loop: {
+      onPodChange: ({ kind, pod }) => changes.push(`${kind} ${pod.metadata.name}`),
+      onSourcesSeen: () => (seen = true),
+      onStaticSourcesSeen: () => undefined,
+    },
   });
   t.after(() => sources.stop());
   return { answer: (next) => (handler = next), changes, errors, requests, decodes: () => decodes, seen: () => seen };
