@@ -79,18 +79,18 @@ export function programOf(done: (code: number) => void): Command {
         await watched(context(), watch, (shown) => podsCommand(shown, namespace === undefined ? {} : { namespace })),
       );
     });
-  pod("why <pod>", "why a pod does not run, is not ready, restarts, or does not go away").action(
-    async (name: string, { namespace }: Namespaced) => {
+  pod("why <pod>", "why a pod does not run, is not ready, restarts, or does not go away")
+    .option("-w, --watch", "show it again every 2 s")
+    .action(async (name: string, { watch = false, namespace }: Watched & Namespaced) => {
       const { whyCommand } = await import("./commands/why.js");
-      done(await whyCommand(context(), name, namespace));
-    },
-  );
-  pod("pod <pod>", "one pod with its containers, conditions and volumes").action(
-    async (name: string, { namespace }: Namespaced) => {
+      done(await watched(context(), watch, (shown) => whyCommand(shown, name, namespace)));
+    });
+  pod("pod <pod>", "one pod with its containers, conditions and volumes")
+    .option("-w, --watch", "show it again every 2 s")
+    .action(async (name: string, { watch = false, namespace }: Watched & Namespaced) => {
       const { podCommand } = await import("./commands/pod.js");
-      done(await podCommand(context(), name, namespace));
-    },
-  );
+      done(await watched(context(), watch, (shown) => podCommand(shown, name, namespace)));
+    });
   pod("timeline <pod>", "the steps of a pod's start as bars")
     .option("--svg <file>", "write them as an SVG file")
     .action(async (name: string, options: TimelineOptions) => {
@@ -136,15 +136,38 @@ export function programOf(done: (code: number) => void): Command {
       });
   }
   command("config", "the effective configuration with the origin of each value")
-    .option("--diff", "only values that are not the default")
-    .action(async (options: { diff?: boolean }) => {
+    .option(
+      "--diff [file]",
+      "only values that are not the default; with a file: values that differ from it (a KubeletConfiguration, or the answer of /configz)",
+    )
+    .action(async (options: { diff?: boolean | string }) => {
       const { configCommand } = await import("./commands/config.js");
       done(await configCommand(context(), options));
     });
-  command("images", "the images, who uses them, and what garbage collection would remove").action(async () => {
-    const { imagesCommand } = await import("./commands/images.js");
-    done(await imagesCommand(context()));
-  });
+  command("images", "the images, who uses them, and what garbage collection would remove, and when")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async ({ watch = false }: Watched) => {
+      const { imagesCommand } = await import("./commands/images.js");
+      done(await watched(context(), watch, imagesCommand));
+    });
+  pod("volumes [pod]", "the volumes of the pods: plugin, state, usage")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async (name: string | undefined, { watch = false, ...options }: Watched & Namespaced) => {
+      const { volumesCommand } = await import("./commands/volumes.js");
+      done(await watched(context(), watch, (shown) => volumesCommand(shown, name, options)));
+    });
+  command("devices", "devices, exclusive CPUs and memory: which container holds them, and which are free")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async ({ watch = false }: Watched) => {
+      const { devicesCommand } = await import("./commands/devices.js");
+      done(await watched(context(), watch, devicesCommand));
+    });
+  pod("cgroups", "limits and usage of the cgroups of QoS classes, pods and containers, as the kernel has them")
+    .option("-w, --watch", "show them again every 2 s")
+    .action(async ({ watch = false, ...options }: Watched & Namespaced) => {
+      const { cgroupsCommand } = await import("./commands/cgroups.js");
+      done(await watched(context(), watch, (shown) => cgroupsCommand(shown, options)));
+    });
   command("doctor", "check the machine: kernel, cgroups, network, runtime, disks and more").action(async () => {
     const { doctorCommand } = await import("./commands/doctor.js");
     done(await doctorCommand(context()));

@@ -1,7 +1,7 @@
 // The nodelet command through its executable, against a whole kubelet on real containerd.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -102,8 +102,40 @@ describe("the nodelet command", () => {
 
   test("images shows who uses an image, and when garbage collection begins", async () => {
     const { stdout } = await nodelet(node, "images");
-    assert.match(stdout, / used +default\/web-testnode/);
+    assert.match(stdout, / used +now +- +default\/web-testnode/);
     assert.match(stdout, /Image garbage collection is off/);
+  });
+
+  test("config --diff with a file exits with 1 when something differs, with 0 when nothing does", async () => {
+    const file = join(node.kubelet.dir, "other.json");
+    const configz = await nodelet(node, "-o", "json", "config");
+    await writeFile(file, JSON.stringify({ kubeletconfig: JSON.parse(configz.stdout) as object }));
+    const same = await nodelet(node, "config", "--diff", file);
+    assert.deepEqual([same.code, same.stdout], [0, `no field differs from ${file}\n`], same.stdout + same.stderr);
+    await writeFile(file, "kind: KubeletConfiguration\nmaxPods: 7\n");
+    const other = await nodelet(node, "config", "--diff", file);
+    assert.equal(other.code, 1);
+    assert.match(other.stdout, /^maxPods +110 +7$/m);
+    assert.equal((await nodelet(node, "config", "--diff", "/does/not/exist")).code, 2);
+  });
+
+  test("volumes, cgroups and devices show what the pod has", async () => {
+    const resources = { limits: { cpu: "150m", memory: "48Mi" } };
+    const app = shell("app", IDLE, { resources, volumeMounts: [{ name: "data", mountPath: "/data" }] });
+    await node.writeManifest(
+      "holds",
+      manifest("holds", [app], { spec: { volumes: [{ name: "data", emptyDir: {} }] } }),
+    );
+    await waitForPod(node, "holds", ({ status }) => status?.phase === "Running", "running");
+    const volumes = await nodelet(node, "volumes");
+    assert.match(volumes.stdout, /^default\/holds-testnode +data +kubernetes\.io\/empty-dir +set up/m);
+    const cgroups = await nodelet(node, "cgroups");
+    assert.match(cgroups.stdout, /^all pods +/m);
+    assert.match(cgroups.stdout, /^default\/holds-testnode app +150m +\d+ +\d+ +[\d.]+ \w+ +48\.0 MiB/m);
+    const devices = await nodelet(node, "devices");
+    assert.equal(devices.code, 0, devices.stderr);
+    assert.match(devices.stdout, /no device plugin offers devices[^]*exclusive CPUs: none/);
+    await node.removeManifest("holds");
   });
 
   test("doctor judges the machine", async () => {

@@ -1,12 +1,24 @@
-// nodelet config: the effective configuration with the origin of each value; --diff shows what is not the default.
+// nodelet config: the effective configuration with the origin of each value; --diff shows what is not the default, or what differs from
+// a file or from the configuration of another kubelet.
+import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { differences, otherConfig, type Difference } from "../config-diff.js";
 import { configLines, type Configz } from "../config-lines.js";
 import type { Context } from "../context.js";
-import { EXIT, type ExitCode } from "../errors.js";
+import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 
-export async function configCommand(context: Context, { diff = false }: { diff?: boolean }): Promise<ExitCode> {
+/** Far above any configuration. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** `diff` true: against the defaults; a text: the file to compare with. */
+export async function configCommand(
+  context: Context,
+  { diff = false }: { diff?: boolean | string },
+): Promise<ExitCode> {
   const { kubeletconfig, origins } = await context.client.json<Configz>("/configz?origin=1");
+  if (typeof diff === "string") return await diffCommand(context, kubeletconfig, diff);
   const lines = configLines(kubeletconfig, origins).filter(({ origin }) => !diff || origin !== "default");
   await print(context, diff ? lines : kubeletconfig, () =>
     lines.length === 0
@@ -22,4 +34,37 @@ export async function configCommand(context: Context, { diff = false }: { diff?:
         ),
   );
   return EXIT.fine;
+}
+
+/** Exits as diff(1): 1 when something differs. */
+async function diffCommand(context: Context, here: Record<string, unknown>, file: string): Promise<ExitCode> {
+  const { config, whole } = otherConfig(await textOf(file), file);
+  const found = differences(here, config, whole);
+  await print(context, found, () => diffText(context, found, file));
+  return found.length === 0 ? EXIT.fine : EXIT.wrong;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    if ((await stat(file)).size > MAX_BYTES)
+      throw new CliError(EXIT.usage, `${file} is larger than ${MAX_BYTES} bytes`);
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(EXIT.usage, `${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function diffText({ columns }: Pick<Context, "columns">, found: readonly Difference[], file: string): string {
+  if (found.length === 0) return `no field differs from ${file}\n`;
+  const shown = (value: unknown): string => (value === undefined ? "-" : JSON.stringify(value));
+  return table(
+    [
+      { title: "FIELD", text: ({ field }) => field },
+      { title: "THIS KUBELET", text: ({ here }) => shown(here) },
+      { title: file, text: ({ there }) => shown(there) },
+    ],
+    found,
+    columns,
+  );
 }

@@ -44,3 +44,14 @@ export function timeOf(text: string | null | undefined): number | undefined {
   const ms = text == null ? NaN : Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }
+
+const MS_OF: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** "1h30m", "0s"; undefined for other text. */
+export function durationMs(text: string): number | undefined {
+  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:h|ms|m|s)){1,4}$/.test(text)) return undefined;
+  return [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)].reduce(
+    (sum, [, amount, unit = ""]) => sum + Number(amount) * (MS_OF[unit] ?? 0),
+    0,
+  );
+}

@@ -93,6 +93,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
                 startedAt,
               },
               events: events.store,
+              unusedImages: () => threads.of["image-gc"].thread.call.unusedImages(),
             }),
           ),
       },

@@ -18,6 +18,7 @@ import type { Breakable } from "../threads/thread-host.js";
 
 export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   events: EventStore;
+  unusedImages: ThreadOwner["unusedImages"];
   timelines: Timelines;
   collection: NodeCollection;
   eviction: LateEviction;
@@ -42,6 +43,7 @@ export function threadOwner(deps: ThreadOwnerDeps): ThreadOwner {
     nodeFacts: async () => (await import("./facts.js")).nodeFacts(deps),
     podFacts: async (namespace, name) => (await import("./facts.js")).podFacts(deps, namespace, name),
     events: () => events.all(),
+    unusedImages: () => deps.unusedImages(),
   };
 }
 

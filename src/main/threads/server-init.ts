@@ -26,6 +26,7 @@ export function serverUpcalls(deps: ThreadDeps<"server">): ServerUpcalls {
     nodeFacts: async () => (await owner).nodeFacts(),
     podFacts: async (namespace, name) => (await owner).podFacts(namespace, name),
     events: async () => (await owner).events(),
+    unusedImages: async () => (await owner).unusedImages(),
   };
 }
 

@@ -6,7 +6,7 @@ import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
-import type { ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import type { ImageGcUpcalls, UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { Eviction } from "../eviction/eviction.js";
 
 export type EvictionOwner = Pick<Eviction, "pods" | "ordersUnderWay" | "pressures" | "onRecord" | "upcalls">;
@@ -42,4 +42,6 @@ export interface ThreadOwner {
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
   /** The kept events, least recently recorded first. */
   events(): Event[];
+  /** In the order in which collection removes them. */
+  unusedImages(): Promise<UnusedImage[]>;
 }

@@ -63,7 +63,18 @@ export interface FreedImages {
   bytes: number;
 }
 
+/** An image that no container uses, as collection knows it. Moments are milliseconds since the epoch. */
+export interface UnusedImage {
+  id: string;
+  /** Absent: no use was seen since the kubelet started. */
+  lastUsedAt?: number;
+  /** Absent: it was there before the kubelet started. */
+  firstSeenAt?: number;
+}
+
 export interface ImageGcControl {
+  /** As of the last detection, in the order in which collection removes them. */
+  unusedImages(): Promise<UnusedImage[]>;
   /** The disk is short: removes every unused image, except those just used or younger than imageMinimumGCAge. */
   removeUnused(): Promise<FreedImages>;
   /** For the Node object: biggest first, at most five names each; a negative `max` means all. */

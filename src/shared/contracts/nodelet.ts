@@ -130,6 +130,14 @@ export interface NodeletEvents {
 
 /** GET /nodelet/images: the runtime's images and who uses them. */
 export interface NodeletImages {
-  images: { id: string; names: string[]; sizeBytes: number; pinned: boolean; usedBy: string[] }[];
+  images: {
+    id: string;
+    names: string[];
+    sizeBytes: number;
+    pinned: boolean;
+    usedBy: string[];
+    /** Collection may remove it: the first has order 1. Absent: in use, pinned, or not known. */
+    removal?: { order: number; lastUsedAt?: number; firstSeenAt?: number };
+  }[];
   fileSystem?: { usedBytes: number; availableBytes: number; capacityBytes: number };
 }

@@ -5,6 +5,7 @@ import type { Pod } from "../api/pod.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
+import type { UnusedImage } from "./image-gc.js";
 import type { Event } from "../api/event.js";
 import type { NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
@@ -65,6 +66,8 @@ export interface ServerUpcalls {
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
   /** The kept events, least recently recorded first. */
   events(): Promise<Event[]>;
+  /** In the order in which collection removes them. */
+  unusedImages(): Promise<UnusedImage[]>;
 }
 
 /** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */

@@ -3,7 +3,13 @@
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
-import type { FreedImages, ImageGcEventReason, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
+import type {
+  FreedImages,
+  ImageGcEventReason,
+  ImageGcInit,
+  ImageGcUpcalls,
+  UnusedImage,
+} from "../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -92,6 +98,17 @@ export class ImageGc {
       await this.look();
       return this.freeSpace(inEvictionOrder(this.records.all()), Infinity, runAt);
     });
+  }
+
+  /** In the order of removal, as of the last detection. */
+  unusedImages(): UnusedImage[] {
+    const { clock } = this.deps;
+    const wall = (steady: number): number => Math.round(steady + clock.now() - clock.steady());
+    return inEvictionOrder(this.records.all()).map(({ id, lastUsed, firstSeen }) => ({
+      id,
+      ...(lastUsed !== NEVER && { lastUsedAt: wall(lastUsed) }),
+      ...(firstSeen !== NEVER && { firstSeenAt: wall(firstSeen) }),
+    }));
   }
 
   private get stopped(): boolean {

@@ -54,6 +54,7 @@ runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => 
   return Promise.resolve({
     control: {
       removeUnused: () => gc.removeUnused(),
+      unusedImages: () => Promise.resolve(gc.unusedImages()),
       biggestImages: (max) => biggestImages(images, max),
       metrics: () => registry.exportSnapshot(),
     },

@@ -3,6 +3,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
+import type { UnusedImage } from "../../shared/contracts/image-gc.js";
 import { POD_KEY } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -42,6 +43,7 @@ export interface StatusPageDeps {
     nodeFacts(): Promise<NodeFacts>;
     podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
     timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
+    unusedImages(): Promise<UnusedImage[]>;
   };
   status: Omit<StatusDeps, "facts" | "threads" | "clock">;
   threads: () => readonly ThreadSnapshot[];
@@ -136,9 +138,12 @@ export class StatusPage {
   }
 
   private async images(): Promise<Entries> {
-    const { images, pods } = this.deps;
+    const { images, pods, upcalls } = this.deps;
     try {
-      return entry("images", await nodeletImages({ images, pods: () => pods.all() }));
+      return entry(
+        "images",
+        await nodeletImages({ images, pods: () => pods.all(), unused: () => upcalls.unusedImages() }),
+      );
     } catch (error) {
       return entry("problem", messageOf(error));
     }

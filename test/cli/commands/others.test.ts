@@ -1,16 +1,19 @@
 // The other commands' texts: timeline, top, images, config, doctor, and the masking of secrets.
-import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { maskPod, maskText } from "../../../src/cli/bundle/mask.js";
 import { tar } from "../../../src/cli/bundle/tar.js";
 import { configLines } from "../../../src/cli/config-lines.js";
 import { doctorText } from "../../../src/cli/commands/doctor.js";
+import { allocationsOf, devicesText } from "../../../src/cli/commands/devices.js";
+import { volumesText } from "../../../src/cli/commands/volumes.js";
+import { differences, otherConfig } from "../../../src/cli/config-diff.js";
 import { imagesText } from "../../../src/cli/commands/images.js";
 import { timelineText } from "../../../src/cli/commands/timeline.js";
 import { topText } from "../../../src/cli/commands/top.js";
 import type { Machine } from "../../../src/cli/doctor/check.js";
 import { judge } from "../../../src/cli/doctor/rules.js";
-import { bytes, duration } from "../../../src/cli/output/amounts.js";
+import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
 import { node, NOW, PLAIN, pod } from "../kit.js";
 
@@ -70,25 +73,111 @@ test("top: the node first, then pods by memory, containers on request", () => {
   match(topText(PLAIN, summary, {}), /b\/big +20m +1\.0 MiB +-/);
 });
 
-test("images: users, unused ones, and when garbage collection begins", () => {
-  const image = { id: "sha", sizeBytes: 1024 ** 2, pinned: false };
-  const text = imagesText(
-    PLAIN,
-    {
-      images: [
-        { ...image, names: ["a:1"], usedBy: ["default/web"] },
-        { ...image, names: ["b:1"], usedBy: [] },
-        { ...image, names: ["pause"], usedBy: [], pinned: true },
-      ],
-      fileSystem: { usedBytes: 90, availableBytes: 10, capacityBytes: 100 },
-    },
-    { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
-  );
-  match(text, /^b:1 +1\.0 MiB +unused +-$/m);
+test("images: users, the order of removal, and when collection begins", () => {
+  const image = { id: "sha", sizeBytes: 10, pinned: false };
+  const images = [
+    { ...image, id: "a", names: ["a:1"], usedBy: ["default/web"] },
+    { ...image, id: "b", names: ["b:1"], usedBy: [], removal: { order: 2, lastUsedAt: NOW - 3_600_000 } },
+    { ...image, id: "c", names: ["c:1"], usedBy: [], removal: { order: 1 } },
+    { ...image, id: "d", names: ["pause"], usedBy: [], pinned: true },
+  ];
+  const text = (availableBytes: number, settings: object = {}): string =>
+    imagesText(
+      PLAIN,
+      { images, fileSystem: { usedBytes: 0, availableBytes, capacityBytes: 100 } },
+      { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80, ...settings },
+      NOW,
+    );
+  match(text(10), /^b:1 +10 B +unused +1h|^b:1 +10 B +unused +60m ago +number 2 +-$/m);
+  match(text(10), /^c:1 +10 B +unused +not since the kubelet started +number 1 +-$/m);
   match(
-    text,
-    /1 unused image, 1\.0 MiB\. The disk of the images is 90 % full.*begins at 85 %.*until 80 %: with its next run/,
+    text(10),
+    /2 unused images, 20 B\.\nThe disk of the images is 90 % full.*begins at 85 %.*until 80 %: with its next run/,
   );
+  match(text(10), /^It would remove: c:1\.$/m);
+  match(text(5), /^It would remove: c:1, b:1\.$/m);
+  match(text(50), /until 80 %: when 35 B more are used\./);
+  match(text(50, { imageGCHighThresholdPercent: 100 }), /Image garbage collection is off/);
+  match(text(50, { imageMaximumGCAge: "3h0m0s" }), /^c:1 is removed with the next run.*\nb:1 is removed in 120m, as/m);
+});
+
+test("config --diff with a file: only what it sets; with an answer of /configz: all", () => {
+  const here = {
+    maxPods: 110,
+    syncFrequency: "1m0s",
+    evictionHard: { "memory.available": "100Mi" },
+    registerWithTaints: [],
+  };
+  const file = otherConfig("kind: KubeletConfiguration\nmaxPods: 50\nsyncFrequency: 60s\n", "k.yaml");
+  deepEqual(differences(here, file.config, file.whole), [{ field: "maxPods", here: 110, there: 50 }]);
+  const node = otherConfig(
+    JSON.stringify({
+      kubeletconfig: { maxPods: 110, evictionHard: { "memory.available": "1Gi" }, enableServer: true },
+    }),
+    "configz.json",
+  );
+  deepEqual(differences(here, node.config, node.whole), [
+    { field: "enableServer", there: true },
+    { field: "evictionHard[memory.available]", here: "100Mi", there: "1Gi" },
+    { field: "syncFrequency", here: "1m0s" },
+  ]);
+  throws(() => otherConfig("kind: Pod", "p.yaml"), /p\.yaml is no KubeletConfiguration/);
+  throws(() => otherConfig("a: [", "p.yaml"), /neither YAML nor JSON/);
+});
+
+test("a duration is read as Go writes it, other text is none", () => {
+  deepEqual(["1h0m0s", "90s", "500ms", "1.5s", "", "10", "-1s"].map(durationMs), [
+    3_600_000,
+    90_000,
+    500,
+    1500,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("volumes: state, usage, and the next try of a failed one", () => {
+  const volumes = [
+    { pod: "default/web", name: "data", plugin: "empty-dir", mounted: true, usedBytes: 2048 },
+    { pod: "default/web", name: "share", plugin: "nfs", mounted: false, lastError: "no route", nextTryAt: NOW + 5000 },
+  ];
+  const text = volumesText({ ...PLAIN, format: "table" }, volumes, NOW);
+  match(text, /^default\/web +data +empty-dir +set up +2\.0 KiB$/m);
+  match(text, /^default\/web +share +nfs +no route; the kubelet tries again in 5s +-$/m);
+});
+
+test("devices: held and free ones, exclusive CPUs as ranges", () => {
+  const topology = { nodes: [{ ID: 1n }] };
+  const allocations = allocationsOf(
+    [
+      {
+        namespace: "default",
+        name: "web",
+        containers: [
+          {
+            name: "app",
+            devices: [{ resourceName: "example.com/gpu", deviceIds: ["g1"], topology }],
+            cpuIds: [2n, 3n, 5n],
+            memory: [{ memoryType: "memory", size: 1024n, topology }],
+            dynamicResources: [],
+          },
+        ],
+        cpuIds: [],
+        memory: [],
+      } as unknown as Parameters<typeof allocationsOf>[0][number],
+    ],
+    {
+      devices: [{ resourceName: "example.com/gpu", deviceIds: ["g0", "g1"], topology }],
+      cpuIds: [0n, 1n, 2n, 3n, 4n, 5n],
+      memory: [],
+    },
+  );
+  const text = devicesText(PLAIN, allocations);
+  match(text, /^example\.com\/gpu +g0 +1 +free$/m);
+  match(text, /^example\.com\/gpu +g1 +1 +default\/web app$/m);
+  match(text, /exclusive CPUs: default\/web app \(2-3,5\); others may use 0-1,4/);
+  match(text, /^memory +1\.0 KiB +1 +default\/web app$/m);
 });
 
 test("config: values by the path of their origin", () => {

@@ -41,6 +41,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       setVerbosity: () => undefined,
       nodeFacts: () => Promise.reject(new Error("not asked")),
       podFacts: () => Promise.resolve(undefined),
+      unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
     },
     log,

@@ -245,3 +245,19 @@ test("copies of an image for several runtime handlers go one by one, each by its
     assert.deepEqual(world.handlersOfRemovals, imagesByHandler ? ["a runc", "a kata"] : []);
   }
 });
+
+test("unused images are listed in the order of their removal, with the time of their last use", async () => {
+  const world = new ImageWorld();
+  for (const id of ["used", "was-used", "never"]) world.add(id, 10);
+  world.add("pinned", 10, { pinned: true });
+  for (const id of ["used", "was-used"]) world.inUse.add(id);
+  await world.start();
+  world.inUse.delete("was-used");
+  await world.step(PERIOD);
+  const [first, second, ...others] = world.gc.unusedImages();
+  assert.equal(first?.id, "never");
+  assert.equal(first.lastUsedAt, undefined);
+  assert.equal(second?.id, "was-used");
+  assert.equal(typeof second.lastUsedAt, "number");
+  assert.deepEqual(others, []);
+});

@@ -102,6 +102,7 @@ export class SecurePort {
       setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
       nodeFacts: () => Promise.reject(new Error("not asked")),
       podFacts: () => Promise.resolve(undefined),
+      unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
     };
     this.port = await freePort();

@@ -14,7 +14,10 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Remote } from "../../../shared/thread/remote-calls.js";
 
 export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetrics" | "upcalls"> {
-  upcalls: Pick<Remote<ServerUpcalls>, "mirrorUid" | "setVerbosity" | "nodeFacts" | "podFacts" | "events">;
+  upcalls: Pick<
+    Remote<ServerUpcalls>,
+    "mirrorUid" | "setVerbosity" | "nodeFacts" | "podFacts" | "events" | "unusedImages"
+  >;
   status: Omit<StatusDeps, "facts" | "threads" | "clock">;
   images: ImageDeps["images"];
 }
@@ -50,6 +53,8 @@ function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminR
     route("/nodelet/events", async (): Promise<NodeletEvents> => {
       return { kind: "EventList", apiVersion: "v1", items: await upcalls.events() };
     }),
-    route("/nodelet/images", () => nodeletImages({ images, pods: () => node.pods.all() })),
+    route("/nodelet/images", () =>
+      nodeletImages({ images, pods: () => node.pods.all(), unused: () => upcalls.unusedImages() }),
+    ),
   ];
 }

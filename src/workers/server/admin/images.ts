@@ -1,6 +1,7 @@
 // GET /nodelet/images: the images of the runtime, with the pods that use them, and the disk that they fill.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { NodeletImages } from "../../../shared/contracts/nodelet.js";
+import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import { statfs } from "node:fs/promises";
 
@@ -9,25 +10,38 @@ const DEADLINE_MS = 10_000;
 export interface ImageDeps {
   images: () => Promise<Pick<CriClient, "listImages" | "imageFsInfo">>;
   pods: () => Iterable<Pod>;
+  /** In the order in which collection removes them. */
+  unused: () => Promise<UnusedImage[]>;
 }
 
-export async function nodeletImages({ images, pods }: ImageDeps): Promise<NodeletImages> {
+export async function nodeletImages({ images, pods, unused }: ImageDeps): Promise<NodeletImages> {
   const client = await images();
   const [{ images: listed }, { imageFilesystems }] = await Promise.all([
     client.listImages({}, { deadlineMs: DEADLINE_MS }),
     client.imageFsInfo({}, { deadlineMs: DEADLINE_MS }),
   ]);
+  // While main or the image-gc thread does not respond, the order is not known; the rest is.
+  const order = (await unused().catch(() => [])).map(
+    ({ id, ...times }, index) => [id, { order: index + 1, ...times }] as const,
+  );
+  const removals = new Map(order);
   const users = usersByImage(pods());
   const mountPoint = imageFilesystems[0]?.fsId?.mountpoint;
   const disk = mountPoint === undefined ? undefined : await statfs(mountPoint).catch(() => undefined);
   return {
-    images: listed.map(({ id, repoTags, repoDigests, size, pinned }) => ({
-      id,
-      names: repoTags.length > 0 ? repoTags : repoDigests,
-      sizeBytes: Number(size),
-      pinned,
-      usedBy: [...new Set([id, ...repoTags, ...repoDigests].flatMap((name) => [...(users.get(name) ?? [])]))].sort(),
-    })),
+    images: listed.map(({ id, repoTags, repoDigests, size, pinned }) => {
+      const names = [id, ...repoTags, ...repoDigests];
+      const usedBy = [...new Set(names.flatMap((name) => [...(users.get(name) ?? [])]))].sort();
+      return {
+        id,
+        names: repoTags.length > 0 ? repoTags : repoDigests,
+        sizeBytes: Number(size),
+        pinned,
+        usedBy,
+        // A pod may have begun to use it since the last detection.
+        ...(usedBy.length === 0 && optional(removals.get(id))),
+      };
+    }),
     ...(disk !== undefined && {
       fileSystem: {
         usedBytes: (disk.blocks - disk.bfree) * disk.bsize,
@@ -51,4 +65,8 @@ function usersByImage(pods: Iterable<Pod>): Map<string, Set<string>> {
     }
   }
   return users;
+}
+
+function optional<T>(removal: T | undefined): { removal?: T } {
+  return removal === undefined ? {} : { removal };
 }

@@ -1,0 +1,76 @@
+// Differences between two configurations: that of this kubelet, and one of a file. Pure.
+import { parse } from "yaml";
+import { CliError, EXIT } from "./errors.js";
+import { durationMs } from "./output/amounts.js";
+
+export interface Difference {
+  field: string;
+  /** Absent: not set there. */
+  here?: unknown;
+  there?: unknown;
+}
+
+/**
+ * The fields of a KubeletConfiguration: a file of --config, or the answer of /configz of any kubelet. As JSON or YAML.
+ * @throws CliError for another text
+ */
+export function otherConfig(text: string, name: string): { config: Record<string, unknown>; whole: boolean } {
+  let read: unknown;
+  try {
+    read = parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new CliError(EXIT.usage, `${name} is neither YAML nor JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+  if (isMap(read) && isMap(read["kubeletconfig"])) return { config: read["kubeletconfig"], whole: true };
+  if (isMap(read) && (read["kind"] === "KubeletConfiguration" || read["kind"] === undefined)) {
+    return { config: read, whole: false };
+  }
+  throw new CliError(
+    EXIT.usage,
+    `${name} is no KubeletConfiguration`,
+    "give a file of --config, or the answer of a node: kubectl get --raw /api/v1/nodes/<node>/proxy/configz",
+  );
+}
+
+/**
+ * By path. A file says nothing about the fields that it leaves out; an answer of /configz is whole, and what it leaves out is not set.
+ */
+export function differences(
+  here: Readonly<Record<string, unknown>>,
+  there: Readonly<Record<string, unknown>>,
+  whole: boolean,
+): Difference[] {
+  const found: Difference[] = [];
+  const compare = (path: string, a: unknown, b: unknown): void => {
+    if (isMap(a) && isMap(b)) {
+      for (const key of new Set([...Object.keys(whole ? a : {}), ...Object.keys(b)])) {
+        compare(path === "" ? key : /[.\]]/.test(key) ? `${path}[${key}]` : `${path}.${key}`, a[key], b[key]);
+      }
+      return;
+    }
+    if (isSame(a, b)) return;
+    found.push({ field: path, ...(a !== undefined && { here: a }), ...(b !== undefined && { there: b }) });
+  };
+  compare("", here, there);
+  const identity = new Set(["kind", "apiVersion"]);
+  return found.filter(({ field }) => !identity.has(field)).sort((a, b) => (a.field < b.field ? -1 : 1));
+}
+
+/** Durations are the same however they are written, and an empty list or map is the same as none. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (isEmpty(a) && isEmpty(b)) return true;
+  if (typeof a === "string" && typeof b === "string") {
+    const [first, second] = [durationMs(a), durationMs(b)];
+    if (first !== undefined && first === second) return true;
+  }
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
