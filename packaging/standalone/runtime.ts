@@ -1,4 +1,4 @@
-// Why this file exists: `npm start` runs pods on a containerd of its own, or on one that is already there.
+// `npm start` runs pods on a containerd of its own, or on one that is already there.
 // Invariant: a runtime that others use is not taken: a kubelet removes the pods it does not know.
 
 import { access } from "node:fs/promises";

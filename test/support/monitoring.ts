@@ -1,4 +1,4 @@
-// What docs/monitoring.md promises, and what the dashboard and the rules ask for.
+// The series that docs/monitoring.md, the dashboard and the rules name.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";

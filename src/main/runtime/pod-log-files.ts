@@ -1,4 +1,4 @@
-// What the kubelet knows of a pod's log files and links without reading directories: those of a pod whose log directory it
+// A pod's log files and links that the kubelet knows without reading directories: those of a pod whose log directory it
 // made itself. Others, such as the pods of an earlier kubelet, are looked up on disk.
 
 /** A container that restarts for years makes a link each time; above so many they are looked up, too. */

@@ -1,4 +1,4 @@
-// What the thread board shows of each thread, and the pressures of the node, as metrics: read by this thread, so that they are right
+// The thread board's figures of each thread, and the pressures of the node, as metrics: read by this thread, so that they are right
 // while main or another thread hangs.
 import { PRESSURES } from "../../shared/contracts/node-status.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
