@@ -17,7 +17,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { npmNotes } from "./npm-notes.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const OLDEST_NODE = [20, 19];
@@ -85,7 +87,9 @@ async function install() {
     console.error("nodelet: node_modules is a link and differs from package-lock.json: left as it is");
     return;
   }
-  await step("npm ci", "npm", ["ci", "--include=dev", "--no-audit", "--no-fund"]);
+  // Without "http" npm says nothing until it is done, which takes minutes where the registry is slow.
+  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=http", "--no-progress"];
+  await step("npm ci", "npm", args, npmNotes());
 }
 
 /** True when node_modules holds exactly the versions of package-lock.json (packages for other systems aside). */
@@ -135,27 +139,37 @@ function sourcesBelow(folder) {
     .sort();
 }
 
-/** Runs a command, shows that it goes on, and shows the beginning of its output only when it fails. */
-function step(name, command, args) {
+/**
+ * Runs a command, shows that it goes on, and shows the beginning of its output only when it fails.
+ * `read` says of a line what the command is at (note), and that the line is of no use when it fails (noise).
+ */
+function step(name, command, args, read = () => ({})) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
   const terminal = process.stderr.isTTY === true;
+  let at = "";
+  const shown = () => `  … ${name} ${seconds()}${at}`.slice(0, (process.stderr.columns ?? 80) - 1);
   process.stderr.write(terminal ? `  … ${name}` : `  … ${name}\n`);
   const timer = setInterval(
     () =>
-      process.stderr.write(terminal ? `\r  … ${name} ${seconds()}` : `  … ${name}, still at it after ${seconds()}\n`),
+      process.stderr.write(terminal ? `\r\u001b[K${shown()}` : `  … ${name}, still at it after ${seconds()}${at}\n`),
     terminal ? 200 : 10_000,
   );
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     const output = [];
-    child.stdout.on("data", (chunk) => output.push(chunk));
-    child.stderr.on("data", (chunk) => output.push(chunk));
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        const { note, noise = false } = read(line);
+        if (note !== undefined) at = `: ${note}`;
+        if (!noise) output.push(line);
+      });
+    }
     child.on("error", (error) => reject(new CannotStart(`${name}: cannot run ${command}: ${error.message}`)));
     child.on("close", (status, signal) => {
       process.stderr.write(`${terminal ? "\r\u001b[K" : ""}  ${status === 0 ? "✓" : "✗"} ${name} (${seconds()})\n`);
       if (status === 0) return resolve();
-      process.stderr.write(`${Buffer.concat(output).toString().trim().split("\n").slice(0, LINES_SHOWN).join("\n")}\n`);
+      process.stderr.write(`${output.join("\n").trim().split("\n").slice(0, LINES_SHOWN).join("\n")}\n`);
       reject(new CannotStart(`${name} failed with ${signal ?? `status ${status}`}: see the lines above`));
     });
   }).finally(() => clearInterval(timer));

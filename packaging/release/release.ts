@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { ENTRIES } from "../install/wrappers.js";
 import { isExecutable, run } from "../standalone/exec.js";
 import { SetupProblem } from "../standalone/problem.js";
+import type { Step } from "../standalone/progress.js";
 import type { Build } from "./build.js";
 import { makeDeb } from "./deb.js";
 import type { Format, ReleaseOptions } from "./options.js";
@@ -25,7 +26,7 @@ const FALLBACK_EPOCH = 315_532_800;
 
 export interface ReleaseDependencies {
   say: (line: string) => void;
-  step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+  step: Step;
   /** Unpacks an npm package; replaced in tests. */
   fetch?: (pin: Pin, cacheDir: string) => Promise<string>;
   env?: Readonly<Record<string, string | undefined>>;

@@ -5,6 +5,7 @@
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -31,12 +32,14 @@ export interface RunOptions {
   /** Milliseconds until the tool is killed; 60 000 by default. */
   timeoutMs?: number;
   cwd?: string;
+  /** Gets each line of stdout while the tool runs. */
+  onLine?: (line: string) => void;
 }
 
 /** Runs a tool to its end and returns what it wrote to stdout. Throws {@link CommandFailed}. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(
+    const child = execFile(
       command,
       args,
       {
@@ -51,6 +54,9 @@ export function run(command: string, args: readonly string[], options: RunOption
         else reject(new CommandFailed([command, ...args].join(" "), describe(error), stderr));
       },
     );
+    if (options.onLine !== undefined && child.stdout !== null) {
+      createInterface({ input: child.stdout }).on("line", options.onLine);
+    }
   });
 }
 

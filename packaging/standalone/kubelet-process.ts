@@ -15,6 +15,9 @@ import { waitFor } from "./wait.js";
 /** The entry point as users run it: dist/agent/main/kubelet.js. */
 export const KUBELET_ENTRY = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
 
+/** The nodelet command, as it is run from a checkout. */
+export const NODELET_ENTRY = fileURLToPath(new URL("../../agent/cli/nodelet.js", import.meta.url));
+
 /** As in the first line of the entry point, which only counts when the file is executed itself. */
 export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4", "--expose-gc"];
 const KUBELET_ENV: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "1" };

@@ -7,6 +7,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { findExecutable, isCommandFailed, isExecutable, run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
+import type { Note, Step } from "./progress.js";
 
 const APT_TIMEOUT_MS = 15 * 60_000;
 /** Debian's place first, then the upstream one. */
@@ -92,7 +93,7 @@ export interface InstallDependencies {
   /** Tells the user, one line. */
   say: (line: string) => void;
   /** Wraps a slow step. */
-  step: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+  step: Step;
   env?: Readonly<Record<string, string | undefined>>;
   /** True when a running runtime is used: then what only a private one needs may be missing. */
   runtimeIsThere?: boolean;
@@ -124,10 +125,12 @@ export async function ensurePackages(dependencies: InstallDependencies): Promise
   };
   const flags = ["-q", "-y", "-o", "DPkg::Lock::Timeout=120", "-o", "Dpkg::Use-Pty=0"];
   try {
-    await step("apt-get update", () => run(aptGet, [...flags, "update"], options));
-    await step(`apt-get install ${list}`, () =>
-      run(aptGet, [...flags, "--no-install-recommends", "install", ...missing], options),
-    );
+    const apt = (...words: string[]) => {
+      return (note: Note): Promise<string> =>
+        run(aptGet, [...flags, ...words], { ...options, onLine: (line) => noteApt(line, note) });
+    };
+    await step("apt-get update", apt("update"));
+    await step(`apt-get install ${list}`, apt("--no-install-recommends", "install", ...missing));
   } catch (error) {
     if (isCommandFailed(error)) throw new SetupProblem(`installing packages: ${error.message}`);
     throw error;
@@ -136,3 +139,14 @@ export async function ensurePackages(dependencies: InstallDependencies): Promise
   if (still.length > 0) throw new SetupProblem(`apt-get succeeded, yet files are missing of: ${still.join(" ")}`);
   return missing;
 }
+
+/** What apt-get is at, of a line of its output: "fetching 3: containerd", "unpacking containerd". */
+export function noteApt(line: string, note: Note): void {
+  // Get:3 http://deb.debian.org/debian bookworm/main amd64 containerd amd64 1.6.20~ds1-1+deb12u1 [25.9 MB]
+  const [first = "", , where = "", , name = "["] = line.split(" ");
+  if (/^Get:\d+$/.test(first)) note(`fetching ${first.slice("Get:".length)}: ${name.startsWith("[") ? where : name}`);
+  else if (first === "Unpacking" || first === "Preparing") note(line.replace(/ \.\.\.$/, "").replace(/^\w/, lower));
+  else if (line.startsWith("Setting up ")) note(`setting up ${line.split(" ")[2] ?? ""}`);
+}
+
+const lower = (letter: string): string => letter.toLowerCase();

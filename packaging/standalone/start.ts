@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { widenPath } from "./exec.js";
 import { buildImages } from "./images.js";
-import { prepareKubelet, type KubeletProcess } from "./kubelet-process.js";
+import { NODELET_ENTRY, prepareKubelet, type KubeletProcess } from "./kubelet-process.js";
 import { chooseRuntime } from "./newest-runtime.js";
 import { HELP, parseStartOptions, type StartOptions } from "./options.js";
 import { ensurePackages } from "./packages.js";
@@ -132,6 +132,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
       ...(web === undefined ? [] : [`sample    http://${web}:8080/`]),
       `manifests ${kubelet.manifests}   (edit, add or remove files: the pods follow)`,
       `log       ${kubelet.log}`,
+      `nodelet   ${NODELET_ENTRY} --root-dir ${kubelet.rootDir} status   (also pods, why <pod>, logs <pod>, timeline <pod>; --help)`,
       "",
     ].join("\n"),
   );

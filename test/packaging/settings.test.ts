@@ -158,9 +158,9 @@ test("NODELET_NO_APT=1 lists missing packages and runs nothing; without apt-get 
   const steps: string[] = [];
   const dependencies = {
     say: () => undefined,
-    step: <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    step: <T>(name: string, work: (note: () => void) => Promise<T>): Promise<T> => {
       steps.push(name);
-      return work();
+      return work(() => undefined);
     },
     findMissing: () => Promise.resolve(["runc", "iptables"]),
   };

@@ -1,15 +1,16 @@
 // V8's code cache of one script, in a file beside it: with it a thread compiles nothing that the build has compiled (docs/adr/0057).
-// The name has V8's tag (version, flags, processor): for another Node there is no file, and the code is compiled as usual.
+// The name has V8's version: for another Node there is no file, and the code is compiled as usual. Whether a cache fits
+// the flags, V8 checks itself. V8's tag (cachedDataVersionTag) is of no use as a name: it differs between processors of one kind, on which
+// the same cache works, and packages are built on another machine (docs/adr/0062).
 // Invariant: V8 gets only bytes that were written as they are: it checks their version, but a damaged cache crashes it.
-import { cachedDataVersionTag } from "node:v8";
 import { crc32 } from "node:zlib";
 
 /** CRC-32 of what follows, and padding: V8 copies data that is not aligned. */
 const HEADER_BYTES = 8;
 
-/** The cache of the script `file` for this process's version and flags of V8. */
+/** The cache of the script `file` for this process's version of V8. */
 export function cachePath(file: string): string {
-  return `${file}.${cachedDataVersionTag().toString(16).padStart(8, "0")}.cache`;
+  return `${file}.${process.versions.v8}-${process.arch}.cache`;
 }
 
 export function sealCache(data: Uint8Array): Buffer {

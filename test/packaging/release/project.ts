@@ -66,7 +66,7 @@ export async function project(t: TestContext, name = "project"): Promise<Project
   const nothing = (): void => undefined;
   const dependencies = {
     say: nothing,
-    step: <T>(_: string, work: () => Promise<T>): Promise<T> => work(),
+    step: <T>(_: string, work: (note: () => void) => Promise<T>): Promise<T> => work(nothing),
     fetch: () => Promise.resolve(fetched),
     env: { SOURCE_DATE_EPOCH: String(EPOCH) },
   };
