@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { run } from "../../packaging/standalone/exec.js";
 import { errnoOf } from "../../packaging/standalone/problem.js";
 import { step } from "../../packaging/standalone/progress.js";
-import { FILES, MASKED, PACKAGES, recipeHash, SUITE, textOf, WANTED } from "./recipe.js";
+import { FILES, KERNEL_SUITE, MASKED, packagesOf, recipeHash, type Suite, textOf, WANTED } from "./recipe.js";
 
 export interface VmImage {
   disk: string;
@@ -23,21 +23,24 @@ const DEFAULT_MIRROR = "http://deb.debian.org/debian";
 const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
 
 /** The image for the recipe; about a minute when it has to be made. */
-export async function vmImage(root: string): Promise<VmImage> {
+export async function vmImage(root: string, suite: Suite = KERNEL_SUITE): Promise<VmImage> {
   const node = process.execPath;
-  const name = await recipeHash(root, node);
+  const name = `${suite}-${await recipeHash(root, node, suite)}`;
   const folder = join(CACHE, name);
   const image = { disk: join(folder, "disk.img"), kernel: join(folder, "vmlinuz"), initrd: join(folder, "initrd") };
   if (await exists(folder)) return image;
+  const kernel = suite === KERNEL_SUITE ? undefined : await vmImage(root);
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(join(CACHE, "build-"));
   try {
     const tree = join(work, "root");
     const made = join(work, "made");
     await mkdir(made);
-    await step("debootstrap for the test machine", () => bootstrap(tree));
+    await step(`debootstrap of ${suite} for the test machine`, () => bootstrap(tree, suite));
     await dress(root, tree, node);
-    await step("making the test machine's disk", () => makeDisk(tree, made));
+    if (kernel === undefined) await takeKernel(tree, made);
+    else await borrowKernel(kernel, tree, made);
+    await step("making the test machine's disk", () => makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE));
     await rename(made, folder).catch((error: unknown) => {
       // Another run has built the same image in the meantime.
       if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error;
@@ -45,14 +48,14 @@ export async function vmImage(root: string): Promise<VmImage> {
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  await removeOthers(name);
+  await removeOthers(name, suite);
   return image;
 }
 
-async function bootstrap(tree: string): Promise<void> {
-  const { mirror, proxy } = await aptSettings();
+async function bootstrap(tree: string, suite: Suite): Promise<void> {
+  const { mirror, proxy } = await aptSettings(suite);
   const inside = ["--mount", "--pid", "--fork", "--kill-child", "--"];
-  const what = ["--variant=minbase", `--include=${PACKAGES.join(",")}`, SUITE, tree, mirror];
+  const what = ["--variant=minbase", `--include=${packagesOf(suite).join(",")}`, suite, tree, mirror];
   await run("unshare", [...inside, "debootstrap", ...what], {
     timeoutMs: BUILD_TIMEOUT_MS,
     env: { DEBIAN_FRONTEND: "noninteractive", ...(proxy === "" ? {} : { http_proxy: proxy }) },
@@ -60,12 +63,12 @@ async function bootstrap(tree: string): Promise<void> {
 }
 
 /** The mirror this machine's apt uses for the release, and its proxy. */
-async function aptSettings(): Promise<{ mirror: string; proxy: string }> {
+async function aptSettings(suite: Suite): Promise<{ mirror: string; proxy: string }> {
   const targets = await run("apt-get", ["indextargets", "--format", "$(SITE) $(RELEASE) $(COMPONENT)"]).catch(() => "");
   const site = targets
     .split("\n")
     .map((line) => line.split(" "))
-    .find(([, release, component]) => release === SUITE && component === "main")?.[0];
+    .find(([, release, component]) => release === suite && component === "main")?.[0];
   const proxy = await run("apt-config", ["shell", "P", "Acquire::http::Proxy"]).catch(() => "");
   return { mirror: site ?? DEFAULT_MIRROR, proxy: /^P='(.*)'/m.exec(proxy)?.[1] ?? "" };
 }
@@ -92,7 +95,8 @@ async function putLink(target: string, path: string): Promise<void> {
   await symlink(target, path);
 }
 
-async function makeDisk(tree: string, made: string): Promise<void> {
+/** Out of the tree: QEMU loads the kernel itself. */
+async function takeKernel(tree: string, made: string): Promise<void> {
   const boot = join(tree, "boot");
   for (const [prefix, name] of [
     ["vmlinuz-", "vmlinuz"],
@@ -102,7 +106,13 @@ async function makeDisk(tree: string, made: string): Promise<void> {
     if (found === undefined) throw new Error(`debootstrap left no ${prefix}* in ${boot}`);
     await copyFile(join(boot, found), join(made, name));
   }
-  await makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE);
+}
+
+/** Kernel and modules of another machine's image. */
+async function borrowKernel({ kernel, initrd, disk }: VmImage, tree: string, made: string): Promise<void> {
+  await copyFile(kernel, join(made, "vmlinuz"));
+  await copyFile(initrd, join(made, "initrd"));
+  await run("debugfs", ["-R", `rdump /usr/lib/modules ${join(tree, "usr/lib")}`, disk]);
 }
 
 /** A file with an ext4 file system that holds the contents of `folder`; `size` as mke2fs reads it. */
@@ -111,8 +121,10 @@ export async function makeFileSystem(folder: string, file: string, size: string)
 }
 
 /** Images of earlier recipes; a build under way is left alone. */
-async function removeOthers(name: string): Promise<void> {
-  const old = (await readdir(CACHE)).filter((entry) => /^[0-9a-f]{16}$/.test(entry) && entry !== name);
+async function removeOthers(name: string, suite: Suite): Promise<void> {
+  // Names without a release are of older versions of this file.
+  const names = new RegExp(`^(${suite}-)?[0-9a-f]{16}$`);
+  const old = (await readdir(CACHE)).filter((entry) => names.test(entry) && entry !== name);
   for (const entry of old) await rm(join(CACHE, entry), { recursive: true, force: true });
 }
 

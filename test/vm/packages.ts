@@ -13,6 +13,7 @@ const REQUIREMENTS: readonly { package: string; present: () => Promise<boolean> 
   { package: "debootstrap", present: () => isThere("debootstrap") },
   { package: "debian-archive-keyring", present: () => access(KEYRING).then(yes, no) },
   { package: "e2fsprogs", present: () => isThere("mke2fs") },
+  { package: "rpm", present: async () => (await isThere("rpmbuild")) && (await isThere("rpm2archive")) },
   { package: "util-linux", present: async () => (await isThere("setpriv")) && (await isThere("unshare")) },
   { package: "busybox-static", present: async () => (await findStaticBusybox()) !== undefined },
 ];

@@ -2,7 +2,7 @@
 // for every run, because the cached image must not depend on our code.
 
 import { cp, copyFile, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { copyCode, copyPackage } from "../../packaging/install/copy-code.js";
 import { productionPackages } from "../../packaging/install/production-packages.js";
 import { buildImages } from "../../packaging/standalone/images.js";
@@ -10,6 +10,17 @@ import { makeFileSystem } from "./image.js";
 
 const SIZE = "256M";
 const TREE = ["packaging", "package.json", "package-lock.json", "LICENSE", "Makefile"];
+
+/** Makes the disk in `dir` with these packages, and /images.tar. */
+export async function makePackagesPayload(root: string, dir: string, packages: readonly string[]): Promise<string> {
+  const tree = join(dir, "payload");
+  await mkdir(tree);
+  for (const file of packages) await copyFile(file, join(tree, basename(file)));
+  await copyFile(await buildImages(join(root, ".cache")), join(tree, "images.tar"));
+  const disk = join(dir, "payload.img");
+  await makeFileSystem(tree, disk, SIZE);
+  return disk;
+}
 
 /** Makes the disk in `dir`: /package is what `make install` runs in, /images.tar what the runtime imports. */
 export async function makePayload(root: string, dir: string): Promise<string> {

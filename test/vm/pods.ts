@@ -82,3 +82,11 @@ export const PROTECTED: Readonly<Record<string, string>> = {
 };
 /** Of its container: nine tenths of the way from 32 to 64 MiB, in whole pages. */
 export const THROTTLED: Readonly<Record<string, string>> = { "memory.high": "63750144" };
+
+/** A pod with a volume in memory: a mount below /var/lib/kubelet as long as it is there. */
+export function memoryVolumePod(name: string) {
+  const { spec, ...pod } = limitedPod(name);
+  const volumes = [{ name: "memory", emptyDir: { medium: "Memory" } }];
+  const volumeMounts = [{ name: "memory", mountPath: "/memory" }];
+  return { ...pod, spec: { ...spec, volumes, containers: [{ ...spec.containers[0], volumeMounts }] } };
+}

@@ -5,16 +5,23 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Its 6.1 cloud kernel is steady under emulation; later ones were not. */
-export const SUITE = "bookworm";
+/** Debian 12 and 13. */
+export type Suite = "bookworm" | "trixie";
 
-export const PACKAGES: readonly string[] = [
+/** Every machine runs this release's kernel: its 6.1 cloud kernel is steady under emulation; later ones were not. */
+export const KERNEL_SUITE: Suite = "bookworm";
+
+const PACKAGES: readonly string[] = [
   ...["systemd", "systemd-sysv", "udev", "dbus", "kmod", "procps", "iproute2", "iptables"],
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static"],
   // Node's own library, and what `make install` needs.
   ...["libstdc++6", "make"],
-  "linux-image-cloud-amd64",
 ];
+const KERNEL = "linux-image-cloud-amd64";
+
+export function packagesOf(suite: Suite): readonly string[] {
+  return suite === KERNEL_SUITE ? [...PACKAGES, KERNEL] : PACKAGES;
+}
 
 /** Changes when image.ts makes something else of the same ingredients. */
 const VERSION = "1";
@@ -54,8 +61,8 @@ export async function textOf(root: string, { from, text }: GuestFile): Promise<s
 }
 
 /** Name of the image that this recipe and this Node make: 16 hexadecimal digits. */
-export async function recipeHash(root: string, node: string): Promise<string> {
+export async function recipeHash(root: string, node: string, suite: Suite): Promise<string> {
   const files = await Promise.all(FILES.map(async (file) => [file.path, await textOf(root, file)]));
-  const recipe = [VERSION, SUITE, PACKAGES, files, WANTED, MASKED, process.version, (await stat(node)).size];
+  const recipe = [VERSION, suite, packagesOf(suite), files, WANTED, MASKED, process.version, (await stat(node)).size];
   return createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 16);
 }

@@ -10,6 +10,7 @@ import { makeFileSystem, vmImage } from "./image.js";
 import { Machine } from "./machine.js";
 import { ensureVmPackages } from "./packages.js";
 import { makePayload } from "./payload.js";
+import type { Suite } from "./recipe.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
@@ -20,10 +21,16 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(): Promise<World> {
+export interface WorldOptions {
+  suite?: Suite;
+  /** Makes the second disk in a folder; default: the project as `make install` needs it. */
+  payload?: (root: string, dir: string) => Promise<string>;
+}
+
+export async function openWorld({ suite, payload: make = makePayload }: WorldOptions = {}): Promise<World> {
   widenPath();
   await ensureVmPackages();
-  const image = await vmImage(ROOT);
+  const image = await vmImage(ROOT, suite);
   const dir = await mkdtemp(join(tmpdir(), "nodelet-vm-"));
   let vm: Machine | undefined;
   const close = async (): Promise<void> => {
@@ -31,7 +38,7 @@ export async function openWorld(): Promise<World> {
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    const payload = await step("making the package's disk", () => makePayload(ROOT, dir));
+    const payload = await step("making the package's disk", () => make(ROOT, dir));
     const kept = join(dir, "kept.img");
     await mkdir(join(dir, "empty"));
     await makeFileSystem(join(dir, "empty"), kept, "64M");

@@ -1,0 +1,171 @@
+// The packages on a machine with systemd and without a Node of its own: Debian 12; NODELET_VM_RELEASES=bookworm,trixie: 13, too.
+// One life of a package per machine: install, a pod, upgrade, remove, a refused purge, install again, purge.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { run } from "../../packaging/standalone/exec.js";
+import { GuestNode, type RunningContainer } from "./guest-node.js";
+import { makePackagesPayload } from "./payload.js";
+import { memoryVolumePod } from "./pods.js";
+import type { Suite } from "./recipe.js";
+import { makePackages, OLDER, type Packages } from "./release.js";
+import { openWorld, type World } from "./world.js";
+
+const INSTALL_MS = 240_000;
+let packages: Packages;
+before(async () => {
+  packages = await makePackages();
+});
+after(() => packages.remove());
+
+test("two packages of the same sources have the same code cache", async () => {
+  const sums = async (file: string, to: string): Promise<string[]> => {
+    await run("dpkg-deb", ["--control", file, to]);
+    return (await readFile(join(to, "md5sums"), "utf8")).split("\n").filter((line) => line.endsWith(".cache"));
+  };
+  const now = await sums(packages.deb, join(packages.dir, "control-now"));
+  assert.ok(now.length > 100);
+  assert.deepEqual(await sums(packages.older, join(packages.dir, "control-older")), now);
+});
+
+test("the .rpm has the same files as the .deb, requires nothing of npm, and its kubelet runs", async () => {
+  const query = async (...words: string[]): Promise<string[]> =>
+    (await run("rpm", ["--query", "--package", ...words, packages.rpm])).trim().split("\n");
+  assert.deepEqual(await query("--queryformat", "%{NAME} %{ARCH}\\n"), ["nodelet x86_64"]);
+  assert.ok((await query("--provides")).includes("kubelet = 1.36.0"));
+  assert.deepEqual(await query("--conflicts"), ["kubelet"]);
+  assert.deepEqual(await query("--configfiles"), ["/etc/nodelet/kubelet.yaml"]);
+  const required = (await query("--requires")).filter((line) => !/^(rpmlib\(|\/bin\/sh$)/.test(line));
+  assert.deepEqual(required.sort(), ["glibc >= 2.28", "libgcc", "libstdc++", "util-linux"]);
+  const [rpm, deb] = [join(packages.dir, "from-rpm"), join(packages.dir, "from-deb")];
+  await mkdir(rpm);
+  await run("sh", ["-c", `rpm2archive - <"$1" | tar -xz -C "$2"`, "sh", packages.rpm, rpm]);
+  await run("dpkg-deb", ["--extract", packages.deb, deb]);
+  await run("mv", [join(deb, "usr/share/zsh/vendor-completions"), join(deb, "usr/share/zsh/site-functions")]);
+  assert.equal(await run("diff", ["-r", deb, rpm]), "");
+  const home = join(rpm, "usr/lib/nodelet");
+  const version = await run(join(home, "node/node"), [join(home, "dist/agent/main/kubelet.js"), "--version"]);
+  assert.match(version, /^Kubernetes v1\.36\./);
+});
+
+// Debian 13 is asked for by name: its image and its life take as long again.
+for (const suite of ["bookworm", "trixie"] as const) {
+  if ((process.env["NODELET_VM_RELEASES"] ?? "bookworm").split(",").includes(suite)) lifeOn(suite);
+}
+
+function lifeOn(suite: Suite): void {
+  describe(`the .deb on Debian ${suite === "bookworm" ? 12 : 13}`, { timeout: 12 * 60_000 }, () => {
+    let world: World;
+    let node: GuestNode;
+    let filesBefore: string[];
+    let container: RunningContainer;
+    const installed = (file: string): Promise<string> =>
+      node.vm.ok(`dpkg --install /mnt/${basename(file)} 2>&1`, INSTALL_MS);
+    const observe = async (): Promise<RunningContainer> => node.container(await node.runningPod("kept"));
+    const processes = async (): Promise<string> =>
+      node.vm.ok(`ctr --namespace k8s.io tasks list | grep ${container.id} | grep RUNNING`);
+    const listFiles = async (): Promise<string[]> =>
+      (
+        await node.vm.ok(`find /etc /usr /var/log/pods /var/log/containers /var/lib/kubelet -xdev \\
+          -not -path '*/python3/*' 2>/dev/null | sort || true`)
+      ).split("\n");
+
+    before(async () => {
+      const payload = (root: string, dir: string): Promise<string> =>
+        makePackagesPayload(root, dir, [packages.older, packages.deb]);
+      world = await openWorld({ suite, payload });
+      node = new GuestNode(world.vm);
+      await node.vm.ok("rm /usr/bin/node");
+      filesBefore = await listFiles();
+    });
+    after(() => world.close());
+
+    test("installation enables and starts the unit", async () => {
+      await installed(packages.older);
+      await node.waitHealthy();
+      const unit = await node.unit("ActiveState", "UnitFileState", "NRestarts");
+      assert.deepEqual(unit, { ActiveState: "active", UnitFileState: "enabled", NRestarts: "0" });
+      assert.equal(await node.vm.ok("dpkg --verify nodelet"), "");
+      assert.doesNotMatch(await node.vm.ok("systemd-analyze verify kubelet.service 2>&1"), /kubelet/);
+    });
+
+    test("a pod runs, and nodelet shows it", async () => {
+      await node.putManifest("kept", memoryVolumePod("kept"));
+      await node.runningPod("kept");
+      assert.match(await node.vm.ok("nodelet pods"), /kept-vm/);
+      container = await observe();
+    });
+
+    test("V8 takes the code cache of the package on a processor other than the build's", async () => {
+      await node.put("/tmp/check.js", CHECK_CACHES);
+      const flags = "--max-semi-space-size=4 --expose-gc";
+      const said = await node.vm.ok(
+        `/usr/lib/nodelet/node/node ${flags} /tmp/check.js /usr/lib/nodelet/dist/agent; rm /tmp/check.js`,
+      );
+      const { taken, rejected } = JSON.parse(said) as { taken: number; rejected: string[] };
+      assert.deepEqual(rejected, []);
+      assert.ok(taken > 5, `${taken} packs`);
+    });
+
+    test("an upgrade restarts the kubelet and no container, and keeps the configuration", async () => {
+      await node.vm.ok("echo '# mine' >>/etc/nodelet/kubelet.yaml");
+      const pid = await node.mainPid();
+      await installed(packages.deb);
+      await node.waitHealthy();
+      assert.notEqual(await node.mainPid(), pid);
+      assert.notEqual((await node.vm.ok("dpkg-query --show --showformat='${Version}' nodelet")).trim(), OLDER);
+      assert.deepEqual(await observe(), container);
+      await node.vm.ok("grep -qx '# mine' /etc/nodelet/kubelet.yaml");
+    });
+
+    test("removal stops the unit and leaves the pod and its data", async () => {
+      await node.vm.ok("dpkg --remove nodelet", INSTALL_MS);
+      assert.notEqual((await node.vm.run("systemctl is-active kubelet")).status, 0);
+      assert.notEqual((await node.vm.run("test -e /usr/lib/nodelet || command -v kubelet")).status, 0);
+      assert.match(await processes(), /RUNNING/);
+      await node.vm.ok("test -e /etc/nodelet/kubelet.yaml && grep -q ' /var/lib/kubelet/pods/' /proc/self/mountinfo");
+    });
+
+    test("a purge refuses while a pod uses its volumes", async () => {
+      const { status, stdout } = await node.vm.run("dpkg --purge nodelet 2>&1", INSTALL_MS);
+      assert.notEqual(status, 0);
+      assert.match(stdout, /the state in \/var\/lib\/kubelet is kept, because pods still use it/);
+      assert.match(await processes(), /RUNNING/);
+    });
+
+    test("a kubelet that is installed later continues with the running pod", async () => {
+      await installed(packages.deb);
+      await node.waitHealthy();
+      assert.deepEqual(await observe(), container);
+    });
+
+    test("a purge leaves nothing behind", async () => {
+      await node.removePods();
+      await node.vm.ok("dpkg --purge nodelet", INSTALL_MS);
+      const known = new Set(filesBefore);
+      assert.deepEqual(
+        (await listFiles()).filter((path) => !known.has(path)),
+        [],
+      );
+      assert.notEqual((await node.vm.run("systemctl cat kubelet")).status, 0);
+    });
+  });
+}
+
+/** Prints how many packs V8 takes with their caches, under the flags of the kubelet, and which it rejects. */
+const CHECK_CACHES = `
+  const { readdirSync, readFileSync } = require("node:fs"); const { join } = require("node:path");
+  const v8 = require("node:v8"); const { Script } = require("node:vm");
+  for (const flag of ["--no-maglev", "--no-parallel-scavenge", "--max-semi-space-size=1"]) v8.setFlagsFromString(flag);
+  const folder = join(process.argv[2], "packs"); const names = readdirSync(folder);
+  const scripts = names.filter((name) => name.endsWith(".js"));
+  const rejected = scripts.filter((name) => {
+    const cache = names.find((one) => one.startsWith(name + ".") && one.endsWith(".cache"));
+    if (cache === undefined) return true;
+    const cachedData = readFileSync(join(folder, cache)).subarray(8);
+    return new Script(readFileSync(join(folder, name), "latin1"), { cachedData }).cachedDataRejected !== false;
+  });
+  console.log(JSON.stringify({ taken: scripts.length - rejected.length, rejected }));
+`;

@@ -1,0 +1,41 @@
+// The packages under test: an older one and that of today, for this machine's processor, made once for all machines.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { release } from "../../packaging/release/release.js";
+import { step } from "../../packaging/standalone/progress.js";
+import { ensureVmPackages } from "./packages.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+export const OLDER = "0.0.9";
+
+export interface Packages {
+  older: string;
+  deb: string;
+  rpm: string;
+  /** A folder for what the tests unpack. */
+  dir: string;
+  remove: () => Promise<void>;
+}
+
+export async function makePackages(): Promise<Packages> {
+  await ensureVmPackages();
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-vm-packages-"));
+  const remove = (): Promise<void> => rm(dir, { recursive: true, force: true });
+  const make = async (formats: readonly ("deb" | "rpm")[], version?: string): Promise<string[]> =>
+    release(ROOT, { architectures: ["amd64"], formats, out: join(dir, version ?? "now"), version }, { say, step });
+  try {
+    const [older] = await make(["deb"], OLDER);
+    const [deb, rpm] = await make(["deb", "rpm"]);
+    return { older: older!, deb: deb!, rpm: rpm!, dir, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
