@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
 import { startNode, type TestNode } from "../harness/node.js";
+import { readFamilies } from "../support/prometheus-protobuf.js";
 import {
   conditionsOf,
   IDLE,
@@ -40,6 +41,7 @@ before(async () => {
       staticPodURL: `http://127.0.0.1:${address.port}/pods`,
       staticPodURLHeader: { "X-Node": ["one", "two"] },
       httpCheckFrequency: "200ms",
+      featureGates: { NativeHistograms: true },
     },
   });
   runtime = new RuntimeView(node.endpoint);
@@ -169,6 +171,25 @@ test("/metrics under upstream's names", async () => {
   assert.ok(value("process_cpu_seconds_total") > 0);
   for (const line of text.split("\n")) {
     assert.match(line, /^$|^# (HELP|TYPE) \w+ |^[a-zA-Z_:][\w:]*(\{.*\})? (-?[\d.e+-]+|NaN|[+-]Inf)$/);
+  }
+});
+
+test("Prometheus gets its protobuf, with native histograms of the threads while the gate is on", async () => {
+  const accept =
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,*/*;q=0.1";
+  const { body } = await raw("/metrics", { accept });
+  const families = new Map(readFamilies(body).map((family) => [family.name, family.metrics]));
+  assert.equal(families.get("kubelet_running_pods")?.[0]?.value, 1);
+  for (const name of ["kubelet_pleg_relist_duration_seconds", "kubelet_runtime_operations_duration_seconds"]) {
+    for (const { schema = 0, count = 0, zeroCount = 0, buckets = [], positive = [] } of families.get(name) ?? []) {
+      assert.ok(schema > 0 && buckets.length > 5, name);
+      assert.equal(
+        positive.reduce((sum, [, own]) => sum + own, zeroCount),
+        count,
+        name,
+      );
+    }
+    assert.ok((families.get(name)?.[0]?.positive?.length ?? 0) > 0, name);
   }
 });
 

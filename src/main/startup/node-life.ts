@@ -4,7 +4,7 @@
 import { hostname } from "node:os";
 import { systemClock, type Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { enableNativeHistograms, ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { TracingConfig } from "../../shared/tracing/config.js";
 import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
@@ -81,6 +81,8 @@ async function withNode(
   const ended = new Promise<Outcome>((resolve) => {
     end = resolve;
   });
+  const nativeHistograms = settings.config.gate("NativeHistograms");
+  if (nativeHistograms) await enableNativeHistograms();
   const registry = new ThreadRegistry("main");
   watchThreadUsage(registry);
   watchGates(registry, (gate) => settings.config.gate(gate));
@@ -96,6 +98,7 @@ async function withNode(
       serving: servingFiles(settings),
       api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
       ...(tracing && { tracing }),
+      nativeHistograms,
     },
     registry,
     clock,

@@ -33,6 +33,7 @@ export interface GenerationOptions {
   readyDeadlineMs: number;
   logging: ThreadLogging;
   tracing?: TracingConfig;
+  nativeHistograms?: boolean;
   board: BoardBuffers;
   clock: Clock;
   onReady: () => void;
@@ -82,6 +83,7 @@ export class ThreadGeneration {
       upcalls: upcalls.port2,
       logging: options.logging,
       ...(options.tracing && { tracing: options.tracing }),
+      ...(options.nativeHistograms === true && { nativeHistograms: true }),
       init: options.init,
     };
     this.worker = new Worker(options.entry, {

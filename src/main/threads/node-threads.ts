@@ -41,7 +41,14 @@ export class NodeThreads implements AsyncDisposable {
     this.metrics = new MetricSources(clock);
     this.metrics.add(async () => [await registry.exportSnapshot()]);
     const giveUp = (error: Error): void => options.onGiveUp(error);
-    this.context = new ThreadContext(clock, log, threadMetrics(registry), giveUp, facts.tracing);
+    this.context = new ThreadContext(
+      clock,
+      log,
+      threadMetrics(registry),
+      giveUp,
+      facts.tracing,
+      facts.nativeHistograms,
+    );
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
       collectMetrics: () => this.metrics.collect(),

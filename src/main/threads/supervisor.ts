@@ -50,6 +50,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   board: BoardBuffers;
   /** Absent: the thread does not trace. */
   tracing?: TracingConfig;
+  /** Gate NativeHistograms. */
+  nativeHistograms?: boolean;
 }
 
 const DEFAULT_DRAIN_MS = 5000;
@@ -205,6 +207,7 @@ export class SupervisedThread<Control extends object> {
         readyDeadlineMs: options.readyDeadlineMs * 2 ** Math.min(this.lateStarts, MAX_LATE_DOUBLINGS),
         logging: loggingFor(options.log, name),
         ...(options.tracing && { tracing: options.tracing }),
+        ...(options.nativeHistograms === true && { nativeHistograms: true }),
         board: options.board,
         clock: options.clock,
         onReady: () => {

@@ -36,6 +36,8 @@ export class ThreadContext implements ThreadHost<WorkerName> {
     private readonly onGiveUp: (error: Error) => void,
     /** Absent: no thread traces. */
     private readonly tracing?: TracingConfig,
+    /** Gate NativeHistograms. */
+    private readonly nativeHistograms = false,
   ) {
     metrics.watchDroppedLines(() => droppedLines(log));
     this.board = createBoard(THREADS);
@@ -62,6 +64,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       clock: this.clock,
       board: this.board,
       ...(tracing && { tracing }),
+      ...(this.nativeHistograms && { nativeHistograms: true }),
     };
   };
 

@@ -33,6 +33,8 @@ export interface ThreadFacts {
   api: NodeConfigFiles | undefined;
   /** Absent: tracing is off. */
   tracing?: TracingConfig;
+  /** Gate NativeHistograms. */
+  nativeHistograms: boolean;
 }
 
 /** The arguments from which a row creates its thread. */

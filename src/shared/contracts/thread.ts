@@ -29,6 +29,8 @@ export interface ThreadInit<Init> {
   logging: ThreadLogging;
   /** Absent: the thread does not trace. */
   tracing?: TracingConfig;
+  /** Gate NativeHistograms. */
+  nativeHistograms?: boolean;
   init: Init;
 }
 

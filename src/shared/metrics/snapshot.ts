@@ -14,10 +14,27 @@ export interface MetricFamily {
   help: string;
   type: MetricType;
   samples: MetricSample[];
+  /** Of a histogram that counts in native buckets too; series without an observation are left out. */
+  native?: NativeSample[];
+}
+
+/** The native buckets of one series: pairs of index and count. */
+export interface NativeSample {
+  labels: Record<string, string | number>;
+  /** Each power of two is divided into 2^schema buckets. */
+  schema: number;
+  zeroCount: number;
+  positive: [index: number, count: number][];
+  negative: [index: number, count: number][];
 }
 
 export interface MetricSnapshot {
   /** The thread that counted: "main", "pleg", "server". */
   thread: string;
   families: MetricFamily[];
+}
+
+/** Native buckets of a histogram's series, while they are counted. */
+export interface NativeSeries {
+  export(): NativeSample[];
 }

@@ -1,7 +1,7 @@
 // One metrics registry per thread. Metrics are counted where things happen and never shared: the server thread asks each
 // thread for a snapshot and adds them up. Making a metric twice under one name returns the first one.
 import { prom, type Counter, type Gauge, type Histogram, type Registry } from "./prom.js";
-import type { MetricFamily, MetricSample, MetricSnapshot, MetricType } from "./snapshot.js";
+import type { MetricFamily, MetricSample, MetricSnapshot, MetricType, NativeSeries } from "./snapshot.js";
 
 /** prom-client's default buckets are upstream's default ones too. Unit: seconds. */
 export const DEFAULT_BUCKETS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -11,7 +11,15 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   return Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));
 }
 
+let countNatively: ((histogram: Histogram) => NativeSeries) | undefined;
+
+/** Every histogram that this thread makes from now on counts in native buckets too (gate NativeHistograms). */
+export async function enableNativeHistograms(): Promise<void> {
+  ({ countNatively } = await import("./native.js"));
+}
+
 export class ThreadRegistry {
+  private readonly natives = new Map<string, NativeSeries>();
   private readonly registry: Registry = new prom.Registry();
   private readonly collectors: (() => void | Promise<void>)[] = [];
 
@@ -37,13 +45,15 @@ export class ThreadRegistry {
   ): Histogram<L> {
     const existing = this.registry.getSingleMetric<L>(name);
     if (existing instanceof prom.Histogram) return existing;
-    return new prom.Histogram<L>({
+    const histogram = new prom.Histogram<L>({
       name,
       help,
       labelNames: [...labelNames],
       buckets: [...buckets],
       registers: [this.registry],
     });
+    if (countNatively !== undefined) this.natives.set(name, countNatively(histogram));
+    return histogram;
   }
 
   /** Runs before each snapshot, to read state that is not counted as it changes. */
@@ -55,7 +65,12 @@ export class ThreadRegistry {
   async exportSnapshot(): Promise<MetricSnapshot> {
     await Promise.all(this.collectors.map(async (collect) => collect()));
     const families = await this.registry.getMetricsAsJSON();
-    return { thread: this.thread, families: families.map(toFamily) };
+    return { thread: this.thread, families: families.map((family) => this.withNative(toFamily(family))) };
+  }
+
+  private withNative(family: MetricFamily): MetricFamily {
+    const native = this.natives.get(family.name);
+    return native === undefined ? family : { ...family, native: native.export() };
   }
 }
 

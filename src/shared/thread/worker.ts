@@ -14,6 +14,7 @@ import { portEndpoint } from "./endpoint.js";
 import { serializeError } from "./errors.js";
 import { commitFault } from "./faults.js";
 import { RemoteCalls, type Remote } from "./remote-calls.js";
+import { enableNativeHistograms } from "../metrics/thread-registry.js";
 import type { RunningTracing } from "../tracing/start-tracing.js";
 import { keepStamping } from "./stamper.js";
 import { UncaughtErrors, type UncaughtOrigin } from "./uncaught.js";
@@ -98,6 +99,7 @@ export function runWorker<Control extends object, Init, Upcalls extends object>(
   upcalls.connect(data.upcalls, onLost);
 
   const launch = async (): Promise<void> => {
+    if (data.nativeHistograms === true) await enableNativeHistograms();
     const tracing = await tracingOf(data, clock, log);
     const running = await start({
       name,

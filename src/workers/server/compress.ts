@@ -9,11 +9,11 @@ type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 /** The cheapest; higher levels gain a tenth for twice the time. */
 const LEVEL = 1;
 
-/** 200 and the text, compressed when the client accepts it. */
+/** 200 and the page, compressed when the client accepts it. */
 export async function replyPage(
   request: IncomingMessage,
   response: ServerResponse,
-  text: string,
+  text: string | Buffer,
   contentType: string,
 ): Promise<void> {
   if (!acceptsGzip(request.headers["accept-encoding"])) {

@@ -2,14 +2,20 @@
 // and labels are summed, whatever their type: a metric that must stay apart per thread carries a `thread` label of its
 // own. A family whose type differs between threads is kept as the first thread declared it; the samples
 // of the others are left out and counted in nodelet_metrics_conflicts.
-import type { MetricFamily, MetricSample, MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import type { MetricFamily, MetricSample, MetricSnapshot, NativeSample } from "../../shared/metrics/snapshot.js";
 import { registeredFamily } from "./registered-metrics.js";
 
 export const EXPOSITION_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** One family per name, in name order, samples summed by labels. The snapshots are not changed. */
-function mergeSnapshots(snapshots: readonly MetricSnapshot[]): MetricFamily[] {
-  const merged = new Map<string, { family: MetricFamily; samples: Map<string, MetricSample> }>();
+/**
+ * One family per name, in name order, samples summed by labels; native samples of one series stay apart. The snapshots are not
+ * changed. `counted`: with registered_metrics_total.
+ */
+export function mergeSnapshots(snapshots: readonly MetricSnapshot[], counted = false): MetricFamily[] {
+  const merged = new Map<
+    string,
+    { family: MetricFamily; samples: Map<string, MetricSample>; native?: NativeSample[] }
+  >();
   let conflicts = 0;
   for (const snapshot of snapshots) {
     for (const family of snapshot.families) {
@@ -18,12 +24,20 @@ function mergeSnapshots(snapshots: readonly MetricSnapshot[]): MetricFamily[] {
         entry = { family, samples: new Map() };
         merged.set(family.name, entry);
       }
-      if (entry.family.type === family.type) addSamples(entry.samples, family);
-      else conflicts++;
+      if (entry.family.type !== family.type) conflicts++;
+      else {
+        addSamples(entry.samples, family);
+        if (family.native !== undefined) entry.native = [...(entry.native ?? []), ...family.native];
+      }
     }
   }
-  const families = [...merged.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] }));
+  const families = [...merged.values()].map(({ family, samples, native }) => ({
+    ...family,
+    samples: [...samples.values()],
+    ...(native !== undefined && { native }),
+  }));
   if (conflicts > 0) families.push(conflictFamily(conflicts));
+  if (counted) families.push(registeredFamily(families));
   return families.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -44,8 +58,7 @@ function conflictFamily(value: number): MetricFamily {
 /** Prometheus text of the merged snapshots; always ends in a newline. `counted`: with registered_metrics_total. */
 export function renderExposition(snapshots: readonly MetricSnapshot[], counted = false): string {
   const lines: string[] = [];
-  const merged = mergeSnapshots(snapshots);
-  for (const family of counted ? [...merged, registeredFamily(merged)] : merged) {
+  for (const family of mergeSnapshots(snapshots, counted)) {
     if (family.samples.length === 0) continue;
     lines.push(`# HELP ${family.name} ${family.help.replace(/\\/g, "\\\\").replace(/\n/g, "\\n")}`);
     lines.push(`# TYPE ${family.name} ${family.type}`);

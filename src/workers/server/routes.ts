@@ -2,7 +2,6 @@
 import type { RequestListener } from "node:http";
 import type { Logger } from "../../shared/log/logger.js";
 import { replyPage } from "./compress.js";
-import { EXPOSITION_CONTENT_TYPE } from "./merge-metrics.js";
 import type { Answer, Route } from "./answer.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
@@ -83,7 +82,10 @@ export function disabledTree(tree: string, message: string): Route[] {
 function metricsRoute(path: string, scrape: Scrape): Route {
   return {
     path,
-    answer: async (request, response) => replyPage(request, response, await scrape.expose(), EXPOSITION_CONTENT_TYPE),
+    answer: async (request, response) => {
+      const { body, contentType } = await scrape.expose(request.headers.accept);
+      await replyPage(request, response, body, contentType);
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 // works.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { renderExposition } from "./merge-metrics.js";
+import { exposition, type Exposition } from "./exposition.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
@@ -31,10 +31,13 @@ export class Scrape {
     );
   }
 
-  /** Prometheus text of all threads. Never waits longer than the deadline, never rejects because of another thread. */
-  async expose(): Promise<string> {
-    const others = await this.others();
-    return renderExposition([...others, await this.own.exportSnapshot()], this.counted);
+  /**
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline, never rejects because
+   * of another thread.
+   */
+  async expose(accept: string | undefined): Promise<Exposition> {
+    const snapshots = [...(await this.others()), await this.own.exportSnapshot()];
+    return exposition(snapshots, accept, this.counted);
   }
 
   /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */

@@ -1,5 +1,5 @@
 // /metrics/slis: the results of the health checks, counted at each scrape. DELETE resets the counts.
-import { EXPOSITION_CONTENT_TYPE, renderExposition } from "./merge-metrics.js";
+import { exposition } from "./exposition.js";
 import { processStartTime } from "./process-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Route } from "./answer.js";
@@ -33,12 +33,8 @@ export class HealthSlis {
           this.registry = pageRegistry();
           replyText(response, "metrics reset\n");
         } else {
-          await replyPage(
-            request,
-            response,
-            renderExposition([await this.registry.exportSnapshot()]),
-            EXPOSITION_CONTENT_TYPE,
-          );
+          const page = await exposition([await this.registry.exportSnapshot()], request.headers.accept);
+          await replyPage(request, response, page.body, page.contentType);
         }
       },
     };

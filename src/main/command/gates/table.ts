@@ -186,7 +186,7 @@ export const GATES = {
   MutableSchedulingDirectivesForSuspendedJobs: gate("BETA", true),
   MutatingAdmissionPolicy: gate("GA", true),
   NFTablesProxyMode: gate("GA", true, { locked: true }),
-  NativeHistograms: gate("ALPHA", false),
+  NativeHistograms: gate("ALPHA", false, { actedOn: true }),
   NodeDeclaredFeatures: gate("BETA", true, { actedOn: true }),
   NodeInclusionPolicyInPodTopologySpread: gate("GA", true, { locked: true }),
   NodeLogQuery: gate("GA", true, { locked: true, actedOn: true }),
