@@ -27,6 +27,8 @@ export interface NodeOptions {
   env?: Readonly<Record<string, string>>;
   /** With the authenticated port; its self-signed certificate is at `<dir>/pki/kubelet.crt`. */
   secure?: boolean;
+  /** Runs in place of the build's kubelet. */
+  entry?: string;
   /** Lay everything out but leave the kubelet to be started by kubelet.start(). */
   start?: boolean;
 }
@@ -79,6 +81,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       },
       ...(options.flags === undefined ? {} : { flags: options.flags }),
       ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.entry === undefined ? {} : { entry: options.entry }),
     });
     const node = new Node(dir, kubelet, containerd);
     if (options.start !== false) {
