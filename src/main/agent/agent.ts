@@ -94,6 +94,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
               },
               events: events.store,
               unusedImages: () => threads.of["image-gc"].thread.call.unusedImages(),
+              sources: sources.get,
             }),
           ),
       },

@@ -17,6 +17,7 @@ export function startPodSources(
   return startSources({
     ...settings.sources,
     preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
+    ...(settings.manifestApi && { submittedFolder: `${rootDir}/nodelet/manifests` }),
     nodeName: settings.nodeName,
     earlier: {
       path: `${rootDir}/static_pod_uids`,

@@ -5,6 +5,7 @@ import type { Timelines } from "../timeline/timelines.js";
 import type { ThreadOwner } from "../threads/thread-owner.js";
 import { THREADS } from "../threads/thread-context.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { Sources } from "../sources/start-sources.js";
 import type { EventStore } from "../events/node-recorder.js";
 import type { AgentContext } from "./context.js";
 import type { FactDeps } from "./facts.js";
@@ -22,6 +23,8 @@ export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   timelines: Timelines;
   collection: NodeCollection;
   eviction: LateEviction;
+  /** Later than the first question. */
+  sources: () => Pick<Sources, "submitted">;
 }
 
 export function threadOwner(deps: ThreadOwnerDeps): ThreadOwner {
@@ -44,6 +47,7 @@ export function threadOwner(deps: ThreadOwnerDeps): ThreadOwner {
     podFacts: async (namespace, name) => (await import("./facts.js")).podFacts(deps, namespace, name),
     events: () => events.all(),
     unusedImages: () => deps.unusedImages(),
+    manifests: async (call) => deps.sources().submitted(call),
   };
 }
 

@@ -41,6 +41,7 @@ export interface AgentFlags {
   readonly statusPage: boolean;
   /** The status page on 127.0.0.1; 0: off. */
   readonly statusPagePort: number;
+  readonly manifestApi: boolean;
 }
 
 export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
@@ -77,6 +78,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     adminSocketGroup: text("admin-socket-group"),
     statusPage: flag("status-page", false),
     statusPagePort: flag("status-page-port", 0),
+    manifestApi: flag("manifest-api", false),
   };
 }
 

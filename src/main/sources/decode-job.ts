@@ -21,7 +21,7 @@ export interface DecodeOptions {
 /** Before this many tries a missed deadline is no verdict on a manifest; each try gets LATE_FACTOR times the time. */
 export const LATE_TRIES = 2;
 /** Enough for a machine under full load; short enough that a file made to be slow does not hold up the others for long. */
-const LATE_FACTOR = 4;
+export const LATE_FACTOR = 4;
 
 export interface Decoded {
   pods: Pod[];
@@ -44,7 +44,7 @@ export function publicUrl(url: string): string {
   }
 }
 
-function originName(origin: ManifestOrigin): string {
+function originName(origin: Exclude<ManifestOrigin, { kind: "submitted" }>): string {
   return origin.kind === "file" ? origin.path : publicUrl(origin.url);
 }
 
@@ -53,7 +53,7 @@ function originName(origin: ManifestOrigin): string {
  * `lateTries`: how often this manifest has missed its deadline.
  */
 export async function decodeInPool(
-  origin: ManifestOrigin,
+  origin: Exclude<ManifestOrigin, { kind: "submitted" }>,
   bytes: Uint8Array,
   options: DecodeOptions,
   lateTries = 0,
@@ -82,7 +82,7 @@ export async function decodeInPool(
   };
 }
 
-function fault(origin: ManifestOrigin, allowed: string): Decoded {
+function fault(origin: Exclude<ManifestOrigin, { kind: "submitted" }>, allowed: string): Decoded {
   const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
   return { pods: [], warnings: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
 }

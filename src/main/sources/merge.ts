@@ -7,7 +7,8 @@ import type { Pod } from "../../shared/api/pod.js";
 import { withoutTrailing } from "../../shared/text/trim.js";
 import { CONFIG_SEEN } from "../model/labels.js";
 
-export type PodSourceName = "file" | "http" | "api";
+/** `submitted`: the manifest API. */
+export type PodSourceName = "file" | "http" | "submitted" | "api";
 
 export interface PodChange {
   kind: "add" | "update" | "remove";
@@ -58,7 +59,7 @@ export class PodMerger {
 
   /** The same of the sources of static pods. */
   staticSourcesSeen(): boolean {
-    return !this.unseen.has("file") && !this.unseen.has("http");
+    return !this.unseen.has("file") && !this.unseen.has("http") && !this.unseen.has("submitted");
   }
 
   /**

@@ -3,9 +3,11 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import { FileSource } from "./file-source.js";
 import { HttpSource } from "./http-source.js";
 import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
+import type { SubmittedSource } from "./submitted/submitted-source.js";
 import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
 
 export interface SourcesOptions {
@@ -14,6 +16,8 @@ export interface SourcesOptions {
   /** Absent or "" means no HTTP source. */
   staticPodURL?: string;
   staticPodURLHeader?: Readonly<Record<string, readonly string[]>>;
+  /** Folder of the manifests that clients send to the manifest API; absent: it is off. */
+  submittedFolder?: string;
   /** Default 20 s each. */
   fileCheckFrequencyMs?: number;
   httpCheckFrequencyMs?: number;
@@ -55,6 +59,8 @@ export interface Sources {
   /** All pods known now, in the order in which they were first delivered. */
   pods(): Pod[];
   readonly api: ApiPodsSink;
+  /** A call of the manifest API. Rejects while it is off, or its code cannot be loaded. */
+  submitted(call: ManifestCall): Promise<ManifestReply>;
   /** Ends watches, timers and requests; no change is delivered afterwards. */
   stop(): Promise<void>;
 }
@@ -67,6 +73,8 @@ export function startSources(options: SourcesOptions): Sources {
   const names: PodSourceName[] = [];
   if (staticPodPath !== "") names.push("file");
   if (staticPodURL !== "") names.push("http");
+  const { submittedFolder } = options;
+  if (submittedFolder !== undefined) names.push("submitted");
   if (options.withApi === true) names.push("api");
   const merger = new PodMerger(names, () => clock.nowNanos());
   const conflicts = new Set<string>();
@@ -127,8 +135,17 @@ export function startSources(options: SourcesOptions): Sources {
     sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, clock, log, deliver: deliver("http") }));
   }
   for (const source of sources) source.start();
+  const startSubmitted = async (folder: string): Promise<SubmittedSource> => {
+    const { SubmittedSource } = await import("./submitted/submitted-source.js");
+    const source = new SubmittedSource({ ...decode, folder, clock, log, deliver: deliver("submitted") });
+    if (!stopped) source.start();
+    return source;
+  };
+  const submitted = submittedFolder === undefined ? undefined : startSubmitted(submittedFolder);
+  submitted?.catch((error: unknown) => log.error({ err: error }, "the manifest API cannot be loaded"));
+  stops.push(async () => (await submitted?.catch(() => undefined))?.stop());
   // Without any source there is nothing to wait for; reported after the caller has our return value.
-  if (sources.length === 0) queueMicrotask(announce);
+  if (sources.length === 0 && submitted === undefined) queueMicrotask(announce);
   const api: ApiPodsSink = {
     replace: (pods) => deliver("api")(pods, true),
     set: (pod) => {
@@ -143,6 +160,10 @@ export function startSources(options: SourcesOptions): Sources {
     allSourcesSeen: () => merger.allSourcesSeen(),
     pods: () => merger.pods(),
     api,
+    submitted: async (call) => {
+      if (submitted === undefined) throw new Error("the manifest API is off: start the kubelet with --manifest-api");
+      return await (await submitted).handle(call);
+    },
     stop: async () => {
       stopped = true;
       await Promise.all([...sources.map((source) => source.stop()), ...stops.map((stop) => stop())]);

@@ -27,6 +27,7 @@ export function serverUpcalls(deps: ThreadDeps<"server">): ServerUpcalls {
     podFacts: async (namespace, name) => (await owner).podFacts(namespace, name),
     events: async () => (await owner).events(),
     unusedImages: async () => (await owner).unusedImages(),
+    manifests: async (call) => (await owner).manifests(call),
   };
 }
 
@@ -141,5 +142,6 @@ function handlerInit({ settings, directories }: ThreadFacts): HandlerInit {
     gates: settings.server.serverGates,
     flags: settings.flags,
     kubernetesVersion: settings.kubernetesVersion,
+    manifestApi: settings.manifestApi,
   };
 }

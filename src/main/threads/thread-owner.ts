@@ -1,6 +1,7 @@
 // The part of the sync path that the node's threads use.
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
@@ -44,4 +45,6 @@ export interface ThreadOwner {
   events(): Event[];
   /** In the order in which collection removes them. */
   unusedImages(): Promise<UnusedImage[]>;
+  /** A call of the manifest API. */
+  manifests(call: ManifestCall): Promise<ManifestReply>;
 }

@@ -7,6 +7,7 @@ import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
 import type { Event } from "../api/event.js";
+import type { ManifestCall, ManifestReply } from "./manifests.js";
 import type { NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
 
@@ -68,6 +69,8 @@ export interface ServerUpcalls {
   events(): Promise<Event[]>;
   /** In the order in which collection removes them. */
   unusedImages(): Promise<UnusedImage[]>;
+  /** A call of the manifest API. */
+  manifests(call: ManifestCall): Promise<ManifestReply>;
 }
 
 /** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
@@ -183,6 +186,8 @@ export interface HandlerInit {
   /** For /flagz: every flag with its value, secrets masked. */
   flags: readonly { readonly name: string; readonly value: string }[];
   kubernetesVersion: string;
+  /** --manifest-api */
+  manifestApi: boolean;
 }
 
 /** The authenticated port; names are KubeletConfiguration's. */

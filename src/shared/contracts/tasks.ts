@@ -3,7 +3,8 @@
 import type { ManifestViolation, ManifestWarning } from "../api/manifest/violation.js";
 import type { Pod } from "../api/pod.js";
 
-export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; url: string };
+/** `submitted`: sent to the manifest API, or kept by it on disk. */
+export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; url: string } | { kind: "submitted" };
 
 export interface DecodeManifestJob {
   origin: ManifestOrigin;
@@ -24,6 +25,32 @@ export interface DecodeManifestResult {
   warnings: ManifestWarning[];
   /** Everything wrong with the manifest, in the order of the text; never empty. */
   error?: ManifestViolation[];
+}
+
+/** One or many documents that were sent to the manifest API. */
+export interface DecodeSubmittedJob {
+  /** YAML or JSON. */
+  text: Uint8Array;
+  nodeName: string;
+  preventAPIReferences: boolean;
+  /** Of pods that name none. */
+  namespace: string;
+}
+
+/** All pods of the text or none, as DecodeManifestResult. */
+export interface DecodeSubmittedResult {
+  pods: SubmittedPod[];
+  warnings: ManifestWarning[];
+  error?: ManifestViolation[];
+}
+export interface SubmittedPod {
+  namespace: string;
+  /** As written, without the node's name. */
+  name: string;
+  /** metadata and spec as written, known fields only: JSON. */
+  metadata: string;
+  spec: string;
+  pod: Pod;
 }
 
 /** A part of giving a volume to its fsGroup: the job is repeated with the place where it ended until there is none. */
@@ -162,6 +189,7 @@ export interface PodKey {
 /** Every function of the pool: name → job and result. */
 export interface TaskFunctions {
   decodeManifest: { job: DecodeManifestJob; result: DecodeManifestResult };
+  decodeSubmitted: { job: DecodeSubmittedJob; result: DecodeSubmittedResult };
   compressLog: { job: CompressLogJob; result: CompressLogResult };
   makeCertificateRequest: { job: MakeCertificateRequestJob; result: MakeCertificateRequestResult };
   makeSelfSigned: { job: MakeSelfSignedJob; result: MakeSelfSignedResult };

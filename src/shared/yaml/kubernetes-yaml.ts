@@ -64,6 +64,18 @@ function kubernetesTags(tags: Tags): Tags {
  */
 export function readKubernetesYaml(text: string, uniqueKeys = true): KubernetesYaml {
   const lines = new LineCounter();
+  const [doc, second] = firstDocuments(text, lines, 2, uniqueKeys);
+  if (doc === undefined) throw new Error("the YAML composer gave no document");
+  return { doc, lines, second };
+}
+
+/** All documents of a text, at most `limit`, with positions in the whole text. Throws as readKubernetesYaml does. */
+export function readKubernetesYamls(text: string, limit: number): { docs: Document.Parsed[]; lines: LineCounter } {
+  const lines = new LineCounter();
+  return { docs: firstDocuments(text, lines, limit, true), lines };
+}
+
+function firstDocuments(text: string, lines: LineCounter, limit: number, uniqueKeys: boolean): Document.Parsed[] {
   const composer = new Composer({
     version: "1.1",
     schema: "yaml-1.1",
@@ -72,18 +84,13 @@ export function readKubernetesYaml(text: string, uniqueKeys = true): KubernetesY
     logLevel: "error",
     uniqueKeys,
   });
-  let doc: Document.Parsed | undefined;
-  let second: Document.Parsed | undefined;
+  const docs: Document.Parsed[] = [];
   const tokens = shallow(new Parser(lines.addNewLine).parse(text));
   for (const next of composer.compose(tokens, true, text.length)) {
-    if (doc !== undefined) {
-      second = next;
-      break;
-    }
-    doc = next;
+    docs.push(next);
+    if (docs.length >= limit) break;
   }
-  if (doc === undefined) throw new Error("the YAML composer gave no document");
-  return { doc, lines, second };
+  return docs;
 }
 
 function* shallow(tokens: Iterable<CST.Token>): Generator<CST.Token> {

@@ -11,14 +11,15 @@ import type { Logger } from "../../shared/log/logger.js";
 import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, CHECK_MS, HEADERS_TIMEOUT_MS, HTTP_LIMITS, LISTEN_RETRY_MS } from "./listener.js";
 import { ownedByFirst } from "./owned.js";
-import { replyError } from "./reply.js";
+import { isManifestPath } from "./auth/attributes.js";
+import { replyError, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
 import { answerUpgrade } from "./upgrade.js";
 import { bindSocket, type BoundSocket } from "./admin/socket.js";
 
 /** Far more than people open; the next is closed at once. */
 const MAX_CONNECTIONS = 128;
-/** More than any route reads. */
+/** More than any route reads but the manifest API, which has its own limit. */
 const MAX_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 1000;
 
@@ -130,7 +131,8 @@ export class AdminServer {
   }
 
   private readonly handle: Lookup = (request, response, upgrade) => {
-    if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+    const [path] = splitUrl(request.url ?? "/");
+    if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
       response.shouldKeepAlive = false;
       replyError(response, 413, "Request Entity Too Large");
       return;

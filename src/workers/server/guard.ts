@@ -7,9 +7,10 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerAuthMetrics } from "./auth/metrics.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import type { Upgrade } from "./answer.js";
-import { subresourcesOf, verbOf } from "./auth/attributes.js";
+import { isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";
 import type { Authorizer } from "./auth/authorizer.js";
+import { ANONYMOUS } from "./auth/user.js";
 import { bearerToken } from "./auth/bearer.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
@@ -21,7 +22,7 @@ import { replyError, replyPlain, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
-/** More than any route reads. */
+/** More than any route reads but the manifest API, which has its own limit. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 export interface GuardOptions {
@@ -84,6 +85,11 @@ export class Guard {
       this.refuse(request, response, { status: 401, text: "Unauthorized", why: who.why, path });
       return false;
     }
+    if (isManifestPath(path) && who.user === ANONYMOUS) {
+      const why = "the manifest API does not serve anonymous requests";
+      this.refuse(request, response, { status: 401, text: "Unauthorized", why, path });
+      return false;
+    }
     const verb = verbOf(request.method ?? "");
     const subresources = subresourcesOf(path);
     const user = who.user.name;
@@ -102,7 +108,7 @@ export class Guard {
       this.refuse(request, response, { status: 403, text, why, path, user });
       return false;
     }
-    if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
+    if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
       const why = `a body of more than ${MAX_BODY_BYTES} bytes`;
       this.refuse(request, response, { status: 413, text: "Request Entity Too Large", why, path, user });
       return false;

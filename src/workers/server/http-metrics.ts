@@ -6,7 +6,7 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNE
 const FIRST_SEGMENTS = new Set(
   (
     "healthz pods stats metrics run exec attach portForward containerLogs configz runningpods checkpoint logs debug " +
-    "flagz statusz ui"
+    "flagz statusz ui manifests"
   ).split(" "),
 );
 /** Upstream's, which means portForward by its last word and misses it. */

@@ -11,6 +11,7 @@ import type {
   ServerInit,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "./process-metrics.js";
@@ -25,6 +26,7 @@ import type { ApiClient } from "../../shared/api/client/port.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener, plainServer } from "./listener.js";
+import type { ManifestAnswers } from "./manifests/answer.js";
 import { PodList } from "./pod-list.js";
 import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js";
 import { Scrape } from "./scrape.js";
@@ -45,6 +47,8 @@ export interface ServerDeps {
   threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
   api: () => Promise<ApiClient>;
+  /** A call of the manifest API to main: may take minutes. */
+  manifests: (call: ManifestCall) => Promise<ManifestReply>;
   clock: Clock;
   log: Logger;
 }
@@ -65,6 +69,8 @@ export class ServerLogic implements ServerControl {
   private admin: Promise<AdminServer | undefined> | undefined;
   /** The same. */
   private page: Promise<OpenPage | undefined> | undefined;
+  /** From the first request on. */
+  private manifests: Promise<ManifestAnswers> | undefined;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
@@ -118,6 +124,7 @@ export class ServerLogic implements ServerControl {
   }
 
   async stop(): Promise<void> {
+    (await this.manifests?.catch(() => undefined))?.close();
     await Promise.all([
       this.secure?.then((server) => server?.close()),
       this.admin?.then((server) => server?.close()),
@@ -212,6 +219,7 @@ export class ServerLogic implements ServerControl {
         upcalls,
         threads,
         api,
+        ...(init.secure.manifestApi && { manifests: () => this.manifestAnswers() }),
         runtime: this.runtime,
         ...(init.page?.secure === true && page !== undefined && { pageRoutes: page.routes }),
         registry: this.registry,
@@ -250,6 +258,7 @@ export class ServerLogic implements ServerControl {
       node: this.node,
       configz: () => this.configz,
       ...{ upcalls, threads, clock, log },
+      ...(admin.handlers.manifestApi && { manifests: () => this.manifestAnswers() }),
       runtime: this.runtime,
       images: () => this.images.get(),
       status: this.statusDeps(admin),
@@ -287,6 +296,19 @@ export class ServerLogic implements ServerControl {
       log.error({ err: error }, "the status page could not be opened");
       return undefined;
     }
+  }
+
+  private manifestAnswers(): Promise<ManifestAnswers> {
+    this.manifests ??= this.loadManifestAnswers().catch((error: unknown) => {
+      this.manifests = undefined;
+      throw error;
+    });
+    return this.manifests;
+  }
+
+  private async loadManifestAnswers(): Promise<ManifestAnswers> {
+    const { ManifestAnswers } = await import("./manifests/answer.js");
+    return new ManifestAnswers({ pods: this.pods, call: this.deps.manifests, clock: this.deps.clock });
   }
 
   private probeScrape(): Scrape {

@@ -18,6 +18,7 @@ const TAIL = "]}\n";
 
 export class PodList {
   private entries = new Map<string, Entry>();
+  private readonly listeners = new Set<() => void>();
 
   get size(): number {
     return this.entries.size;
@@ -26,11 +27,19 @@ export class PodList {
   /** Replaces all pods. */
   set(pods: readonly Pod[]): void {
     this.entries = new Map(pods.map((pod) => [pod.metadata.uid, { pod }]));
+    this.changed();
   }
 
   apply(delta: PodsDelta): void {
     for (const uid of delta.removed) this.entries.delete(uid);
     for (const pod of delta.set) this.entries.set(pod.metadata.uid, { pod });
+    this.changed();
+  }
+
+  /** Calls `listener` after each change. @returns a function that ends it */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Of several of that name the one that is not on its way out, else the newest. */
@@ -67,6 +76,10 @@ export class PodList {
       }
     }
     yield pending + TAIL;
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener();
   }
 
   /** Answers GET /pods. */

@@ -7,6 +7,7 @@ import { streamMetrics } from "./streams/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Route } from "./answer.js";
+import type { LazyManifestAnswers } from "./manifests/routes.js";
 import type { NodeRouteDeps } from "./routes.js";
 import type { LazyRuntime } from "./runtime.js";
 import { SecurePort } from "./secure-port.js";
@@ -23,6 +24,8 @@ export interface SecureServerOptions {
   upcalls: Remote<ServerUpcalls>;
   threads: () => readonly ThreadSnapshot[];
   api: () => Promise<Pick<ApiClient, "create">>;
+  /** Absent: the manifest API is off. */
+  manifests?: LazyManifestAnswers;
   /** Not this one's to close. */
   runtime: Pick<LazyRuntime, "get">;
   /** Those of the status page, where it is on. */

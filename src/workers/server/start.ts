@@ -1,5 +1,6 @@
 // Connects the server thread's logic with its thread: the board for health, the log, the upcalls to main.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { MANIFEST_CALL_MS } from "../../shared/contracts/manifests.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { BoardReader } from "../../shared/queue/board.js";
@@ -12,6 +13,7 @@ import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-co
 export interface ServerContext {
   init: ServerInit;
   upcalls: Remote<ServerUpcalls>;
+  upcallsWithin: (deadlineMs: number) => Pick<Remote<ServerUpcalls>, "manifests">;
   /** Milliseconds since a thread last stamped its slot of the board. */
   boardReader: Pick<BoardReader, "ageMs" | "snapshot">;
   log: Logger;
@@ -28,6 +30,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
     upcalls,
     threads: () => boardReader.snapshot(),
     api: () => api.get(),
+    manifests: (call) => context.upcallsWithin(MANIFEST_CALL_MS).manifests(call),
     clock,
     log,
     health: { syncLoopAgeMs: () => boardReader.ageMs("main"), logFlushAgeMs: () => flushWatch.ageMs() },

@@ -11,6 +11,7 @@ import { flagsRoute, zPages } from "./z-pages.js";
 import { pprofRoutes } from "./debug/pprof.js";
 import { Profiles } from "./debug/profiles.js";
 import type { ConnectionLimits } from "./https-server.js";
+import { manifestRoutes, type LazyManifestAnswers } from "./manifests/routes.js";
 import { nodeLogsRoutes } from "./node-logs.js";
 import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import type { MirrorUid } from "./pod-lookup.js";
@@ -37,6 +38,8 @@ export interface TrustedDeps {
   /** Where the node's logs are; default /var/log. */
   logDirectory?: string;
   streamMetrics: StreamMetrics;
+  /** Absent: the manifest API is off. */
+  manifests?: LazyManifestAnswers;
   clock: Clock;
   log: Logger;
 }
@@ -56,7 +59,8 @@ export class TrustedRoutes {
       idleTimeoutMs: init.streamingConnectionIdleTimeoutMs,
       clock,
     });
-    const always = nodeRoutes(node);
+    const { manifests } = deps;
+    const always = [...nodeRoutes(node), ...(manifests === undefined ? [] : manifestRoutes(manifests))];
     this.routes = init.enableDebuggingHandlers
       ? [...always, ...this.debugRoutes()]
       : [...always, ...disabledDebugRoutes()];

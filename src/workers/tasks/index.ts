@@ -6,6 +6,7 @@ export { makeCertificateRequest, makeSelfSigned } from "./certificates/certifica
 export { makePodKey } from "./certificates/certificate-jobs.js";
 export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
+export { decodeSubmitted } from "./manifest/decode-submitted.js";
 export { changeOwnership } from "./ownership/change-ownership.js";
 export { directoryUsage } from "./usage/directory-usage.js";
 

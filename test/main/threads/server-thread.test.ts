@@ -43,6 +43,7 @@ test("a pod that changes while the thread is given the whole set is not left out
       podFacts: () => Promise.resolve(undefined),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
+      manifests: () => Promise.reject(new Error("not asked")),
     },
     log,
     owner: Promise.resolve({

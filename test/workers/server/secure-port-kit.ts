@@ -104,6 +104,7 @@ export class SecurePort {
       podFacts: () => Promise.resolve(undefined),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
+      manifests: () => Promise.reject(new Error("not asked")),
     };
     this.port = await freePort();
     this.server = new SecureServer({
@@ -129,6 +130,7 @@ export class SecurePort {
         },
         flags: [{ name: "v", value: "2" }],
         kubernetesVersion: "v1.36.0",
+        manifestApi: false,
         ...init,
         tls: {
           certFile: serving.certFile,

@@ -55,6 +55,11 @@ export const SOURCES: Flags = {
     "HTTP headers for --manifest-url: name:value,…; can be repeated",
     { secret: true },
   ),
+  "manifest-api": flag(
+    "bool",
+    "false",
+    "accept manifests at /manifests/ on the authenticated port and on --admin-socket, and keep them below --root-dir",
+  ),
   "http-check-frequency": mirror("duration", "20s", "httpCheckFrequency", "period between requests to --manifest-url"),
 };
 

@@ -9,6 +9,8 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
+const MANIFESTS_PATH = "/manifests";
+
 /** A user who may do one of the listed may do it; tried in this order. Everything else is the node's proxy. */
 const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly string[]])[] = [
   ["/pods", ["pods", "proxy"]],
@@ -23,6 +25,8 @@ const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly str
   ["/flagz", ["configz"]],
   // Our own: all that the status page shows, logs and configuration too, and nothing that changes the node.
   ["/ui", ["ui", "proxy"]],
+  // Not the proxy's: a static pod has every right on the node.
+  [MANIFESTS_PATH, ["manifests"]],
 ];
 
 /** "" for a method that has no verb. */
@@ -30,10 +34,15 @@ export function verbOf(method: string): string {
   return VERBS[method] ?? "";
 }
 
+/** The manifest API reads bodies itself, and serves no anonymous user: on a stand-alone node all users may do everything. */
+export function isManifestPath(path: string): boolean {
+  return isBelow(decode(path), MANIFESTS_PATH);
+}
+
 /** @param path of the request, still percent-encoded */
 export function subresourcesOf(path: string): readonly string[] {
   const decoded = decode(path);
-  const found = SUBRESOURCES.find(([prefix]) => decoded === prefix || decoded.startsWith(`${prefix}/`));
+  const found = SUBRESOURCES.find(([prefix]) => isBelow(decoded, prefix));
   return found?.[1] ?? ["proxy"];
 }
 
@@ -43,4 +52,8 @@ function decode(path: string): string {
   } catch {
     return path;
   }
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }

@@ -18,8 +18,20 @@ import { checkProbes } from "./rules/probe-rules.js";
 import { checkResources } from "./rules/resource-rules.js";
 import { checkVolumes } from "./rules/volume-rules.js";
 
+/** A pod as written (known fields, no defaults), and the static pod that it makes. */
+export interface CheckedPod {
+  written: Pod;
+  pod: Pod;
+}
+
 const MAX_NAME = 253;
 const MAX_FINDINGS = 100;
+
+/** What decoding a document's pods depends on. */
+export interface PodsJob extends Pick<DecodeManifestJob, "origin" | "nodeName" | "preventAPIReferences"> {
+  /** Of pods that name none; absent: such pods keep their definition, and run in "default". */
+  namespace?: string;
+}
 
 export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
   const outcome = parseText(job.text);
@@ -29,7 +41,7 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
   }
   const { parsed } = outcome;
   const report = new Report();
-  const pods = decodeObject(parsed.value, job, report);
+  const pods = decodeObject(parsed.value, job, report).map(({ pod }) => pod);
   const warnings: ManifestWarning[] = parsed.warnings.map((warning) => ({ field: "", ...warning }));
   if (report.violations.length === 0 && report.warnings.length === 0) return { pods, warnings };
 
@@ -38,13 +50,14 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
   return violations.length === 0 ? { pods, warnings } : { pods: [], warnings, error: violations };
 }
 
-function decodeObject(value: unknown, job: DecodeManifestJob, report: Report): Pod[] {
+/** The pods of one document; its faults are in the report. */
+export function decodeObject(value: unknown, job: PodsJob, report: Report): CheckedPod[] {
   if (!isRecord(value)) {
     report.add([], "wrong type", { got: shown(value), allowed: "a v1 Pod" });
     return [];
   }
   const { apiVersion, kind } = value;
-  const lists = job.origin.kind === "http" ? ["List", "PodList"] : [];
+  const lists = job.origin.kind !== "file" ? ["List", "PodList"] : [];
   const kinds = ["Pod", ...lists];
   const known = typeof kind === "string" && kinds.includes(kind);
   if (kind === undefined || kind === null) report.required(["kind"], kinds.join(", "));
@@ -59,7 +72,7 @@ function decodeObject(value: unknown, job: DecodeManifestJob, report: Report): P
   return kind === "Pod" ? decodePods([[value, []]], job, report) : decodeList(value, job, report);
 }
 
-function decodeList(list: Record<string, unknown>, job: DecodeManifestJob, report: Report): Pod[] {
+function decodeList(list: Record<string, unknown>, job: PodsJob, report: Report): CheckedPod[] {
   const items = list["items"] ?? [];
   if (!Array.isArray(items)) {
     report.add(["items"], "wrong type", { got: shown(items), allowed: "a list of pods" });
@@ -76,18 +89,26 @@ function decodeList(list: Record<string, unknown>, job: DecodeManifestJob, repor
   return decodePods(pods, job, report);
 }
 
-function decodePods(values: [Record<string, unknown>, FieldPath][], job: DecodeManifestJob, report: Report): Pod[] {
-  const pods: Pod[] = [];
+function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob, report: Report): CheckedPod[] {
+  const pods: CheckedPod[] = [];
   for (const [value, base] of values) {
-    const own = new Report();
-    const checked = checkPodManifest(value, { preventAPIReferences: job.preventAPIReferences ?? true }, own);
-    if (checked !== undefined) checkName(checked, job.nodeName, own);
-    report.include(own, base);
-    if (checked === undefined || own.violations.length > 0) continue;
-    const written = withoutOwnAnnotations({ ...checked, apiVersion: "v1", kind: "Pod" });
-    pods.push(staticPod(written, withPodDefaults(written), job.origin, job.nodeName));
+    const found = new Report();
+    const checked = checkPodManifest(value, { preventAPIReferences: job.preventAPIReferences ?? true }, found);
+    if (checked !== undefined) checkName(checked, job.nodeName, found);
+    report.include(found, base);
+    if (checked === undefined || found.violations.length > 0) continue;
+    const own = withoutOwnAnnotations({ ...checked, apiVersion: "v1", kind: "Pod" });
+    const written = job.namespace === undefined ? own : withNamespace(own, job.namespace);
+    pods.push({ written, pod: staticPod(written, withPodDefaults(written), job.origin, job.nodeName) });
   }
   return pods;
+}
+
+/** With the namespace where it has none: its UID must not depend on whether the default was written. */
+function withNamespace(pod: Pod, namespace: string): Pod {
+  const given = pod.metadata.namespace as string | undefined;
+  const used = given === undefined || given === "" ? namespace : given;
+  return { ...pod, metadata: { ...pod.metadata, namespace: used } };
 }
 
 /** The node's name is added to the pod's: together they must still be a name. */
@@ -98,7 +119,8 @@ function checkName(pod: Pod, nodeName: string, report: Report): void {
   report.invalid(["metadata", "name"], name, `at most ${room} characters: "-${nodeName}" is added to it`);
 }
 
-function positioned(
+/** The report's findings with their places in the text, in its order. */
+export function positioned(
   report: Report,
   parsed: ParsedText,
 ): { violations: ManifestViolation[]; warned: ManifestWarning[] } {

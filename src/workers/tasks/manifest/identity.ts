@@ -37,7 +37,7 @@ export function withoutOwnAnnotations(pod: Pod): Pod {
 
 /** `written` as it was read, `complete` with its defaults. */
 export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, nodeName: string): Pod {
-  const place = origin.kind === "file" ? ["host:", nodeName, "file:", origin.path] : ["url:", origin.url];
+  const place = placeOf(origin, nodeName);
   const given = written.metadata.uid as string | undefined;
   const uid = given === undefined || given === "" ? fnv128(canonicalJson(written), ...place) : given;
   const namespace = written.metadata.namespace as string | undefined;
@@ -49,7 +49,11 @@ export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, n
       name: staticPodName(complete.metadata.name, nodeName),
       namespace: namespace === undefined || namespace === "" ? "default" : namespace,
       uid,
-      annotations: { ...complete.metadata.annotations, [CONFIG_SOURCE]: origin.kind, [CONFIG_HASH]: uid },
+      annotations: {
+        ...complete.metadata.annotations,
+        [CONFIG_SOURCE]: origin.kind === "file" ? "file" : "http",
+        [CONFIG_HASH]: uid,
+      },
     },
     spec: {
       ...complete.spec,
@@ -58,6 +62,18 @@ export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, n
     },
     status: { phase: "Pending" },
   };
+}
+
+/** A submitted manifest counts as one of HTTP, the source that tools know beside files. */
+function placeOf(origin: ManifestOrigin, nodeName: string): string[] {
+  switch (origin.kind) {
+    case "file":
+      return ["host:", nodeName, "file:", origin.path];
+    case "http":
+      return ["url:", origin.url];
+    case "submitted":
+      return ["host:", nodeName, "manifest-api"];
+  }
 }
 
 function withToleration(tolerations: readonly Toleration[]): Toleration[] {

@@ -2,7 +2,12 @@
 //
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
 import { YAMLParseError, type Document, type LineCounter } from "yaml";
-import { DEPTH_LIMIT, isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import {
+  DEPTH_LIMIT,
+  isTooDeepError,
+  readKubernetesYaml,
+  readKubernetesYamls,
+} from "../../../shared/yaml/kubernetes-yaml.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
@@ -25,7 +30,11 @@ interface TextFault {
   line: number;
   column: number;
 }
-export type ParseOutcome = { ok: true; parsed: ParsedText } | { ok: false; faults: TextFault[] };
+interface RefusedText {
+  ok: false;
+  faults: TextFault[];
+}
+export type ParseOutcome = { ok: true; parsed: ParsedText } | RefusedText;
 
 export function parseText(input: string | Uint8Array): ParseOutcome {
   if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
@@ -40,11 +49,37 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
   }
 }
 
-function refuse(reason: TextFault["reason"], allowed: string, line = 0, column = 0): ParseOutcome {
+/** More than a node runs; the composer needs memory for each. */
+const MAX_DOCUMENTS = 1000;
+
+/** Every document of a text that is not empty, with positions in the whole text; JSON is one document. */
+export function parseTexts(input: Uint8Array): { ok: true; parsed: ParsedText[] } | RefusedText {
+  if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
+  const text = decodeUtf8(input);
+  if (text === undefined) return refuse("syntax", "the text must be UTF-8");
+  try {
+    const json = parseJson(text);
+    if (json !== undefined) return json.ok ? { ok: true, parsed: [json.parsed] } : json;
+    const { docs, lines } = readKubernetesYamls(text, MAX_DOCUMENTS + 1);
+    if (docs.length > MAX_DOCUMENTS) return refuse("limit", `at most ${MAX_DOCUMENTS} documents`);
+    const parsed: ParsedText[] = [];
+    for (const doc of docs) {
+      const outcome = valueOf(doc, lines);
+      if (!outcome.ok) return outcome;
+      if (outcome.parsed.value !== null) parsed.push(outcome.parsed);
+    }
+    return parsed.length === 0 ? refuse("syntax", "the text is empty; expected a v1 Pod") : { ok: true, parsed };
+  } catch (error) {
+    if (isTooDeepError(error) || error instanceof RangeError) return tooDeep();
+    throw error;
+  }
+}
+
+function refuse(reason: TextFault["reason"], allowed: string, line = 0, column = 0): RefusedText {
   return { ok: false, faults: [{ reason, allowed, line, column }] };
 }
 
-function tooDeep(): ParseOutcome {
+function tooDeep(): RefusedText {
   return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
 }
 
@@ -82,6 +117,10 @@ function readDocument(text: string): { doc: Document; lines: LineCounter } {
 
 function parseYaml(text: string): ParseOutcome {
   const { doc, lines } = readDocument(text);
+  return valueOf(doc, lines);
+}
+
+function valueOf(doc: Document, lines: LineCounter): ParseOutcome {
   const at = (offset: number): { line: number; column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };

@@ -43,7 +43,7 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
 
 const OWN = [
   ...["print-config", "check-config", "dynamic-config-dir"],
-  ...["admin-socket", "admin-socket-group", "status-page", "status-page-port"],
+  ...["admin-socket", "admin-socket-group", "status-page", "status-page-port", "manifest-api"],
 ];
 const rows = facts("flags");
 const current = rows.filter(({ versions }) => versions?.startsWith("current"));

@@ -1,0 +1,62 @@
+// Submitted manifests on their way through the tasks pool.
+// Invariant: a text that is too slow or needs too much memory costs its own request an error, never main its time.
+import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
+import type { DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
+import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
+import { invalid, unavailable } from "./refusals.js";
+
+/** Ms for a text, and for each MiB of it. */
+const DEADLINE_MS = 5_000;
+const DEADLINE_MS_PER_MIB = 2_000;
+
+export interface DecoderOptions {
+  tasks: Pick<TasksPool, "run">;
+  nodeName: string;
+  preventAPIReferences: boolean;
+}
+
+/** The text could not be decoded, whatever it contains: the machine may be the reason, and another try can help. */
+export class DecodeRefusedError extends Error {
+  override readonly name = "DecodeRefusedError";
+  constructor(readonly refusal: ManifestRefusal) {
+    super(refusal.message);
+  }
+}
+
+export class SubmittedDecoder {
+  constructor(private readonly options: DecoderOptions) {}
+
+  /** `namespace`: of pods that name none. Rejects with DecodeRefusedError or the signal's reason. `body` may be moved away. */
+  async decode(body: Uint8Array, namespace: string, signal: AbortSignal, tries = 0): Promise<DecodeSubmittedResult> {
+    const { tasks, nodeName, preventAPIReferences } = this.options;
+    const bySize = DEADLINE_MS + Math.ceil((body.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
+    const deadlineMs = bySize * LATE_FACTOR ** tries;
+    try {
+      const job = { text: body, nodeName, preventAPIReferences, namespace };
+      return await tasks.run("decodeSubmitted", job, { deadlineMs, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      const allowed = isTaskDeadlineError(error)
+        ? `it must be readable within ${deadlineMs / 1000} s`
+        : isTaskThreadError(error)
+          ? "it must be readable with little memory"
+          : undefined;
+      if (allowed === undefined) throw new DecodeRefusedError(unavailable(messageOf(error)));
+      const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
+      throw new DecodeRefusedError(invalid([violation]));
+    }
+  }
+
+  /** A manifest that was accepted before: a busy machine must not count as a manifest without a pod. */
+  async decodeKept(text: Buffer, signal: AbortSignal): Promise<DecodeSubmittedResult> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.decode(Uint8Array.from(text), "default", signal, tries);
+      } catch (error) {
+        if (!(error instanceof DecodeRefusedError) || tries + 1 >= LATE_TRIES) throw error;
+      }
+    }
+  }
+}

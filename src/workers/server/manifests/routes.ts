@@ -1,0 +1,16 @@
+// The routes of the manifest API; what answers them is loaded with the first request.
+import type { Answer, Route } from "../answer.js";
+import type { ManifestAnswers } from "./answer.js";
+
+export type LazyManifestAnswers = () => Promise<Pick<ManifestAnswers, "answer">>;
+
+export function manifestRoutes(answers: LazyManifestAnswers): Route[] {
+  const all: Answer = async (request, response) => (await answers()).answer(request, response);
+  const one: Answer = async (request, response, { namespace = "", name = "" }) =>
+    (await answers()).answer(request, response, { namespace, name });
+  return [
+    { path: "/manifests", methods: ["GET", "POST"], answer: all },
+    { path: "/manifests/", methods: ["GET", "POST"], answer: all },
+    { path: "/manifests/:namespace/:name", methods: ["GET", "PUT", "DELETE"], answer: one },
+  ];
+}

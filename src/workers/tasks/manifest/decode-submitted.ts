@@ -1,0 +1,36 @@
+// Manifests that were sent to the kubelet: every document of a text, checked as a manifest file is, all of them or none.
+import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import type { DecodeSubmittedJob, DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
+import { decodeObject, positioned, type CheckedPod } from "./decode.js";
+import { parseTexts } from "./parse-text.js";
+import { Report } from "./report.js";
+
+const MAX_FINDINGS = 100;
+
+export function decodeSubmitted({ text, ...job }: DecodeSubmittedJob): DecodeSubmittedResult {
+  const outcome = parseTexts(text);
+  if (!outcome.ok) return { pods: [], warnings: [], error: outcome.faults.map((fault) => ({ field: "", ...fault })) };
+  const checked: CheckedPod[] = [];
+  const warnings: ManifestWarning[] = [];
+  const violations: ManifestViolation[] = [];
+  for (const parsed of outcome.parsed) {
+    const report = new Report();
+    checked.push(...decodeObject(parsed.value, { ...job, origin: { kind: "submitted" } }, report));
+    warnings.push(...parsed.warnings.map((warning) => ({ field: "", ...warning })));
+    if (report.violations.length === 0 && report.warnings.length === 0) continue;
+    const found = positioned(report, parsed);
+    violations.push(...found.violations);
+    warnings.push(...found.warned);
+    if (violations.length >= MAX_FINDINGS) break;
+  }
+  const shownWarnings = warnings.slice(0, MAX_FINDINGS);
+  if (violations.length > 0) return { pods: [], warnings: shownWarnings, error: violations.slice(0, MAX_FINDINGS) };
+  const pods = checked.map(({ written, pod }) => ({
+    namespace: written.metadata.namespace,
+    name: written.metadata.name,
+    metadata: JSON.stringify(written.metadata),
+    spec: JSON.stringify(written.spec),
+    pod,
+  }));
+  return { pods, warnings: shownWarnings };
+}
