@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { request, type IncomingMessage } from "node:http";
-import { createConnection } from "node:net";
+import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
@@ -182,15 +182,18 @@ describe("the manifest API", () => {
   });
 
   test("slow bodies take few places, and leave them with their clients", async () => {
-    const slow = Array.from({ length: 4 }, () => {
+    const slow: Socket[] = [];
+    const openSlow = (): void => {
       const socket = createConnection(socketOf(node));
       socket.on("error", () => undefined);
       socket.write("POST /manifests/ HTTP/1.1\r\nHost: kubelet\r\nContent-Length: 100\r\n\r\nx");
-      return socket;
-    });
+      slow.push(socket);
+    };
     let last: Reply | undefined;
     await waitFor(
       async () => {
+        // One more each time: one that comes while this request has a place is refused, and holds none.
+        openSlow();
         last = await ask(node, "POST", "/manifests/?dryRun=All", pod("x"));
         return last.status === 429;
       },
