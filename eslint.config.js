@@ -111,6 +111,14 @@ export default tseslint.config(
     ),
   },
   {
+    // One level below, "../room/file" is of the worker itself, and "../../name/file" is another worker's.
+    files: ["src/workers/*/*/*.ts"],
+    rules: arrows(
+      ["**/main/**", "**/workers/**", "**/cli/**", "../../*/**", "!../../../**"],
+      "a worker imports only its own folder and shared",
+    ),
+  },
+  {
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
     files: [
       "src/shared/container-logs/**",

@@ -38,6 +38,17 @@ const { bundle } = JSON.parse(await readFile(join(root, "package.json"), "utf8")
 /** Asked for by grpc-js for services that we do not offer (channelz): 41 modules that every thread would read for nothing. */
 const neverLoaded = ["@grpc/proto-loader"];
 
+/** dockerode loads them for image builds and for Engines behind SSH, which the kubelet does not use; ssh2 also brings a native module. */
+const unused = join(root, "packaging", "bundle", "unused.cjs");
+const withoutBuilds = {
+  name: "dockerode without builds and SSH",
+  setup(build) {
+    build.onResolve({ filter: /^(ssh2|tar-fs|@balena\/dockerignore|\.\/session)$/ }, ({ importer }) =>
+      /node_modules\/docker(ode|-modem)\//.test(importer) ? { path: unused } : undefined,
+    );
+  },
+};
+
 /** Its flags are the kubelet's, however it is started: the code cache holds for these. */
 const [firstLine] = (await readFile(join(root, "src/main/kubelet.ts"), "utf8")).split("\n");
 const nodeFlags = firstLine.split(" node ")[1].split(" ");
@@ -64,6 +75,7 @@ const { metafile } = await build({
   splitting: true,
   format: "esm",
   external: [...bundle.external, ...neverLoaded],
+  plugins: [withoutBuilds],
   metafile: true,
 });
 // Beside the chunks, too: the check below looks for all that they name.

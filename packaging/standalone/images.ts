@@ -16,7 +16,7 @@ export const PAUSE_IMAGE = "nodelet.local/pause:1";
 export const BUSYBOX_IMAGE = "nodelet.local/busybox:1";
 
 /** Changes whenever the layout of the images does, so that old cached archives are not used. */
-const RECIPE = "1";
+const RECIPE = "2";
 const PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const PASSWD =
   "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1:daemon:/:/bin/false\nnobody:x:65534:65534:nobody:/:/bin/false\n";

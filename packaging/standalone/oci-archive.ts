@@ -50,8 +50,10 @@ export async function writeOciArchive(images: readonly ImageSpec[], archive: str
   await mkdir(blobs, { recursive: true });
   try {
     const manifests: Descriptor[] = [];
+    const forDocker: object[] = [];
     for (const image of images) {
-      const manifest = await writeImage(image, blobs, workDir);
+      const { manifest, config, layer } = await writeImage(image, blobs, workDir);
+      forDocker.push({ Config: pathOf(config), RepoTags: [image.reference], Layers: [pathOf(layer)] });
       manifests.push({
         ...manifest,
         annotations: {
@@ -64,13 +66,35 @@ export async function writeOciArchive(images: readonly ImageSpec[], archive: str
     const index = { schemaVersion: 2, mediaType: "application/vnd.oci.image.index.v1+json", manifests };
     await writeFile(join(layout, "index.json"), JSON.stringify(index));
     await writeFile(join(layout, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
-    await run("tar", [...TAR_FLAGS, "-C", layout, "-cf", archive, "oci-layout", "index.json", "blobs"]);
+    // For `docker load`, which reads no OCI layout before Docker 25; others ignore it beside index.json.
+    await writeFile(join(layout, "manifest.json"), JSON.stringify(forDocker));
+    await run("tar", [
+      ...TAR_FLAGS,
+      "-C",
+      layout,
+      "-cf",
+      archive,
+      "oci-layout",
+      "index.json",
+      "manifest.json",
+      "blobs",
+    ]);
   } finally {
     await rm(layout, { recursive: true, force: true });
   }
 }
 
-async function writeImage(image: ImageSpec, blobs: string, workDir: string): Promise<Descriptor> {
+function pathOf({ digest }: Descriptor): string {
+  return `blobs/${digest.replace(":", "/")}`;
+}
+
+interface WrittenImage {
+  manifest: Descriptor;
+  config: Descriptor;
+  layer: Descriptor;
+}
+
+async function writeImage(image: ImageSpec, blobs: string, workDir: string): Promise<WrittenImage> {
   const layerFile = join(workDir, "layer.tar");
   await run("tar", [...TAR_FLAGS, "-C", image.rootfs, "-cf", layerFile, "."]);
   const layer = await writeBlob(blobs, "application/vnd.oci.image.layer.v1.tar", await readFile(layerFile));
@@ -83,12 +107,13 @@ async function writeImage(image: ImageSpec, blobs: string, workDir: string): Pro
     rootfs: { type: "layers", diff_ids: [layer.digest] },
     history: [{ created: "1970-01-01T00:00:00Z", created_by: "nodelet standalone" }],
   });
-  return writeJsonBlob(blobs, "application/vnd.oci.image.manifest.v1+json", {
+  const manifest = await writeJsonBlob(blobs, "application/vnd.oci.image.manifest.v1+json", {
     schemaVersion: 2,
     mediaType: "application/vnd.oci.image.manifest.v1+json",
     config,
     layers: [layer],
   });
+  return { manifest, config, layer };
 }
 
 function writeJsonBlob(blobs: string, mediaType: string, value: unknown): Promise<Descriptor> {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
+import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";
 import { cdiDir } from "../../packaging/standalone/containerd-config.js";
 import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
 import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
@@ -70,8 +71,7 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   let containerd: PrivateContainerd | undefined;
   try {
     await createNetns(netns);
-    containerd = await step("starting a private containerd", () => startContainerd({ dir: join(dir, "c"), netns }));
-    await importImages(containerd.socket, archive);
+    containerd = await startRuntime(dir, netns, archive);
     return await runInside(words, signal, netns, {
       [INSIDE]: "1",
       NODELET_NETNS: netns,
@@ -86,6 +86,17 @@ async function withEnvironment(words: readonly string[], signal: AbortSignal): P
   } finally {
     await cleanUp(dir, netns, containerd);
   }
+}
+
+/** A containerd, or with NODELET_TEST_RUNTIME=docker a Docker Engine with the kubelet's CRI server over it. */
+async function startRuntime(dir: string, netns: string, archive: string): Promise<PrivateContainerd> {
+  if (process.env["NODELET_TEST_RUNTIME"] === "docker") {
+    await step("finding the Docker Engine", () => provideDocker(join(ROOT, ".cache")));
+    return step("starting a private Docker Engine", () => startDocker({ dir: join(dir, "c"), netns, archive }));
+  }
+  const containerd = await step("starting a private containerd", () => startContainerd({ dir: join(dir, "c"), netns }));
+  await importImages(containerd.socket, archive);
+  return containerd;
 }
 
 /** Packages for `npm start`, and packages only for tests. */

@@ -78,7 +78,7 @@ describe("static pods", { concurrency: 6 }, () => {
     assert.equal(container.image, testImage());
     assert.match(container.imageID, /sha256:[0-9a-f]{64}$/);
     assert.match(container.state.running?.startedAt ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    assert.match(container.containerID ?? "", /^containerd:\/\/[0-9a-f]{64}$/);
+    assert.match(container.containerID ?? "", /^(containerd|docker):\/\/[0-9a-f]{64}$/);
 
     const [inRuntime, ...others] = await runtime.containers(metadata.uid);
     assert.equal(others.length, 0);
@@ -192,7 +192,7 @@ describe("static pods", { concurrency: 6 }, () => {
     );
     const { lastState } = statusOf(pod, "app") ?? {};
     assert.equal(lastState?.terminated?.exitCode, 7);
-    assert.match(lastState.terminated.containerID ?? "", /^containerd:\/\/[0-9a-f]{64}$/);
+    assert.match(lastState.terminated.containerID ?? "", /^(containerd|docker):\/\/[0-9a-f]{64}$/);
     assert.notEqual(lastState.terminated.containerID, statusOf(pod, "app")?.containerID);
     assert.equal(statusOf(pod, "other")?.restartCount, 0);
     assert.deepEqual(
@@ -264,9 +264,10 @@ describe("static pods", { concurrency: 6 }, () => {
       timeoutMs: PATIENCE_MS,
     });
     const [renewed] = await runtime.sandboxes(uid);
+    const runtimeName = process.env["NODELET_TEST_RUNTIME"] ?? "containerd";
     const inNewSandbox = async (): Promise<Set<string>> => {
       const all = await runtime.containers(uid);
-      return new Set(all.filter((one) => one.podSandboxId === renewed?.id).map((one) => `containerd://${one.id}`));
+      return new Set(all.filter((one) => one.podSandboxId === renewed?.id).map((one) => `${runtimeName}://${one.id}`));
     };
     await waitFor(async () => (await inNewSandbox()).size > 0, { what: "its container", timeoutMs: PATIENCE_MS });
     const there = await inNewSandbox();

@@ -1,5 +1,6 @@
 // The flags that mirror no field of the configuration, with their defaults. Source of names and defaults: flags/table.ts.
 import type { FlagValue } from "./config/resolve-config.js";
+import { readDockerFlags, type DockerFlags } from "./docker-flags.js";
 
 /** Flags that print a result instead of running the kubelet. */
 export interface Questions {
@@ -9,6 +10,7 @@ export interface Questions {
 }
 
 export interface AgentFlags {
+  readonly docker: DockerFlags;
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
   /** Directory of client and serving certificates. */
@@ -55,6 +57,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
   const flag = <T>(name: string, fallback: T): T => valueOf(given, name, fallback);
   const text = (name: string, fallback = ""): string => flag(name, fallback);
   return {
+    docker: readDockerFlags(flag),
     kubeconfig: text("kubeconfig"),
     bootstrapKubeconfig: text("bootstrap-kubeconfig"),
     certDir: text("cert-dir", "/var/lib/kubelet/pki"),

@@ -18,7 +18,9 @@ export async function runSettings(line: CommandLine, io: CommandIo): Promise<Com
   const flags = readAgentFlags(line.given);
   const questions = readQuestions(line.given);
   const offline = questions.checkConfig || questions.printConfig !== "";
-  const resolved = await resolveConfig(line.given, io, offline ? {} : io.host(), flagViolations(flags));
+  // A process that only serves CRI runs no pods: the machine need not be fit for them.
+  const host = offline || flags.docker.mode === "server" ? {} : io.host();
+  const resolved = await resolveConfig(line.given, io, host, flagViolations(flags));
   const problems = [...line.problems, ...resolved.problems];
   if (offline) return await answerOffline(questions, resolved, problems);
   if (problems.length > 0) throw new SettingsError(problems);

@@ -18,9 +18,9 @@ import { serverSettings } from "./views/server.js";
 import { tracingSettings } from "./views/tracing.js";
 
 /** One view per subject; each is a pure function of the configuration. */
-const viewsOf = (read: ConfigReader) => ({
+const viewsOf = (read: ConfigReader, { docker }: AgentFlags) => ({
   sources: sourceSettings(read),
-  runtime: runtimeSettings(read),
+  runtime: runtimeSettings(read, docker.mode !== "off"),
   containerLogs: containerLogSettings(read),
   server: serverSettings(read),
   cgroups: cgroupSettings(read),
@@ -52,7 +52,7 @@ export interface Settings extends AgentFlags, ConfigViews {
 export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files, notices }: ResolvedConfig): Settings {
   return {
     ...agent,
-    ...viewsOf(new ConfigReader(config)),
+    ...viewsOf(new ConfigReader(config), agent),
     config,
     configFiles: files,
     flags: flagValues(line),

@@ -112,6 +112,7 @@ async function withNode(
       end({ exitCode: 1 });
     },
   });
+  if (settings.docker.mode === "node") (await import("./docker-runtime.js")).startDockerRuntime(settings, threads);
   setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
   const [{ buildAgent }, nodeSettings, mainTracing] = await Promise.all([
     import("../agent/agent.js"),

@@ -40,7 +40,14 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
   using stop = listenForStop(process, log);
   let outcome: Outcome;
   try {
-    outcome = await live(settings, { log, stop, dynamic, logging });
+    outcome =
+      settings.docker.mode === "server"
+        ? {
+            exitCode: await (
+              await import("./docker-runtime.js")
+            ).serveDocker(settings, { log, clock: systemClock, stop }),
+          }
+        : await live(settings, { log, stop, dynamic, logging });
   } catch (error) {
     // A signal may end a wait, for example for the lock file. Any other failure is reported, also after a signal.
     outcome = error === stop.aborted.reason ? { exitCode: 0 } : await startFailed(error, log, dynamic);

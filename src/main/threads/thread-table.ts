@@ -66,6 +66,8 @@ export const THREAD_TABLE = {
     start: "next",
     make: (deps: ThreadDeps<"image-gc">) => new ImageGcThread({ ...deps, init: imageGcInit(deps.facts) }),
   },
+  // Made by src/main/startup/docker-runtime.ts, with --container-runtime=docker or --experimental-dockershim.
+  dockershim: { heapMiB: 192, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
   // Made by src/main/node/start-node-status.ts once the node has its credentials.
   "node-status": { heapMiB: 96, watchdogMs: WATCHDOG_MS, ringBytes: NO_RINGS, start: "by its owner" },
   eviction: {

@@ -116,7 +116,7 @@ describe("mistakes", () => {
   test("all of them come back", () => equal(readCommandLine(["--aaaaaa", "--max-pods=x", "b"]).problems.length, 3));
 
   test("a removed flag's value does not count as a command, nor does the argument after one without value", () => {
-    equal(readCommandLine(["--network-plugin", "cni"]).problems.length, 1);
+    equal(readCommandLine(["--network-plugin-mtu", "1400"]).problems.length, 1);
     equal(readCommandLine(["--allow-privileged", "cni"]).problems.length, 2);
   });
 });

@@ -176,7 +176,7 @@ describe("problems", () => {
     ["--eviction-hard=memory.available<200%", /^--eviction-hard: evictionHard\[memory.available\]: /],
     ["--feature-gates=Nonsense=true", /^--feature-gates: featureGates\[Nonsense\]: /],
     ["--system-cgroups=/x", /^(--system-cgroups|cgroupRoot \(default\)): /],
-    ["--container-runtime=docker", /--container-runtime/],
+    ["--container-runtime=rkt", /--container-runtime: "rkt" is not remote or docker/],
   ];
   for (const [flag, expected] of refused) {
     test(flag, async () => {

@@ -10,6 +10,7 @@ export const GROUPS = [
   "Static pods",
   "HTTP servers, authentication and authorization",
   "Container runtime and images",
+  "Docker Engine as the container runtime",
   "Pod network",
   "CPU, memory and cgroups",
   "Eviction and garbage collection",

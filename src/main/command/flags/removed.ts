@@ -16,8 +16,8 @@ const goneBool = (last: number, advice: string): RemovedFlag => ({ last, advice,
 
 const KLOG = "remove it: the kubelet logs to standard error; its supervisor (journald) handles files and rotation";
 const LOG_STDERR = "remove it: logs always go to standard error";
-const CNI = "set the CNI directories in the container runtime, which sets up pod networks";
-const DOCKER = "the Docker runtime was removed; set --container-runtime-endpoint to containerd or CRI-O";
+const CNI = "use --cni-bin-dir with --container-runtime=docker; other runtimes have their own setting";
+const DOCKER = "remove it; --container-runtime=docker and --docker-endpoint select the Docker Engine";
 const SOURCES = "use Pod Security admission in the API server to restrict host namespaces";
 const RKT = "the rkt runtime was removed; set --container-runtime-endpoint to a CRI runtime";
 const IPTABLES = "remove it: kube-proxy maintains these iptables rules";
@@ -45,14 +45,9 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
     33,
     "in-tree cloud providers were removed: pass the file to the cloud controller manager and set --cloud-provider=external",
   ),
-  "cni-bin-dir": gone(23, `${CNI} (containerd: bin_dirs)`),
-  "cni-cache-dir": gone(23, CNI),
-  "cni-conf-dir": gone(23, `${CNI} (containerd: conf_dir)`),
   "configure-cbr0": goneBool(4, KUBENET),
-  "container-runtime": gone(26, "only CRI runtimes are supported; set --container-runtime-endpoint"),
   containerized: goneBool(15, "run the kubelet as a service of the host, not in a container"),
   docker: gone(23, DOCKER),
-  "docker-endpoint": gone(23, DOCKER),
   "docker-env-metadata-whitelist": gone(23, DOCKER),
   "docker-exec-handler": gone(6, DOCKER),
   "docker-only": goneBool(23, DOCKER),
@@ -67,10 +62,6 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   "experimental-bootstrap-kubeconfig": gone(22, renamed("bootstrap-kubeconfig")),
   "experimental-check-node-capabilities-before-mount": goneBool(23, NOTHING),
   "experimental-cri": goneBool(6, "only CRI runtimes are supported; set --container-runtime-endpoint"),
-  "experimental-dockershim": goneBool(
-    18,
-    "dockershim is planned for this kubelet, but not built yet; set --container-runtime-endpoint to a CRI runtime",
-  ),
   "experimental-dockershim-root-directory": gone(23, DOCKER),
   "experimental-fail-swap-on": goneBool(11, renamed("fail-swap-on")),
   "experimental-kernel-memcg-notification": goneBool(23, renamed("kernel-memcg-notification")),
@@ -80,7 +71,6 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   "host-ipc-sources": gone(14, SOURCES),
   "host-network-sources": gone(14, SOURCES),
   "host-pid-sources": gone(14, SOURCES),
-  "image-pull-progress-deadline": gone(23, "set it in the container runtime (containerd: image_pull_progress_timeout)"),
   "init-config-dir": gone(9, "set --config to the configuration file"),
   "iptables-drop-bit": gone(30, IPTABLES),
   "iptables-masquerade-bit": gone(30, IPTABLES),
@@ -91,15 +81,10 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   "log-file-max-size": gone(25, KLOG),
   logtostderr: goneBool(25, LOG_STDERR),
   "master-service-namespace": gone(26, "remove it: services are read from the pod's namespace and from default"),
-  "network-plugin": gone(23, CNI),
   "network-plugin-dir": gone(7, CNI),
   "network-plugin-mtu": gone(23, "set the MTU in the network plugin's own configuration"),
   "non-masquerade-cidr": gone(23, "configure masquerading in the network plugin (ip-masq-agent)"),
   "one-output": goneBool(25, LOG_STDERR),
-  "pod-infra-container-image": gone(
-    34,
-    "set the sandbox image in the container runtime (containerd: sandbox or sandbox_image; CRI-O: pause_image)",
-  ),
   "really-crash-for-testing": goneBool(23, "remove it: it was only for tests"),
   "redirect-container-streaming": goneBool(
     19,

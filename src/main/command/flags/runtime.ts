@@ -62,6 +62,34 @@ export const RUNTIME: Flags = {
   "image-credential-provider-bin-dir": flag("string", "", "directory of the credential provider plugin binaries"),
 };
 
+export const DOCKER: Flags = {
+  "container-runtime": flag(
+    "string",
+    "remote",
+    "remote: the runtime at the container runtime endpoint; docker: the Docker Engine, by a CRI server in this process",
+  ),
+  "experimental-dockershim": flag(
+    "bool",
+    "false",
+    "run only the CRI server over the Docker Engine, on the container runtime endpoint (default unix:///var/run/dockershim.sock)",
+  ),
+  "docker-endpoint": flag("string", "unix:///var/run/docker.sock", "endpoint of the Docker Engine: unix:// or tcp://"),
+  "image-pull-progress-deadline": flag(
+    "duration",
+    "1m0s",
+    "time without progress after which a pull of the Docker Engine is cancelled",
+  ),
+  "pod-infra-container-image": flag(
+    "string",
+    "registry.k8s.io/pause:3.10.1",
+    "image of the Docker Engine's sandbox containers; image garbage collection keeps it",
+  ),
+  "network-plugin": flag("string", "none", "network of the Docker Engine's pods: cni, or none for docker's own"),
+  "cni-bin-dir": flag("strings", "/opt/cni/bin", "directories of the CNI plugin binaries"),
+  "cni-conf-dir": flag("string", "/etc/cni/net.d", "directory of the CNI configuration files"),
+  "cni-cache-dir": flag("string", "/var/lib/cni/cache", "directory of the CNI plugins' results"),
+};
+
 export const NETWORK: Flags = {
   "cluster-dns": mirror("strings", "", "clusterDNS", "DNS server addresses for pods with dnsPolicy ClusterFirst"),
   "cluster-domain": mirror(

@@ -1,13 +1,13 @@
 // Every flag of the kubelet, by subject. Reading the command line, --help, the start-up log and the config fields' flags
-// read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, and eight of our own
-// (print-config, check-config, dynamic-config-dir, admin-socket, admin-socket-group,
+// read these tables, so a new flag is a new row. Source: upstream's flags of Kubernetes 1.36, those of the
+// Docker Engine of Kubernetes 1.23, and eight of our own (print-config, check-config, dynamic-config-dir, admin-socket, admin-socket-group,
 // status-page, status-page-port, manifest-api).
 import type { Flag, Flags, Group } from "./flag.js";
 import { API_SERVER, LOGS, START } from "./general.js";
 import { LEFTOVERS, WINDOWS_ONLY } from "./leftovers.js";
 import { NODE, SERVERS, SOURCES } from "./node.js";
 import { EVICTION, RESOURCES } from "./resources.js";
-import { NETWORK, RUNTIME, VOLUMES } from "./runtime.js";
+import { DOCKER, NETWORK, RUNTIME, VOLUMES } from "./runtime.js";
 
 export const FLAGS_BY_GROUP: Readonly<Record<Group, Flags>> = {
   "Start and configuration": START,
@@ -16,6 +16,7 @@ export const FLAGS_BY_GROUP: Readonly<Record<Group, Flags>> = {
   "Static pods": SOURCES,
   "HTTP servers, authentication and authorization": SERVERS,
   "Container runtime and images": RUNTIME,
+  "Docker Engine as the container runtime": DOCKER,
   "Pod network": NETWORK,
   "CPU, memory and cgroups": RESOURCES,
   "Eviction and garbage collection": EVICTION,

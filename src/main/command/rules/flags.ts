@@ -4,6 +4,7 @@ import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.
 import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./registration.js";
 import type { Violation } from "./rule.js";
 import { quote } from "./check.js";
+import type { DockerFlags } from "../docker-flags.js";
 
 export interface CheckedFlags {
   readonly nodeLabels?: Readonly<Record<string, string>>;
@@ -12,6 +13,8 @@ export interface CheckedFlags {
   readonly exitOnLockContention: boolean;
   readonly lockFile: string;
   readonly cloudProvider: string;
+  /** Absent: as by default. */
+  readonly docker?: DockerFlags;
 }
 
 export function validateFlags(flags: CheckedFlags): Violation[] {
@@ -20,7 +23,30 @@ export function validateFlags(flags: CheckedFlags): Violation[] {
     ...nodeIPs(flags.nodeIP ?? "", flags.cloudProvider),
     ...cloudProvider(flags),
     ...lock(flags),
+    ...(flags.docker === undefined ? [] : docker(flags.docker)),
   ];
+}
+
+function* docker({
+  given,
+  endpoint,
+  imagePullProgressDeadlineMs,
+  podInfraContainerImage,
+}: DockerFlags): Iterable<Violation> {
+  const { runtime, networkPlugin } = given;
+  if (runtime !== "remote" && runtime !== "docker") {
+    yield { path: "--container-runtime", message: `${quote(runtime)} is not remote or docker` };
+  }
+  if (networkPlugin !== "cni" && networkPlugin !== "none" && networkPlugin !== "") {
+    yield { path: "--network-plugin", message: `${quote(networkPlugin)} is not cni or none; kubenet was removed` };
+  }
+  if (!/^(unix:\/\/\/.|tcp:\/\/[^/]+:\d+$)/.test(endpoint)) {
+    yield { path: "--docker-endpoint", message: `${quote(endpoint)} is not unix:///path or tcp://host:port` };
+  }
+  if (imagePullProgressDeadlineMs <= 0) {
+    yield { path: "--image-pull-progress-deadline", message: "must be greater than 0" };
+  }
+  if (podInfraContainerImage === "") yield { path: "--pod-infra-container-image", message: "must name an image" };
 }
 
 function* cloudProvider({ cloudProvider: name }: CheckedFlags): Iterable<Violation> {

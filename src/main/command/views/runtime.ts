@@ -5,8 +5,13 @@ export type RuntimeSettings = Readonly<ReturnType<typeof runtimeSettings>>;
 
 const DEFAULT_IDS_PER_POD = 65_536;
 
-export function runtimeSettings(read: ConfigReader) {
-  const endpoint = withScheme(read.text("containerRuntimeEndpoint"));
+/** As in Kubernetes 1.23. */
+const DOCKERSHIM_ENDPOINT = "unix:///var/run/dockershim.sock";
+
+/** @param onDocker the kubelet itself serves CRI over the Docker Engine, on the endpoint that is set, or on dockershim's of old */
+export function runtimeSettings(read: ConfigReader, onDocker = false) {
+  const own = onDocker && !read.config.isSet("containerRuntimeEndpoint");
+  const endpoint = own ? DOCKERSHIM_ENDPOINT : withScheme(read.text("containerRuntimeEndpoint"));
   const imageService = read.text("imageServiceEndpoint");
   return {
     containerRuntimeEndpoint: endpoint,

@@ -1,0 +1,2 @@
+// Stands for modules that the kubelet's packages load and the kubelet never uses.
+module.exports = {};

@@ -1,0 +1,65 @@
+// Security contexts of CRI → docker's security options. Pure but for the reading of seccomp profiles.
+import {
+  SecurityProfile_ProfileType,
+  type SecurityProfile,
+  type SELinuxOption,
+} from "../../../shared/cri/gen/runtime.v1.js";
+import { readText } from "../read-text.js";
+import { Fault } from "../fault.js";
+
+export interface Confinement {
+  privileged: boolean;
+  seccomp: SecurityProfile | undefined;
+  apparmor: SecurityProfile | undefined;
+  selinuxOptions: SELinuxOption | undefined;
+  noNewPrivs: boolean;
+}
+
+/** The Engine refuses profiles that do not fit into its request; upstream's largest is 12 KiB. */
+const MAX_PROFILE_BYTES = 1024 * 1024;
+
+/** Docker's own default profiles need no option. @throws Fault for a profile that cannot be read */
+export async function securityOptions(confinement: Confinement): Promise<string[]> {
+  return [
+    ...(await seccomp(confinement)),
+    ...apparmor(confinement),
+    ...selinux(confinement.selinuxOptions),
+    ...(confinement.noNewPrivs ? ["no-new-privileges"] : []),
+  ];
+}
+
+async function seccomp({ privileged, seccomp: profile }: Confinement): Promise<string[]> {
+  if (privileged || profile === undefined || profile.profileType === SecurityProfile_ProfileType.Unconfined) {
+    return ["seccomp=unconfined"];
+  }
+  if (profile.profileType === SecurityProfile_ProfileType.RuntimeDefault) return [];
+  // The Engine takes the profile itself, in one line.
+  const text = await readText(profile.localhostRef, MAX_PROFILE_BYTES);
+  try {
+    return [`seccomp=${JSON.stringify(JSON.parse(text))}`];
+  } catch (error) {
+    throw new Fault("INVALID_ARGUMENT", `the seccomp profile ${profile.localhostRef} is no JSON: correct the file`, {
+      cause: error,
+    });
+  }
+}
+
+function apparmor({ privileged, apparmor: profile }: Confinement): string[] {
+  if (privileged || profile === undefined) return [];
+  switch (profile.profileType) {
+    case SecurityProfile_ProfileType.RuntimeDefault:
+      return [];
+    case SecurityProfile_ProfileType.Unconfined:
+      return ["apparmor=unconfined"];
+    case SecurityProfile_ProfileType.Localhost:
+      return [`apparmor=${profile.localhostRef}`];
+  }
+}
+
+function selinux(options: SELinuxOption | undefined): string[] {
+  if (options === undefined) return [];
+  const { user, role, type, level } = options;
+  return Object.entries({ user, role, type, level }).flatMap(([key, value]) =>
+    value === "" ? [] : [`label=${key}:${value}`],
+  );
+}

@@ -1,0 +1,99 @@
+// ExecSync: one command in a running container, its output and its exit code.
+// Invariant: the command ends with its timeout: docker has no request for that, so its process is killed; the output is bounded.
+import { readFile } from "node:fs/promises";
+import type { Duplex } from "node:stream";
+import type Docker from "dockerode";
+import { Scope } from "../../../shared/abort/scope.js";
+import type { Verbs } from "../call.js";
+import { inspected } from "../engine/containers.js";
+import { Fault } from "../fault.js";
+import { FrameReader } from "../logs/frames.js";
+import type { Shim } from "../shim.js";
+import { errorCode } from "../../../shared/errors/thrown.js";
+
+/** Of standard output and standard error each; the rest is read and dropped, as containerd does. */
+const MAX_OUTPUT = 16 * 1024 * 1024 - 4096;
+
+export function execVerbs(shim: Shim): Verbs<"execSync"> {
+  return {
+    async execSync({ containerId, cmd, timeout }, signal) {
+      const { State } = await inspected(shim.engine, signal, containerId, "container");
+      if (!State.Running) throw new Fault("UNKNOWN", `container ${containerId} is not running`);
+      const exec = await shim.engine.call(signal, (docker, abort) =>
+        docker.getContainer(containerId).exec({ Cmd: cmd, AttachStdout: true, AttachStderr: true, abortSignal: abort }),
+      );
+      const inspect = () => shim.engine.call(signal, (_docker, abort) => exec.inspect({ abortSignal: abort }));
+      const limitMs = Number(timeout) * 1000;
+      using scope = new Scope(signal);
+      if (limitMs > 0) scope.limit(shim.clock, limitMs, () => new Error("timed out"));
+      const output = { stdout: new Output(), stderr: new Output() };
+      const stream = await shim.engine.call(
+        signal,
+        (_docker, abort) => exec.start({ hijack: true, stdin: false, abortSignal: abort }),
+        Infinity,
+      );
+      await read(stream, output, scope.signal);
+      if (scope.signal.aborted) {
+        await kill(containerId, await pidOf(shim, exec));
+        throw new Fault("DEADLINE_EXCEEDED", `command ${JSON.stringify(cmd.join(" "))} timed out`);
+      }
+      const { ExitCode } = await inspect();
+      return { stdout: output.stdout.bytes(), stderr: output.stderr.bytes(), exitCode: ExitCode ?? 0 };
+    },
+  };
+}
+
+/** Also for a caller that gave up. 0: the Engine does not say. */
+async function pidOf({ engine }: Shim, exec: Docker.Exec): Promise<number> {
+  const { signal } = new AbortController();
+  return (await engine.call(signal, (_docker, abort) => exec.inspect({ abortSignal: abort }))).Pid;
+}
+
+class Output {
+  private readonly parts: Buffer[] = [];
+  private size = 0;
+
+  add(part: Buffer): void {
+    const kept = part.subarray(0, MAX_OUTPUT - this.size);
+    this.size += kept.length;
+    if (kept.length > 0) this.parts.push(kept);
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.parts);
+  }
+}
+
+/** Resolves when the stream ends, or the signal aborts. */
+function read(stream: Duplex, output: Record<"stdout" | "stderr", Output>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const frames = new FrameReader({ onData: (name, part) => output[name].add(Buffer.from(part)) });
+    const end = (): void => {
+      signal.removeEventListener("abort", end);
+      stream.destroy();
+      resolve();
+    };
+    stream.on("data", (chunk: Buffer) => frames.push(chunk));
+    stream
+      .once("end", end)
+      .once("close", end)
+      .once("error", (error) => {
+        signal.removeEventListener("abort", end);
+        reject(error);
+      });
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+/** SIGKILL to the command, if the process is still one of the container's. */
+async function kill(containerId: string, pid: number): Promise<void> {
+  if (pid <= 0) return;
+  const cgroups = await readFile(`/proc/${pid}/cgroup`, "utf8").catch(() => "");
+  if (!cgroups.includes(containerId)) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (errorCode(error) !== "ESRCH") throw error;
+  }
+}

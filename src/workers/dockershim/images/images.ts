@@ -1,0 +1,104 @@
+// Images of the Engine: questions, pulls, removal.
+import type Docker from "dockerode";
+import type { DockershimInit } from "../../../shared/contracts/dockershim.js";
+import type { Clock } from "../../../shared/clock/clock.js";
+import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
+import { Scope } from "../../../shared/abort/scope.js";
+import { request, type Engine } from "../engine/engine.js";
+import { engineStatus, isNotFound } from "../fault.js";
+import { pulled } from "./pull-progress.js";
+import { splitReference } from "./reference.js";
+
+export interface ImagesDeps {
+  engine: Engine;
+  clock: Pick<Clock, "after">;
+  init: Pick<DockershimInit, "imagePullProgressDeadlineMs" | "podInfraContainerImage">;
+}
+
+export class Images {
+  constructor(private readonly deps: ImagesDeps) {}
+
+  /** By name, digest or id; undefined: there is no such image. */
+  async inspect(reference: string, signal: AbortSignal): Promise<Docker.ImageInspectInfo | undefined> {
+    try {
+      return await this.deps.engine.call(signal, (docker, abort) => {
+        const image = docker.getImage(reference);
+        const ask = image.inspect.bind(image) as (options: object) => Promise<Docker.ImageInspectInfo>;
+        return ask(request(abort));
+      });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  list(signal: AbortSignal): Promise<Docker.ImageInfo[]> {
+    return this.deps.engine.call(signal, (docker, abort) => docker.listImages(request(abort)));
+  }
+
+  /** Returns the image's id. Rejects as the Engine does, or when there is no progress for imagePullProgressDeadlineMs. */
+  async pull(reference: string, auth: AuthConfig | undefined, signal: AbortSignal): Promise<string> {
+    const { engine, clock, init } = this.deps;
+    const { name, tag } = splitReference(reference);
+    using scope = new Scope(signal);
+    const query = { fromImage: name, tag };
+    await engine.call(
+      scope.signal,
+      async (docker, abort) => {
+        const stream = await docker.createImage(dockerAuth(auth), request(abort, query));
+        await pulled(stream as AsyncIterable<Buffer> & NodeJS.ReadableStream, {
+          reference,
+          clock,
+          deadlineMs: init.imagePullProgressDeadlineMs,
+          cancel: (reason) => scope.abort(reason),
+        });
+      },
+      Infinity,
+    );
+    const found = await this.inspect(reference, signal);
+    if (found === undefined) throw new Error(`the Docker Engine pulled ${reference} and has no such image`);
+    return found.Id;
+  }
+
+  /** All names of an image given by its id; one name otherwise. Nothing if there is no such image. */
+  async remove(reference: string, signal: AbortSignal): Promise<void> {
+    const found = await this.inspect(reference, signal);
+    if (found === undefined) return;
+    const byId = found.Id === reference || found.Id === `sha256:${reference}`;
+    const names = byId
+      ? [...found.RepoTags, ...found.RepoDigests.filter((digest) => !digest.startsWith("<none>"))]
+      : [];
+    for (const name of names) await this.removeOne(name, signal);
+    // Untagged by the last name, it is gone.
+    if (names.length === 0) await this.removeOne(reference, signal);
+  }
+
+  /** The image of sandboxes is there, or is pulled. */
+  async ensureSandboxImage(signal: AbortSignal): Promise<string> {
+    const { podInfraContainerImage: image } = this.deps.init;
+    if ((await this.inspect(image, signal)) === undefined) await this.pull(image, undefined, signal);
+    return image;
+  }
+
+  private async removeOne(reference: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.deps.engine.call(signal, (docker, abort) => docker.getImage(reference).remove(request(abort)));
+    } catch (error) {
+      if (engineStatus(error) !== 404) throw error;
+    }
+  }
+}
+
+/** Docker's names of the members; undefined: anonymous. */
+function dockerAuth(auth: AuthConfig | undefined): Docker.AuthConfigObject | undefined {
+  if (auth === undefined) return undefined;
+  const decoded = auth.auth === "" ? undefined : Buffer.from(auth.auth, "base64").toString("utf8").replaceAll("\0", "");
+  const colon = decoded?.indexOf(":") ?? -1;
+  return {
+    username: auth.username === "" && decoded !== undefined && colon >= 0 ? decoded.slice(0, colon) : auth.username,
+    password: auth.password === "" && decoded !== undefined && colon >= 0 ? decoded.slice(colon + 1) : auth.password,
+    serveraddress: auth.serverAddress,
+    ...(auth.identityToken !== "" && { identitytoken: auth.identityToken }),
+    ...(auth.registryToken !== "" && { registrytoken: auth.registryToken }),
+  };
+}

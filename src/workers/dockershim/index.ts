@@ -1,0 +1,46 @@
+// The dockershim thread: a CRI v1 server over the Docker Engine API (docs/docker.md).
+import type { DockershimControl, DockershimInit } from "../../shared/contracts/dockershim.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { runWorker } from "../../shared/thread/worker.js";
+import { containerVerbs } from "./containers/verbs.js";
+import { execVerbs } from "./exec/exec-sync.js";
+import { imageVerbs } from "./images/verbs.js";
+import { dockershimMetrics } from "./metrics.js";
+import { runtimeVerbs } from "./runtime-verbs.js";
+import { sandboxVerbs } from "./sandboxes/verbs.js";
+import { CriServer } from "./server.js";
+import { statsVerbs } from "./stats/verbs.js";
+import { Shim } from "./shim.js";
+
+runWorker<DockershimControl, DockershimInit, object>("dockershim", async (context) => {
+  const { init, log, clock } = context;
+  const registry = new ThreadRegistry("dockershim");
+  watchThreadUsage(registry);
+  const metrics = dockershimMetrics(registry);
+  const shim = new Shim(init, clock, log);
+  const server = new CriServer({
+    socketPath: init.socketPath,
+    verbs: {
+      ...runtimeVerbs(shim),
+      ...sandboxVerbs(shim),
+      ...containerVerbs(shim),
+      ...execVerbs(shim),
+      ...imageVerbs(shim),
+      ...statsVerbs(shim),
+    },
+    onCall: (method, durationMs, failed) => metrics.call(method, durationMs, failed),
+    now: () => clock.monotonic(),
+    log,
+  });
+  await server.start();
+  shim.start();
+  log.info(`serving CRI on ${init.socketPath} over the Docker Engine at ${init.dockerEndpoint}`);
+  return {
+    control: { metrics: () => registry.exportSnapshot() },
+    async drain() {
+      await server.stop();
+      await shim.stop();
+    },
+  };
+});

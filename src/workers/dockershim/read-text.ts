@@ -1,0 +1,12 @@
+// Small files of the node's operator and of our own, of a bounded size.
+import { openUntrusted, readWhole } from "../../shared/fs/untrusted-file.js";
+
+/** Rejects when the file is missing, no regular file, or longer than `maxBytes`. */
+export async function readText(path: string, maxBytes: number): Promise<string> {
+  const { handle } = await openUntrusted(path);
+  try {
+    return (await readWhole(handle, path, maxBytes)).toString("utf8");
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,113 @@
+// The gRPC server on the unix socket: both services of CRI, each unary method a row of the verb tables. A method without a verb is
+// Unimplemented, as CRI's clients expect it of an older runtime.
+import { createServer, type Server as NetServer, type Socket } from "node:net";
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
+import { verbose, type Logger } from "../../shared/log/logger.js";
+import type { UnaryMethod, Verbs } from "./call.js";
+import { Fault, toStatus } from "./fault.js";
+
+/** As the kubelet's client: a list of all containers of a node is long. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export interface CriServerOptions {
+  socketPath: string;
+  verbs: Partial<Verbs<UnaryMethod>>;
+  /** A call ended. */
+  onCall(method: string, durationMs: number, failed: boolean): void;
+  now(): number;
+  log: Logger;
+}
+
+export class CriServer {
+  private readonly sockets = new Set<Socket>();
+  private readonly grpc = new Server({
+    "grpc.enable_channelz": 0,
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+  });
+  private net: NetServer | undefined;
+
+  constructor(private readonly options: CriServerOptions) {
+    const services: ServiceDefinition[] = [RuntimeServiceService, ImageServiceService];
+    for (const service of services) {
+      const methods: UntypedServiceImplementation = {};
+      for (const [name, definition] of Object.entries(service)) {
+        methods[name] = definition.responseStream ? this.stream(name) : this.unary(name);
+      }
+      this.grpc.addService(service, methods);
+    }
+  }
+
+  /** Listens. A socket file of an earlier process is replaced; the lock file keeps two kubelets apart. */
+  async start(): Promise<void> {
+    const { socketPath } = this.options;
+    const injector = this.grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    const net = createServer((socket) => {
+      this.sockets.add(socket);
+      socket.once("close", () => this.sockets.delete(socket));
+      // The client's end of the connection; its calls are cancelled.
+      socket.on("error", () => undefined);
+      injector.injectConnection(socket);
+    });
+    this.net = net;
+    await mkdir(dirname(socketPath), { recursive: true });
+    await rm(socketPath, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      net.once("error", reject);
+      net.listen(socketPath, resolve);
+    });
+    // Any client of this socket is root on the node.
+    await chmod(socketPath, 0o600);
+  }
+
+  async stop(): Promise<void> {
+    const { net } = this;
+    this.net = undefined;
+    this.grpc.forceShutdown();
+    for (const socket of this.sockets) socket.destroy();
+    if (net !== undefined) await new Promise<void>((resolve) => net.close(() => resolve()));
+  }
+
+  private unary(method: string): (call: ServerUnaryCall<unknown, unknown>, reply: sendUnaryData<unknown>) => void {
+    const verb: unknown = Reflect.get(this.options.verbs, method);
+    if (typeof verb !== "function") {
+      return (_call, reply) => reply(toStatus(new Fault("UNIMPLEMENTED", `the dockershim has no method ${method}`)));
+    }
+    return (call, reply) => {
+      const gaveUp = new AbortController();
+      call.on("cancelled", () => gaveUp.abort(new Fault("DEADLINE_EXCEEDED", `the caller of ${method} gave up`)));
+      const begun = this.options.now();
+      const run = async (): Promise<unknown> =>
+        await Reflect.apply(verb, this.options.verbs, [call.request, gaveUp.signal]);
+      run().then(
+        (response) => {
+          this.options.onCall(method, this.options.now() - begun, false);
+          reply(null, response);
+        },
+        (error: unknown) => {
+          const status = toStatus(error);
+          this.options.onCall(method, this.options.now() - begun, true);
+          verbose(this.options.log, 2)?.({ method, code: status.code }, `a CRI call failed: ${status.details}`);
+          reply(status);
+        },
+      );
+    };
+  }
+
+  private stream(method: string): (call: ServerWritableStream<unknown, unknown>) => void {
+    return (call) => {
+      call.emit("error", toStatus(new Fault("UNIMPLEMENTED", `the dockershim has no method ${method}`)));
+    };
+  }
+}

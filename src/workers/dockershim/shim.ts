@@ -1,0 +1,120 @@
+// The parts that the verbs share, and the facts of the Engine.
+import type { DockershimInit } from "../../shared/contracts/dockershim.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+import { lowestOomScoreAdj } from "./containers/oom-score.js";
+import { listed } from "./engine/containers.js";
+import { Engine, request } from "./engine/engine.js";
+import { Images } from "./images/images.js";
+import { ContainerLogs } from "./logs/container-logs.js";
+import { LOG_PATH_LABEL } from "./names.js";
+import { makeNetwork } from "./network/make-network.js";
+import type { PodNetwork } from "./network/pod-network.js";
+import { Checkpoints } from "./sandboxes/checkpoints.js";
+import type { CgroupDriverName } from "./sandboxes/cgroup-parent.js";
+
+/** Members of the Engine's answer to /info that count here. */
+export interface EngineInfo {
+  CgroupDriver: string;
+  CgroupVersion: string;
+  DockerRootDir: string;
+  ServerVersion: string;
+}
+
+/** Wait for an Engine that is not there when the thread starts, ms. */
+const ADOPTION_RETRY_MS = 1000;
+
+export class Shim {
+  readonly engine: Engine;
+  readonly logs: ContainerLogs;
+  readonly images: Images;
+  readonly checkpoints: Checkpoints;
+  readonly network: PodNetwork;
+  private driver: CgroupDriverName | undefined;
+  private lowestOomScore: Promise<number> | undefined;
+  private readonly end = new AbortController();
+  private adopting: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly init: DockershimInit,
+    readonly clock: Clock,
+    readonly log: Logger,
+  ) {
+    this.engine = new Engine({ endpoint: init.dockerEndpoint, timeoutMs: init.requestTimeoutMs, clock });
+    this.logs = new ContainerLogs({ engine: this.engine, clock, log });
+    this.images = new Images({ engine: this.engine, clock, init });
+    this.checkpoints = new Checkpoints(init.rootDir, log);
+    this.network = makeNetwork(init.network, { clock, log });
+  }
+
+  /** Follows the logs of the containers that are there, as soon as the Engine responds. */
+  start(): void {
+    this.adopting = this.adopt();
+  }
+
+  async stop(): Promise<void> {
+    this.end.abort(new Error("the dockershim is stopping"));
+    await this.adopting;
+    await this.logs.stopAll();
+  }
+
+  async info(signal: AbortSignal): Promise<EngineInfo> {
+    return this.engine.call(signal, async (docker, abort) => {
+      // dockerode's types leave out the options.
+      const ask = docker.info.bind(docker) as (options: object) => Promise<EngineInfo>;
+      return ask(request(abort));
+    });
+  }
+
+  /** The Engine's; it cannot change while containers run. */
+  async cgroupDriver(signal: AbortSignal): Promise<CgroupDriverName> {
+    this.driver ??= (await this.info(signal)).CgroupDriver === "systemd" ? "systemd" : "cgroupfs";
+    return this.driver;
+  }
+
+  /** The kernel refuses lower ones. */
+  lowestOomScoreAdj(): Promise<number> {
+    return (this.lowestOomScore ??= lowestOomScoreAdj());
+  }
+
+  /** One or none: a container with our labels and a foreign name is left out, with a line in the log. */
+  ifKubernetes<T>(read: () => T): T[] {
+    try {
+      return [read()];
+    } catch (error) {
+      this.log.warn(`a container of docker is left out: ${messageOf(error)}`);
+      return [];
+    }
+  }
+
+  private isStopping(): boolean {
+    return this.end.signal.aborted;
+  }
+
+  private async adopt(): Promise<void> {
+    const { signal } = this.end;
+    while (!this.isStopping()) {
+      try {
+        const found = await listed(this.engine, signal, { type: "container" });
+        for (const { Id, Labels, State } of found) {
+          if (State === "created") continue;
+          const tty = await this.hasTerminal(Id, signal);
+          this.logs.follow({ id: Id, path: Labels[LOG_PATH_LABEL] ?? "", tty, adopted: true });
+        }
+        return;
+      } catch (error) {
+        if (this.isStopping()) return;
+        this.log.warn(`the containers' logs wait for the Docker Engine: ${messageOf(error)}`);
+      }
+      await this.clock.sleep(ADOPTION_RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+
+  private async hasTerminal(id: string, signal: AbortSignal): Promise<boolean> {
+    const { Config } = await this.engine.call(signal, (docker, abort) =>
+      docker.getContainer(id).inspect(request(abort)),
+    );
+    return Config.Tty;
+  }
+}
