@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { testImage, waitFor } from "../../harness/node.js";
 import type { Fields } from "../../fake-api/fake-api.js";
 import { boundPod, statusOf, type SeenContainer } from "../../support/cluster-node.js";
-import type { Attack } from "../attack.js";
+import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 
-/** For pods of an attack to do what they are for, and to go. */
-const EFFECT_MS = 30_000;
+/** For pods of an attack to do what they are for, and to go. A million files of a full-size attack take more than a minute. */
+const EFFECT_MS = size(30_000, 180_000);
 const GONE_MS = 60_000;
 /** Ends at once when asked to. */
 export const REST = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
