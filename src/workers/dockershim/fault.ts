@@ -3,7 +3,13 @@ import { status } from "@grpc/grpc-js";
 import { asError, errorCode, messageOf } from "../../shared/errors/thrown.js";
 
 export type FaultCode =
-  "NOT_FOUND" | "INVALID_ARGUMENT" | "UNAVAILABLE" | "UNIMPLEMENTED" | "UNKNOWN" | "DEADLINE_EXCEEDED";
+  | "NOT_FOUND"
+  | "INVALID_ARGUMENT"
+  | "FAILED_PRECONDITION"
+  | "UNAVAILABLE"
+  | "UNIMPLEMENTED"
+  | "UNKNOWN"
+  | "DEADLINE_EXCEEDED";
 
 /** An error with its gRPC code. */
 export class Fault extends Error {

@@ -6,6 +6,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { lowestOomScoreAdj } from "./containers/oom-score.js";
 import { listed } from "./engine/containers.js";
 import { Engine, request } from "./engine/engine.js";
+import { Fault } from "./fault.js";
 import { Images } from "./images/images.js";
 import { ContainerLogs } from "./logs/container-logs.js";
 import { LOG_PATH_LABEL } from "./names.js";
@@ -31,6 +32,8 @@ export class Shim {
   readonly images: Images;
   readonly checkpoints: Checkpoints;
   readonly network: PodNetwork;
+  /** Sandboxes that a call of StopPodSandbox stops now, by id, with the number of such calls. */
+  private readonly stopping = new Map<string, number>();
   private driver: CgroupDriverName | undefined;
   private lowestOomScore: Promise<number> | undefined;
   private readonly end = new AbortController();
@@ -46,6 +49,24 @@ export class Shim {
     this.images = new Images({ engine: this.engine, clock, init });
     this.checkpoints = new Checkpoints(init.rootDir, log);
     this.network = makeNetwork(init.network, { clock, log });
+  }
+
+  /** Runs `stop` while no container of the sandbox may start: one that starts after its neighbours were killed would outlive them. */
+  async whileStopping<T>(sandboxId: string, stop: () => Promise<T>): Promise<T> {
+    this.stopping.set(sandboxId, (this.stopping.get(sandboxId) ?? 0) + 1);
+    try {
+      return await stop();
+    } finally {
+      const others = (this.stopping.get(sandboxId) ?? 1) - 1;
+      if (others === 0) this.stopping.delete(sandboxId);
+      else this.stopping.set(sandboxId, others);
+    }
+  }
+
+  /** @throws Fault while the sandbox is being stopped */
+  checkStarts(sandboxId: string): void {
+    if (this.stopping.has(sandboxId))
+      throw new Fault("FAILED_PRECONDITION", `sandbox ${sandboxId} is being stopped: no container starts in it`);
   }
 
   /** Follows the logs of the containers that are there, as soon as the Engine responds. */

@@ -6,7 +6,7 @@ import { create, inspected, listed, remove, start, stop } from "../engine/contai
 import { request } from "../engine/engine.js";
 import { engineMessage, Fault, isNotFound } from "../fault.js";
 import { matchesId, matchesState } from "../filters.js";
-import { containerName, LOG_PATH_LABEL } from "../names.js";
+import { containerName, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { createOptions } from "./create-config.js";
 import { dockerResources } from "./resources.js";
 import { containerStatus, listedContainer } from "./status.js";
@@ -41,6 +41,7 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
 
     async startContainer({ containerId }, signal) {
       const { Config } = await inspected(engine, signal, containerId, "container");
+      shim.checkStarts(Config.Labels[SANDBOX_ID_LABEL] ?? "");
       try {
         await start(engine, signal, containerId);
       } catch (error) {

@@ -8,16 +8,27 @@ import type { Shim } from "../shim.js";
 import { metadataOf } from "./checkpoints.js";
 
 /** Resolves also for a sandbox that is not there. */
-export async function stopSandbox(shim: Shim, id: string, signal: AbortSignal): Promise<void> {
+export function stopSandbox(shim: Shim, id: string, signal: AbortSignal): Promise<void> {
+  return shim.whileStopping(id, () => stopWithContainers(shim, id, signal));
+}
+
+async function stopWithContainers(shim: Shim, id: string, signal: AbortSignal): Promise<void> {
   const { engine } = shim;
   const found = await inspected(engine, signal, id, "podsandbox").catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-  const containers = await listed(engine, signal, { type: "container", sandboxId: id });
-  await Promise.all(containers.filter(({ State }) => State === "running").map(({ Id }) => stop(engine, signal, Id, 0)));
+  await killContainers(shim, id, signal);
   await disconnect(shim, id, found, signal);
-  if (found?.State.Running === true) await stop(engine, signal, id, SANDBOX_GRACE_S);
+  if (found?.State.Running !== true) return;
+  await stop(engine, signal, id, SANDBOX_GRACE_S);
+  // Those whose start was under way.
+  await killContainers(shim, id, signal);
+}
+
+async function killContainers({ engine }: Shim, sandboxId: string, signal: AbortSignal): Promise<void> {
+  const containers = await listed(engine, signal, { type: "container", sandboxId });
+  await Promise.all(containers.filter(({ State }) => State === "running").map(({ Id }) => stop(engine, signal, Id, 0)));
 }
 
 type Found = Awaited<ReturnType<typeof inspected>>;
