@@ -116,7 +116,7 @@ test("a pleg thread that was restarted keeps the relist of the one before it", (
   match(world.watch.current.plegProblem, /^pleg was last seen active/);
 });
 
-test("before the first relist", () => {
+test("before the first relist pleg is not healthy; after it pleg is, without a wait for the next check", () => {
   const clock = new SteppedClock();
   const board = createBoard(["main", "pleg"]);
   for (const name of board.threads) new BoardWriter(board, name, clock).stamp();
@@ -128,6 +128,8 @@ test("before the first relist", () => {
   });
   watch.start();
   equal(watch.current.plegProblem, "pleg has yet to be successful");
+  new BoardWriter(board, "pleg", clock).worked();
+  equal(watch.current.plegProblem, "");
   watch.stop();
 });
 
