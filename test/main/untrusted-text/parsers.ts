@@ -24,6 +24,7 @@ import { dottedSysctl } from "../../../src/main/model/sysctl-name.js";
 import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-target.js";
 import { portOf } from "../../../src/main/runtime/hooks/http-hook.js";
 import { explainRefusal } from "../../../src/main/runtime/image-volumes.js";
+import { refusedByCondition } from "../../../src/main/sources/submitted/conditions.js";
 import { fileMessage, logMessage } from "../../../src/main/status/termination-message.js";
 import { pathWord } from "../../../src/main/volumes/disks/disk.js";
 import { readIface } from "../../../src/main/volumes/iscsi/iscsiadm.js";
@@ -44,6 +45,7 @@ import { keysOfReference, parseImageName } from "../../../src/shared/api/image-n
 import { isQualifiedName } from "../../../src/shared/api/manifest/formats.js";
 import { termMatches } from "../../../src/shared/api/node-selector.js";
 import { isSafePodUid } from "../../../src/shared/api/pod-uid.js";
+import { encode } from "../../../src/shared/api/protobuf/encode.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { logFileNames, nextStem, strayNames } from "../../../src/shared/container-logs/file-names.js";
 import { attemptError } from "../../../src/shared/cri/attempt.js";
@@ -93,6 +95,15 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "sub-path expressions": {
     functions: [],
     parse: [(text) => expandStrict(text, lookup), (text) => volumeSubPath({ ...mount, subPathExpr: text }, env)],
+  },
+  "If-Match of a submitted manifest": {
+    functions: ["conditions: refusedByCondition"],
+    parse: [(text) => refusedByCondition({ ifMatch: text }, "1", { namespace: "n", name: "m" })],
+    frames: [["", ","]],
+  },
+  "a pod's message in protobuf": {
+    functions: ["encode: encode"],
+    parse: [(text) => encode("Pod", { ...pod, metadata: { ...pod.metadata, annotations: { a: text } } })],
   },
   "sub-paths": { functions: [], parse: [(text) => volumeSubPath({ ...mount, subPath: text }, env)] },
   "env files": {
