@@ -2,6 +2,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import { messageOf } from "../shared/errors/thrown.js";
 import { contextOf, FORMATS, type Context, type GlobalOptions } from "./context.js";
+import type { CopyOptions } from "./commands/cp.js";
 import type { EventOptions } from "./commands/events.js";
 import type { ExecOptions } from "./commands/exec.js";
 import type { LogOptions } from "./commands/logs.js";
@@ -125,6 +126,12 @@ export function programOf(done: (code: number) => void): Command {
     .action(async (name: string, words: string[], options: ExecOptions) => {
       const { execCommand } = await import("./commands/exec.js");
       done(await execCommand(context(), name, words, options));
+    });
+  pod("cp <source> <target>", "copy a file or folder out of a container or into it: <pod>:<path>, or a path")
+    .option("-c, --container <name>", "the container (default: the first)")
+    .action(async (source: string, target: string, options: CopyOptions) => {
+      const { copyCommand } = await import("./commands/cp.js");
+      done(await copyCommand(context(), source, target, options));
     });
   for (const name of ["stats", "top"]) {
     pod(name, "CPU, memory and disk of the node and its pods; -o json has all figures of /stats/summary")

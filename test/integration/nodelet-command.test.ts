@@ -1,7 +1,7 @@
 // The nodelet command through its executable, against a whole kubelet on real containerd.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -82,6 +82,44 @@ describe("the nodelet command", () => {
     });
     assert.deepEqual(piped, { code: 0, stdout: "in", stderr: "" });
     assert.match((await nodelet(node, "logs", "web", "-c", "none")).stderr, /has no container none[^]*app/);
+  });
+
+  test("cp copies files and folders into a container and out of it", async () => {
+    const from = join(node.kubelet.dir, "from");
+    await mkdir(join(from, "sub"), { recursive: true });
+    // More than the pipes hold.
+    await writeFile(join(from, "sub", "big"), "x".repeat(3_000_000));
+    await writeFile(join(from, "one file"), "one");
+    assert.deepEqual(await nodelet(node, "cp", from, "web:/tmp/to"), { code: 0, stdout: "", stderr: "" });
+    assert.deepEqual(await nodelet(node, "cp", join(from, "one file"), "web:/tmp/to/sub"), {
+      ...{ code: 0, stdout: "", stderr: "" },
+    });
+    const listed = await nodelet(node, "exec", "web", "--", "sh", "-c", "cd /tmp/to && find . -type f | sort");
+    assert.equal(listed.stdout, "./one file\n./sub/big\n./sub/one file\n");
+    const back = join(node.kubelet.dir, "back");
+    assert.equal((await nodelet(node, "cp", "web:/tmp/to", back)).code, 0);
+    assert.equal((await readFile(join(back, "sub", "big"), "utf8")).length, 3_000_000);
+    // Into a folder that is there, and no second time.
+    assert.equal((await nodelet(node, "cp", "web:/tmp/to", back)).code, 0);
+    assert.deepEqual((await readdir(join(back, "to"))).sort(), ["one file", "sub"]);
+    assert.match((await nodelet(node, "cp", "web:/tmp/to", back)).stderr, /back\/to is a folder already/);
+    assert.match((await nodelet(node, "cp", "web:/none", back)).stderr, /tar in the container failed: .*none/);
+    assert.equal((await nodelet(node, "cp", "web:/none", "web:/other")).code, 2);
+    assert.deepEqual(
+      (await readdir(node.kubelet.dir)).filter((name) => name.startsWith(".nodelet-cp-")),
+      [],
+    );
+  });
+
+  test("cp leaves links and set-uid bits in the container", async () => {
+    const script =
+      "mkdir /tmp/bad && cd /tmp/bad && ln -s /etc/passwd link && echo x > prog && chmod 4755 prog && mkfifo pipe";
+    assert.equal((await nodelet(node, "exec", "web", "--", "sh", "-c", script)).code, 0);
+    const to = join(node.kubelet.dir, "bad");
+    const { code, stderr } = await nodelet(node, "cp", "web:/tmp/bad", to);
+    assert.deepEqual([code, stderr.match(/bad\/(link|pipe) is no file/g)?.length], [0, 2]);
+    assert.deepEqual(await readdir(to), ["prog"]);
+    assert.equal((await stat(join(to, "prog"))).mode & 0o7000, 0);
   });
 
   test("top shows the usage of node and pod", async () => {
