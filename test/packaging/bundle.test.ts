@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -54,12 +54,20 @@ test("every chunk that a chunk or pack imports is in the bundle", async () => {
   }
 });
 
-test("no pack has code of the status page: it is loaded only where the page is on", async () => {
-  const [packs, chunks] = [await scripts("packs"), await scripts("main/chunks")];
-  const holders = async (files: readonly string[]): Promise<string[]> => {
-    const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
-    return files.filter((_, index) => texts[index]!.includes("too many status pages are open"));
-  };
-  assert.deepEqual(await holders(packs), []);
-  assert.equal((await holders(chunks)).length, 1);
-});
+// Each feature by a text of its code, which is in one file.
+for (const [feature, text] of [
+  ["the status page", "too many status pages are open"],
+  ["the server's side of the manifest API", "manifests are being sent already"],
+  ["main's side of the manifest API", "If-Match asks for a version of it"],
+  ["the Docker Engine", "is being stopped: no container starts in it"],
+] as const) {
+  test(`no start loads code of a feature that is off: ${feature}`, async () => {
+    const packs = (await scripts("packs")).filter((file) => !basename(file).startsWith("workers-dockershim-"));
+    const holders = async (files: readonly string[]): Promise<string[]> => {
+      const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
+      return files.filter((_, index) => texts[index]!.includes(text));
+    };
+    assert.deepEqual(await holders(packs), []);
+    assert.equal((await holders([...(await scripts("main/chunks")), ...(await scripts("packs"))])).length, 1);
+  });
+}

@@ -36,6 +36,9 @@ describe("attributes", () => {
     deepEqual(subresourcesOf("/%zz"), ["proxy"]);
     deepEqual(subresourcesOf("//metrics"), ["proxy"]);
     deepEqual(subresourcesOf("/"), ["proxy"]);
+    for (const path of ["/manifests", "/manifests/", "/manifests/default/web"]) {
+      deepEqual(subresourcesOf(path), ["manifests"], "the right to the proxy does not include it");
+    }
   });
   test("verbs", () => {
     const verbs = {
