@@ -162,7 +162,7 @@ export default tseslint.config(
   },
   {
     // Scripts without types: the rules that need none. Some load what the build makes.
-    files: ["*.js", "**/*.mjs"],
+    files: ["*.js", "**/*.{mjs,cjs}"],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { parserOptions: { projectService: false } },
     rules: {
