@@ -3,8 +3,10 @@
 
 import { credentials, type ServiceError } from "@grpc/grpc-js";
 import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/cri/gen/runtime.v1.js";
+import { waitFor } from "./wait.js";
 
 const DEFAULT_DEADLINE_MS = 30_000;
+const REMOVAL_MS = 60_000;
 
 export interface CriConnection {
   readonly runtime: RuntimeServiceClient;
@@ -78,8 +80,13 @@ export async function removeSandboxes(cri: CriConnection, labels: Record<string,
     cri.runtime.listPodSandbox({ filter: { id: "", state: undefined, labelSelector: labels } }, done),
   );
   for (const { id } of items) {
-    await call((done) => cri.runtime.stopPodSandbox({ podSandboxId: id }, done));
-    await call((done) => cri.runtime.removePodSandbox({ podSandboxId: id }, done));
+    // A kubelet that was killed may leave a container in its start; containerd refuses its removal until the start has ended.
+    const remove = async (): Promise<true> => {
+      await call((done) => cri.runtime.stopPodSandbox({ podSandboxId: id }, done));
+      await call((done) => cri.runtime.removePodSandbox({ podSandboxId: id }, done));
+      return true;
+    };
+    await waitFor(remove, { what: `the removal of sandbox ${id}`, timeoutMs: REMOVAL_MS, intervalMs: 200 });
   }
   return items.length;
 }
