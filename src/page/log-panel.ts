@@ -1,5 +1,5 @@
 // The log of one container in the page, followed as it grows. The panel owns its elements: a log of thousands of lines is appended to,
-// never compared with what is there.
+// and its lines are not compared again.
 import { LogTail, MAX_LINES } from "./log-tail.js";
 
 const TAIL_LINES = 500;

@@ -99,7 +99,7 @@ describe("the manifest API", () => {
 
   test("a kubelet killed in the middle of a POST keeps all of its manifests or none", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `many-${index}`);
-    // Pods that no node can run: this test is about what is kept.
+    // No node can run these pods: this test covers only the kept manifests.
     const items = names.map((name) => ({
       ...pod(name),
       spec: { ...(pod(name) as { spec: object }).spec, os: { name: "windows" } },

@@ -1,6 +1,6 @@
 // nodelet cp: copies a file or folder out of a container or into one, by tar in the container and on this machine, as kubectl cp does.
-// Invariant: a container writes nowhere but into a new folder beside the target; only its files and folders are moved from there. Links,
-// devices and set-uid bits of a container never reach this machine.
+// Invariant: tar unpacks a container's archive into a new folder beside the target. Only files and folders are moved from there to the
+// target, without set-uid bits; links and devices are deleted with that folder.
 import { spawn, type ChildProcessWithoutNullStreams as ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, lstat, mkdtemp, readdir, rename, rm } from "node:fs/promises";
@@ -81,7 +81,7 @@ async function copyIn(context: Context, where: Where, { path }: PodSide, local: 
   });
 }
 
-/** Removes from an unpacked tree what is neither file nor folder, and special bits. Returns the names of what it removed. */
+/** Removes all entries of an unpacked tree but files and folders, and clears special bits. Returns the names of the removed entries. */
 async function keepFiles(path: string, name: string): Promise<string[]> {
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) throw new CliError(EXIT.wrong, `the container sent no ${name}`);
@@ -139,7 +139,7 @@ async function withLocalTar(args: readonly string[], use: (tar: ChildProcess) =>
   }
 }
 
-/** Keeps the beginning of what is written. */
+/** Keeps the first characters that are written to it. */
 class Collected extends Writable {
   private kept = "";
 

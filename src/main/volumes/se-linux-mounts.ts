@@ -17,7 +17,7 @@ export class SELinuxMountError extends Error {
 export interface LabelledVolume {
   /** For metrics: "kubernetes.io/iscsi", "kubernetes.io/csi/<driver>". */
   plugin: string;
-  /** The plugin mounts with a context: a CSI driver that says so (seLinuxMount), or an in-tree block device. */
+  /** The plugin mounts with a context: a CSI driver with `seLinuxMount: true`, or an in-tree block device. */
   supported: boolean;
   /** Of the persistent volume; empty for a volume that the pod names itself. */
   accessModes: readonly string[];
