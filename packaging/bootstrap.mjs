@@ -21,7 +21,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { npmNotes } from "./npm-notes.mjs";
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const STAMP = join(root, "dist", ".sources");
 const OLDEST_NODE = [20, 19];
 const LINES_SHOWN = 25;
 const SOURCES = ["src", "test", "bench", "packaging"];
@@ -110,8 +111,16 @@ function packagesOf(lockFile) {
 
 /** Compiles when any source, setting or dependency, or V8 (docs/adr/0057), differs from those of the last build. */
 async function build() {
-  const stamp = join(root, "dist", ".sources");
-  const before = existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : { files: [] };
+  const state = sourceState();
+  if (state.hash === lastBuild().hash && existsSync(join(root, "dist", "agent"))) return;
+  beginBuild(state);
+  await step("building", process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
+  await step("bundling the kubelet", process.execPath, [join("packaging", "bundle.mjs")]);
+  endBuild(state);
+}
+
+/** What the compiled code depends on: names of the sources, and a hash of their times and sizes, the settings and V8. */
+export function sourceState() {
   const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
   const hash = createHash("sha256");
   const bundler = ["packaging/bundle.mjs", "packaging/bundle/modules.mjs", "packaging/bundle/page.mjs"];
@@ -121,14 +130,23 @@ async function build() {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${file}\0${mtimeMs}\0${size}\n`);
   }
-  const state = { hash: hash.digest("hex"), files: files.map((file) => file.slice(root.length + 1)) };
-  if (state.hash === before.hash && existsSync(join(root, "dist", "agent"))) return;
-  // A deleted source must not live on as compiled code: start over.
+  return { hash: hash.digest("hex"), files: files.map((file) => file.slice(root.length + 1)) };
+}
+
+function lastBuild() {
+  return existsSync(STAMP) ? JSON.parse(readFileSync(STAMP, "utf8")) : { files: [] };
+}
+
+/** Removes the stamp, so that a build that fails is repeated. A deleted source must not live on as compiled code: then dist is removed. */
+export function beginBuild(state) {
   const now = new Set(state.files);
-  if (before.files.some((file) => !now.has(file))) rmSync(join(root, "dist"), { recursive: true, force: true });
-  await step("building", process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
-  await step("bundling the kubelet", process.execPath, [join("packaging", "bundle.mjs")]);
-  writeFileSync(stamp, JSON.stringify(state));
+  const removed = lastBuild().files.some((file) => !now.has(file));
+  rmSync(removed ? join(root, "dist") : STAMP, { recursive: true, force: true });
+}
+
+/** Writes the stamp: dist has the code of `state`. */
+export function endBuild(state) {
+  writeFileSync(STAMP, JSON.stringify(state));
 }
 
 function sourcesBelow(folder) {
