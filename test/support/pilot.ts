@@ -4,7 +4,7 @@ import type { Pod } from "../../src/shared/api/pod.js";
 import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-port.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
-import type { StartFailure } from "../../src/main/planner/plan-context.js";
+import type { StartFailure } from "../../src/main/model/synced-pod.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
 import { RestartMemory } from "../../src/main/planner/restart-memory.js";
 import type { Plan, Step } from "../../src/main/model/step.js";

@@ -8,7 +8,7 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
-import type { ResizeView } from "../../src/main/resources/allocation/resizes.js";
+import type { ResizeView } from "../../src/main/model/pod-resources.js";
 import type { ProbeResult } from "../../src/main/model/probe-port.js";
 import { containerHash } from "../../src/main/model/container-hash.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";

@@ -3,19 +3,20 @@
 import { defaultRestartGates } from "../../src/main/model/restart.js";
 import { resourcesOf, type PodResources } from "../../src/main/model/pod-resources.js";
 import { noProbeResults } from "../../src/main/model/probe-port.js";
-import { PodCache, type PodCacheEvents } from "../../src/main/sync/pod-cache.js";
+import { PodEventStream } from "../../src/main/model/pod-events.js";
+import type { PodWorkersDeps } from "../../src/main/sync/pod-workers.js";
+import { PodCache } from "../../src/main/sync/pod-cache.js";
 import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
-import type { PodEnd, PodWorkerDeps, PodWorkerEvents, SyncedPod } from "../../src/main/sync/pod-worker-port.js";
+import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
+import type { PodWorkerDeps, PodWorkerReports } from "../../src/main/sync/pod-worker-port.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
-import type { StartFailure } from "../../src/main/planner/plan-context.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
-import type { StepDoer } from "../../src/main/model/step-doer.js";
 
 const ignore = (): void => undefined;
 
@@ -83,15 +84,12 @@ export class SyncWorld {
   /** Outcome under which each pass was counted. */
   readonly passes: string[] = [];
   onTerminated: (uid: string) => void = () => undefined;
-  cacheEvents: Partial<PodCacheEvents> = {};
+  /** Takes the records of the pleg thread. */
+  onRecord = (record: PlegRecord): void => void this.cache.onRecord(record);
   readonly cache: PodCache;
 
   constructor() {
-    this.cache = new PodCache(this.clock, (request) => this.ask(request), {
-      onPod: (uid) => this.cacheEvents.onPod?.(uid),
-      onRuntime: (state, before) => this.cacheEvents.onRuntime?.(state, before),
-      onRelisted: (uids) => this.cacheEvents.onRelisted?.(uids),
-    });
+    this.cache = new PodCache(this.clock, { inspect: (request) => this.ask(request) });
   }
 
   model(pod: Pod): ModelRuntime {
@@ -114,7 +112,7 @@ export class SyncWorld {
   exit(pod: Pod, container: string, exitCode: number): void {
     this.model(pod).exit(container, exitCode);
     const { uid } = pod.metadata;
-    this.cache.onRecord(this.observation({ uid, generation: this.cache.get(uid).generation }));
+    this.onRecord(this.observation({ uid, generation: this.cache.get(uid).generation }));
   }
 
   workerDeps(uid: string): PodWorkerDeps {
@@ -122,12 +120,12 @@ export class SyncWorld {
       cache: this.cache,
       probes: noProbeResults,
       doer: this.doer(uid),
-      events: this.events(),
+      reports: this.reports(),
       recorder: {
         pod: (_pod, event) => void this.recorded.push(eventLine(event)),
         node: (event) => void this.recorded.push(eventLine(event)),
       },
-      admit: (pod, signal) => this.admit(pod, signal),
+      admission: { admit: (pod, signal) => this.admit(pod, signal) },
       keptEnd: { endDeadline: () => undefined, keepEndDeadline: () => Promise.resolve() },
       isCgroupLost: () => Promise.resolve(false),
       resizes: {
@@ -147,6 +145,18 @@ export class SyncWorld {
     };
   }
 
+  /** Of PodWorkers: every pod may use what it asks for, and no earlier kubelet terminated one. */
+  intake(accept: (pod: Pod) => unknown = ignore): PodWorkersDeps["intake"] {
+    return { accept: (pod) => void accept(pod), allocated: (pod) => pod, earlierEnd: () => undefined };
+  }
+
+  /** Pod events, of which only removals count. */
+  removals(removed: (uid: string) => unknown = ignore): PodEventStream {
+    const events = new PodEventStream(this.kept.log);
+    events.subscribe("cluster", { removed: ({ uid }) => void removed(uid) });
+    return events;
+  }
+
   begunOf(uid: string): string[] {
     return this.begun.filter((line) => line.startsWith(`${uid} `)).map((line) => line.slice(uid.length + 1));
   }
@@ -154,11 +164,13 @@ export class SyncWorld {
   private ask(request: InspectRequest): void {
     this.asked.push(request);
     const record = this.answer(request);
-    if (record !== undefined) setImmediate(() => this.cache.onRecord(record));
+    if (record !== undefined) setImmediate(() => this.onRecord(record));
   }
 
-  private doer(uid: string): StepDoer {
+  private doer(uid: string): PodWorkerDeps["doer"] {
     return {
+      onObserved: ignore,
+      stop: () => Promise.resolve(),
       execute: async (pod, step, signal) => {
         const name =
           step.kind === "start-container" ? ` ${step.container.name}` : "name" in step ? ` ${step.name}` : "";
@@ -178,8 +190,9 @@ export class SyncWorld {
     model?.apply(step);
   }
 
-  private events(): PodWorkerEvents {
+  private reports(): PodWorkerReports {
     return {
+      onAdmitted: ignore,
       onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {
         this.synced.push({ pod, plan, failures: new Map(failures), state, mayRun, ended, end });
       },

@@ -9,7 +9,7 @@ import { podResourcesMetrics } from "../node/pod-resources/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodResourcesPorts } from "../node/pod-resources/lister.js";
 import type { PodsApiOptions } from "../node/pods-api/server.js";
-import type { PodEventStream } from "../sync/pod-events.js";
+import type { PodEventStream } from "../model/pod-events.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { PluginHandler } from "../model/plugin-handler.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";

@@ -13,6 +13,14 @@ export interface PodResources {
   readonly pod?: ResourceRequirements;
 }
 
+/** The state of a pod's resize, for the planner. */
+export interface ResizeView {
+  /** The resources last set in the runtime for its containers; undefined: not known. */
+  actuated: PodResources | undefined;
+  /** After a failure nothing is tried before this moment of the steady clock. */
+  retryAt?: number;
+}
+
 export function resourcesOf({ spec }: Pod): PodResources {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   return {

@@ -6,7 +6,8 @@ import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/run
 import type { EventInput } from "../model/event-recorder.js";
 import { restartCountOf } from "../model/log-paths.js";
 import { crashBackoffKey, crashLoopMessage } from "./crash-backoff.js";
-import { type PlanInput, type StartFailure } from "./plan-context.js";
+import type { StartFailure } from "../model/synced-pod.js";
+import type { PlanInput } from "./plan-context.js";
 import { mayStart } from "../model/restart.js";
 import type {
   BackoffStep,

@@ -2,23 +2,14 @@
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { ResizeView } from "../resources/allocation/resizes.js";
+import type { ResizeView } from "../model/pod-resources.js";
 import { annotationKeys } from "../model/labels.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import { containerHash } from "../model/container-hash.js";
 import type { CrashBackoff } from "./crash-backoff.js";
 import type { RestartGates } from "../model/restart.js";
 import type { RestartMemory } from "./restart-memory.js";
-
-/** The last attempt to start a container failed before it ran. */
-export interface StartFailure {
-  /** Waiting reason, e.g. "ErrImagePull". */
-  reason: string;
-  message: string;
-  /** By the steady clock. */
-  failedAt: number;
-  retryAt: number;
-}
+import type { StartFailure } from "../model/synced-pod.js";
 
 export interface PlanInput {
   pod: Pod;

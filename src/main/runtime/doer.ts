@@ -17,11 +17,10 @@ import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js
 import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
-import type { StepDoer } from "../model/step-doer.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { sandboxSettings } from "./sandbox-settings.js";
 
-export class Doer implements StepDoer {
+export class Doer {
   constructor(
     private readonly runtime: NodeRuntime,
     private readonly uid: string,
@@ -57,8 +56,8 @@ export class Doer implements StepDoer {
   }
 
   /**
-   * As perform, and records the step in the pod's timeline. @param onProgress hints for objects that the step changes
-   * while it runs: its own hints come only at its end
+   * Runs the step, and records it in the pod's timeline. Rejects with StartContainerError if one container failed; every other error
+   * fails the whole pass. @param onProgress hints for objects that the step changes while it runs: its own hints come only at its end
    */
   async execute(
     pod: Pod | undefined,

@@ -21,6 +21,7 @@ import type { ProbeResults } from "../model/probe-port.js";
 import type { TerminationReader } from "./termination-reader.js";
 import type { PodFailure } from "../model/refusal.js";
 import type { PodDelta } from "../model/pod-delta.js";
+import type { PodEventStream } from "../model/pod-events.js";
 
 export interface PodStatusesDeps {
   clock: Clock;
@@ -46,15 +47,8 @@ export interface PodStatusesDeps {
   terminations: Pick<TerminationReader, "messagesOf" | "forget">;
   /** The status of the pod in the API server; absent: there is no server. */
   apiStatus?: (uid: string) => PodStatus | undefined;
-  /** A status to be shown in the API: computed, or kept from the pod's end. */
-  onStatus?: (pod: Pod, status: PodStatus) => void;
   publish: (delta: PodDelta) => void;
-  /** The status differs from the one before. */
-  onChange: (pod: Pod, status: PodStatus) => void;
-  /** All containers run for the first time. */
-  onRunning: (pod: Pod) => void;
-  /** The status a pod ended with. */
-  onFinal: (pod: Pod, status: PodStatus) => void;
+  events: Pick<PodEventStream, "emit">;
 }
 
 /** A pod runs with its allocated resources; its spec shows the desired resources. */
@@ -139,7 +133,7 @@ export class PodStatuses {
   /** Restores the status of a pod that terminated under an earlier kubelet process. */
   restore(pod: Pod, status: PodStatus): void {
     this.put(pod, status, { final: true });
-    this.deps.onStatus?.(pod, status);
+    this.deps.events.emit("statusComputed", { pod, status });
   }
 
   /** Admission rejected the pod; no container of it runs. */
@@ -198,10 +192,10 @@ export class PodStatuses {
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
-    if (running && entry?.started === false) this.deps.onRunning(input.pod);
+    if (running && entry?.started === false) this.deps.events.emit("started", { pod: input.pod });
     const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
     this.store(resize.desired ?? input.pod, status, marks);
-    if (ended) this.deps.onFinal(input.pod, status);
+    if (ended) this.deps.events.emit("statusFinal", { pod: input.pod, status });
   }
 
   /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
@@ -282,7 +276,7 @@ export class PodStatuses {
     if (previous !== undefined && previous !== status.phase) {
       this.deps.log.info({ pod: uid, phase: status.phase }, `${podDescription(pod)}: ${previous} → ${status.phase}`);
     }
-    if (this.put(pod, status, marks) && !unpublished) this.deps.onStatus?.(pod, status);
+    if (this.put(pod, status, marks) && !unpublished) this.deps.events.emit("statusComputed", { pod, status });
   }
 
   /** @returns true when it differs from what was there */
@@ -294,7 +288,7 @@ export class PodStatuses {
     const started = entry?.started === true || marks.started === true;
     this.entries.set(uid, { pod, status, text, started, final: marks.final ?? entry?.final ?? false });
     if (same) return false;
-    this.deps.onChange(pod, status);
+    this.deps.events.emit("statusChanged", { pod, status });
     this.removed.delete(uid);
     this.changed.add(uid);
     this.schedule();

@@ -3,7 +3,7 @@ import type { PodPhase } from "../../shared/api/pod-status.js";
 import { isFinalPhase } from "../model/phase.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import type { PodRecord } from "./pod-record.js";
-import type { PodEnd, PodWorkerState } from "./pod-worker-port.js";
+import type { PodEnd, PodWorkerState } from "../model/synced-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
 
 /**

@@ -8,7 +8,6 @@ const POD_START_BUCKETS = [
 ];
 
 export type ContainerKind = "container" | "init_container" | "ephemeral_container";
-export type WorkerOperation = "create" | "update" | "sync" | "kill" | "terminated";
 
 /** Label values are strings; upstream writes `static="true"` for static pods and `static=""` for the rest. */
 export interface PodMetrics {

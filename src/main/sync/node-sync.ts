@@ -7,25 +7,26 @@ import { moduleLogger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { podsWithLogs } from "../collection/log-directories.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
+import { Resizes } from "../admission/resizes.js";
 import type { ClusterPods, NodeSyncDeps, SyncComponents } from "./sync-components.js";
 import { Allocations } from "../resources/allocation/allocations.js";
-import { Resizes } from "../resources/allocation/resizes.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
 import { isFinalPhase } from "../model/phase.js";
+import { isEnding } from "../model/synced-pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
-import { earlierEnd, podsUsingNode } from "./earlier-end.js";
+import { podsUsingNode } from "./earlier-end.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";
-import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "./pod-events.js";
-import { acceptPod } from "./accept-pod.js";
+import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "../model/pod-events.js";
+import { PassReports } from "./pass-reports.js";
+import { PodIntake } from "./pod-intake.js";
 import { ownSubscribers } from "./own-subscribers.js";
 import { podWorkerDeps } from "./pod-worker-deps.js";
 import { PodRecords } from "./pod-records.js";
-import { isEnding } from "./pod-worker-port.js";
 import { PodWorkers } from "./pod-workers.js";
 import { SyncLoop } from "./sync-loop.js";
 
@@ -63,20 +64,11 @@ export class NodeSync implements SyncComponents {
       log: moduleLogger(log, "resizes"),
       events: runtime.events,
       ...deps.resize,
-      ask: (pod) => this.admission.resize(pod),
-      onAllocated: (pod) => {
-        this.workers.get(pod.metadata.uid)?.setPod(pod);
-        runtime.volumes.podChanged(pod);
-        this.events.emit("resized", { pod });
-      },
-      onShown: (uid) => this.statuses.refresh(uid),
+      admission: this.admission,
+      podEvents: this.events,
     });
     this.records = new PodRecords(join(rootDir, "nodelet", "pods"), clock, moduleLogger(log, "pod-records"));
-    this.cache = new PodCache(clock, (request) => deps.pleg.inspect(request), {
-      onPod: (uid) => this.loop.onPod(uid),
-      onRuntime: (state, before) => this.loop.onRuntime(state, before),
-      onRelisted: () => this.loop.onRelisted(),
-    });
+    this.cache = new PodCache(clock, deps.pleg);
     this.statuses = new PodStatuses({
       clock,
       log: moduleLogger(log, "pod-statuses"),
@@ -98,21 +90,20 @@ export class NodeSync implements SyncComponents {
       changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
-      onStatus: (pod, status) => this.events.emit("statusComputed", { pod, status }),
       publish: (delta) => deps.publish(delta),
-      onChange: (pod, status) => this.events.emit("statusChanged", { pod, status }),
-      onRunning: (pod) => this.events.emit("started", { pod }),
-      onFinal: (pod, status) => this.records.ended(pod.metadata.uid, status),
+      events: this.events,
     });
+    const { events, records, resizes, allocations, admission, statuses, cache, cgroupWatches, planEvents } = this;
+    const intake = new PodIntake({
+      ...{ runtime, events, records, resizes, allocations, admission, statuses, cache, cgroupWatches, clock, log },
+      apiStatus: (uid) => this.cluster?.statusOf(uid),
+    });
+    const reports = new PassReports({ events, records, resizes, statuses, planEvents, cgroupWatches });
     this.workers = new PodWorkers({
       clock,
       log: moduleLogger(log, "pod-worker"),
-      workerDeps: podWorkerDeps(this),
-      onDesired: (pod) => acceptPod(this, pod),
-      asAllocated: (pod) => this.resizes.effective(pod.metadata.uid) ?? pod,
-      earlierEnd: (uid) => earlierEnd(this.records.get(uid), this.cluster?.statusOf(uid)?.phase, clock.steady()),
-      onGone: (uid) => this.events.emit("removed", { uid }),
-      onAgain: (pod) => this.events.emit("restarted", { pod }),
+      workerDeps: podWorkerDeps(this, reports),
+      ...{ intake, events },
     });
     this.orphans = new OrphanCgroups({
       cgroups: runtime.cgroups,

@@ -1,18 +1,27 @@
 // The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in pod-events.ts.
-import type { PodSubscriber, PodSubscriberName } from "./pod-events.js";
+import type { PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
 import type { SyncComponents } from "./sync-components.js";
 
 export function ownSubscribers(components: SyncComponents): Partial<Record<PodSubscriberName, PodSubscriber>> {
   const { runtime, probes } = components.deps;
   return {
+    workers: {
+      resized: ({ pod }) => components.workers.get(pod.metadata.uid)?.setPod(pod),
+      workerDone: ({ uid }) => components.workers.terminated(uid),
+    },
+    volumes: { resized: ({ pod }) => runtime.volumes.podChanged(pod) },
     pleg: { removed: ({ uid }) => components.cgroupWatches.removed(uid) },
     objects: { removed: ({ uid }) => runtime.cluster?.()?.podGone(uid) },
     cache: { removed: ({ uid }) => components.cache.forget(uid) },
     records: {
       admitted: ({ pod }) => components.records.admitted(pod.metadata.uid),
+      statusFinal: ({ pod, status }) => components.records.ended(pod.metadata.uid, status),
       removed: ({ uid }) => components.records.forget(uid),
     },
-    statuses: { removed: ({ uid }) => components.statuses.forget(uid) },
+    statuses: {
+      resizeChanged: ({ uid }) => components.statuses.refresh(uid),
+      removed: ({ uid }) => components.statuses.forget(uid),
+    },
     "plan-events": { removed: ({ uid }) => components.planEvents.forget(uid) },
     events: { removed: ({ uid }) => runtime.events.forget?.(uid) },
     admission: {

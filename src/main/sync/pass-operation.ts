@@ -1,6 +1,5 @@
 // The operation as which one pass of a pod worker counts (label operation_type of kubelet_pod_worker_duration_seconds).
-import type { WorkerOperation } from "./metrics.js";
-import type { PodWorkerState } from "./pod-worker-port.js";
+import type { PodWorkerState, WorkerOperation } from "../model/synced-pod.js";
 
 /** @param news what the pass is about, for a pod that is to run */
 export function operationOf(state: PodWorkerState, news: "create" | "update" | "sync"): WorkerOperation {

@@ -1,9 +1,10 @@
 // Main's copy of the runtime's state, sent by the pleg thread. A component that changes a pod increments the pod
 // generation; records with an older generation are stale: dropped and counted, never used.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
+import type { InspectHint, PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { abortReason } from "../../shared/errors/thrown.js";
+import type { PlegThread } from "../threads/pleg-thread.js";
 
 /** The pleg thread could not read a pod: the call failed, or no response came in time. */
 export class InspectionError extends Error {
@@ -17,18 +18,17 @@ export class InspectionError extends Error {
   }
 }
 
-export interface PodCacheEvents {
-  /** A pod's state changed, and no reader of the whole cache waits for it. */
-  onPod(uid: string): void;
+/** A change of the cache on which the syncLoop acts. */
+export type CacheChange =
+  /** A pod's state changed, and no pass waits for it. */
+  | { kind: "pod"; uid: string }
   /** The runtime connection changed. */
-  onRuntime(state: RuntimeState, before: RuntimeState | undefined): void;
-  /** A relist ended; `uids` are the pods the runtime has. */
-  onRelisted(uids: string[]): void;
-}
+  | { kind: "runtime"; state: RuntimeState; before: RuntimeState | undefined }
+  | { kind: "relisted" };
 
 interface Wait {
   generation: number;
-  /** The waiter acts on the state itself: no other listener needs a call. */
+  /** The waiter acts on the state itself: no other pass is due. */
   acts: boolean;
   resolve(observed: ObservedPod): void;
   reject(error: Error): void;
@@ -54,8 +54,7 @@ export class PodCache {
 
   constructor(
     private readonly clock: Clock,
-    private readonly ask: (request: InspectRequest) => void,
-    private readonly events: PodCacheEvents,
+    private readonly pleg: Pick<PlegThread, "inspect">,
   ) {}
 
   /** Whether every pod that the runtime had at the first relist is known: before that nothing may be started. */
@@ -96,21 +95,19 @@ export class PodCache {
     return this.pods.values();
   }
 
-  onRecord(record: PlegRecord): void {
+  /** Takes a record of the pleg thread. @returns undefined when no more is to be done about it */
+  onRecord(record: PlegRecord): CacheChange | undefined {
     switch (record.kind) {
       case "pod":
-        this.onObserved(record.observed);
-        return;
+        return this.onObserved(record.observed) ? { kind: "pod", uid: record.observed.uid } : undefined;
       case "relisted":
         if (this.unseen === undefined) this.unseen = new Set(record.uids.filter((uid) => !this.pods.has(uid)));
-        this.events.onRelisted(record.uids);
-        return;
+        return { kind: "relisted" };
       case "runtime": {
         const before = this.state;
         this.state = record.state;
         if (before === undefined || readiness(before) !== readiness(record.state)) this.stateSince = this.clock.now();
-        this.events.onRuntime(record.state, before);
-        return;
+        return { kind: "runtime", state: record.state, before };
       }
       case "inspect-failed":
         this.unseen?.delete(record.uid);
@@ -118,7 +115,7 @@ export class PodCache {
         this.settle(record.uid, record.generation, (wait) =>
           wait.reject(new InspectionError(record.uid, record.code, record.message)),
         );
-        return;
+        return undefined;
     }
   }
 
@@ -127,7 +124,7 @@ export class PodCache {
     this.generation++;
     this.wanted.set(uid, this.generation);
     this.failed.delete(uid);
-    this.ask({ uid, generation: this.generation, hints });
+    this.pleg.inspect({ uid, generation: this.generation, hints });
     return this.generation;
   }
 
@@ -147,13 +144,13 @@ export class PodCache {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
-      if (this.failed.delete(uid)) this.ask({ uid, generation, hints: [] });
+      if (this.failed.delete(uid)) this.pleg.inspect({ uid, generation, hints: [] });
       const answer = await this.waitOnce(uid, generation, signal, acts);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
         throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} came back within ${tries * 10} s`);
       }
-      this.ask({ uid, generation, hints: [] });
+      this.pleg.inspect({ uid, generation, hints: [] });
     }
   }
 
@@ -162,8 +159,8 @@ export class PodCache {
    * every later change with an old one, to be dropped as stale.
    */
   resend(): void {
-    for (const [uid, generation] of this.wanted) this.ask({ uid, generation, hints: [] });
-    for (const uid of this.waits.keys()) if (!this.wanted.has(uid)) this.ask({ uid, generation: 0, hints: [] });
+    for (const [uid, generation] of this.wanted) this.pleg.inspect({ uid, generation, hints: [] });
+    for (const uid of this.waits.keys()) if (!this.wanted.has(uid)) this.pleg.inspect({ uid, generation: 0, hints: [] });
   }
 
   /** Forgets a removed pod. */
@@ -174,19 +171,19 @@ export class PodCache {
     if (observed?.sandboxes.length === 0 && observed.containers.length === 0) this.pods.delete(uid);
   }
 
-  private onObserved(observed: ObservedPod): void {
+  /** @returns true if a pass of the pod is due */
+  private onObserved(observed: ObservedPod): boolean {
     const { uid } = observed;
     this.unseen?.delete(uid);
     if (observed.generation < (this.wanted.get(uid) ?? 0)) {
       this.staleRecords++;
-      return;
+      return false;
     }
     this.failed.delete(uid);
     const empty = observed.sandboxes.length === 0 && observed.containers.length === 0;
     if (empty && !this.wanted.has(uid)) this.pods.delete(uid);
     else this.pods.set(uid, observed);
-    const acted = this.settle(uid, observed.generation, (wait) => wait.resolve(observed));
-    if (!acted) this.events.onPod(uid);
+    return !this.settle(uid, observed.generation, (wait) => wait.resolve(observed));
   }
 
   /** @returns true if one of the waiters acts on it */

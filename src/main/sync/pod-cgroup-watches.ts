@@ -3,13 +3,13 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
-import type { PlegPort } from "../model/pleg-port.js";
+import type { PlegThread } from "../threads/pleg-thread.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isAlive } from "../model/observed-containers.js";
 
 export interface PodCgroupWatchesDeps {
-  pleg: Pick<PlegPort, "watch" | "unwatch">;
+  pleg: Pick<PlegThread, "watch" | "unwatch">;
   cgroups: Pick<CgroupManager, "isLost" | "ensurePod">;
   isTerminating: (uid: string) => boolean;
 }

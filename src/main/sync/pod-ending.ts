@@ -7,8 +7,9 @@ import { isAlive } from "../model/observed-containers.js";
 import type { ProbedPodState } from "../model/probe-port.js";
 import type { Plan } from "../model/step.js";
 import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
-import type { PassLoop } from "./pass-loop.js";
-import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
+import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../model/synced-pod.js";
+import type { PassSchedule } from "./pass-schedule.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./alarm.js";
 import { tracedEnd } from "./sync-span.js";
@@ -19,9 +20,11 @@ export interface EndingWorker {
   readonly uid: string;
   readonly desired: Pod | undefined;
   readonly state: PodWorkerState;
-  readonly passes: PassLoop;
+  readonly passes: PassSchedule;
   readonly steps: StepRunner;
   become(state: PodWorkerState, why: string): void;
+  /** Aborts the pass under way; another one follows at once. */
+  interrupt(why: string): void;
   /** The pod's present state in the runtime. Rejects when the pass is interrupted. */
   observe(): Promise<ObservedPod>;
   /** The pod's name for logs. */
@@ -74,38 +77,42 @@ export class PodEnding {
     this.worker.become("ending", `a previous kubelet terminated it (${end.failure?.reason ?? end.cause})`);
   }
 
-  /** Terminates a pod that its source still wants. A later call may only shorten the grace period. */
-  fail(end: PodEnd): void {
-    if (this.end === undefined && this.termination === undefined) this.begin(end);
-    else this.shorten(end.deadline);
+  /**
+   * Terminates a pod that its source still wants. A later call may only shorten the grace period. @returns why the pass
+   * under way is of no use any more; undefined: it goes on
+   */
+  fail(end: PodEnd): string | undefined {
+    if (this.end === undefined && this.termination === undefined) return this.begin(end);
+    return this.shorten(end.deadline);
   }
 
-  /** Shortens a pending termination. */
-  shorten(deadline: number): void {
+  /** Shortens a pending termination. @returns as fail does */
+  shorten(deadline: number): string | undefined {
     const { end, termination } = this;
-    if (termination !== undefined) this.terminate({ ...termination, deadline });
-    else if (end?.cause === "failed" && deadline < end.deadline) this.begin({ ...end, deadline });
+    if (termination !== undefined) return this.terminate({ ...termination, deadline });
+    return end?.cause === "failed" && deadline < end.deadline ? this.begin({ ...end, deadline }) : undefined;
   }
 
-  /** Terminates the pod for good. A later call may only shorten the grace period. */
-  terminate(request: TerminationRequest): void {
+  /** Terminates the pod for good. A later call may only shorten the grace period. @returns as fail does */
+  terminate(request: TerminationRequest): string | undefined {
     const { worker } = this;
-    if (worker.state === "terminated") return;
-    if (this.termination !== undefined && this.termination.deadline <= request.deadline) return;
+    if (worker.state === "terminated") return undefined;
+    if (this.termination !== undefined && this.termination.deadline <= request.deadline) return undefined;
     const deadline = Math.min(request.deadline, this.end?.deadline ?? Infinity);
     this.termination = { deadline, reason: request.reason };
     worker.become("terminating", request.reason);
-    this.deadlineKept = this.deps.events.onTerminating(worker.uid, deadline, request.reason);
+    this.deadlineKept = this.deps.reports.onTerminating(worker.uid, deadline, request.reason);
     // A pending pull or start is aborted; a pending stop is repeated with the shorter grace period.
-    worker.passes.interrupt("the pod is being terminated");
+    return "the pod is being terminated";
   }
 
-  begin(end: PodEnd): void {
+  /** @returns as fail does */
+  begin(end: PodEnd): string | undefined {
     const { worker } = this;
     this.end = end;
     worker.become("ending", end.failure?.reason ?? end.cause);
-    this.deadlineKept = this.deps.events.onEnding(worker.uid, end);
-    if (end.cause === "failed") worker.passes.interrupt(`the pod is terminating: ${end.failure?.reason ?? ""}`);
+    this.deadlineKept = this.deps.reports.onEnding(worker.uid, end);
+    return end.cause === "failed" ? `the pod is terminating: ${end.failure?.reason ?? ""}` : undefined;
   }
 
   /** Resolves when no container of the pod runs; rejects with WorkerStoppedError when the kubelet stops before. */
@@ -143,7 +150,7 @@ export class PodEnding {
     this.report(pod, observed, plan, end);
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
-      this.deps.events.onFinished?.(worker.uid);
+      this.deps.reports.onFinished(worker.uid);
       worker.passes.wakeAt(undefined);
       return;
     }
@@ -167,7 +174,7 @@ export class PodEnding {
       worker.become("terminated", reason);
       worker.passes.end();
       this.stopped.resolve();
-      this.deps.events.onTerminated(worker.uid);
+      this.deps.reports.onTerminated(worker.uid);
       return;
     }
     await this.stopAll(plan, observed, deadline);
@@ -183,7 +190,7 @@ export class PodEnding {
       const state: ProbedPodState = ended ? "finished" : "terminating";
       const mayRun = observed.containers.some(isAlive);
       const synced: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
-      this.deps.events.onSynced(end === undefined ? synced : { ...synced, end });
+      this.deps.reports.onSynced(end === undefined ? synced : { ...synced, end });
     }
     if (!ended) return;
     this.reported = true;
@@ -202,11 +209,11 @@ export class PodEnding {
 
   /** A stop that neither completes nor fails: its call is aborted and repeated. */
   private onStopOverdue(): void {
-    const { desired: pod, uid, passes } = this.worker;
+    const { desired: pod, uid } = this.worker;
     const name = this.worker.name();
     const message = "Container runtime did not kill the pod within specified grace period.";
     if (pod !== undefined) this.deps.recorder.pod(pod, { type: "Warning", reason: "ExceededGracePeriod", message });
     this.deps.log.warn({ pod: name, uid }, `${name}: ${message} Trying once more.`);
-    passes.interrupt("the runtime did not kill the pod in time");
+    this.worker.interrupt("the runtime did not kill the pod in time");
   }
 }

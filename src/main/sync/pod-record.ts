@@ -2,7 +2,7 @@
 import { type Pod, isStaticPod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
-import type { TerminationRequest } from "./pod-worker-port.js";
+import type { TerminationRequest } from "../model/synced-pod.js";
 import type { PodFailure } from "../model/refusal.js";
 
 export interface PodRecord {

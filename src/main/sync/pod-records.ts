@@ -12,7 +12,7 @@ import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { decodeRecord, onClock, type PodRecord, runsAgain } from "./pod-record.js";
-import type { TerminationRequest } from "./pod-worker-port.js";
+import type { TerminationRequest } from "../model/synced-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";

@@ -21,10 +21,11 @@ import { requireNetwork } from "./failure-events.js";
 import { planPod } from "../planner/plan.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import { CgroupWatch } from "./pod-cgroup-watches.js";
-import { PassLoop } from "./pass-loop.js";
+import { PassSchedule } from "./pass-schedule.js";
 import { PassRetry } from "./pass-retry.js";
 import { PodEnding, type EndingWorker } from "./pod-ending.js";
-import type { PodEnd, PodWorkerDeps, PodWorkerState, SyncedPod, TerminationRequest } from "./pod-worker-port.js";
+import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../model/synced-pod.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 import { runsAgain } from "./pod-record.js";
 import { StepRunner } from "./step-runner.js";
 import { SyncTrace, type UpdateType } from "./sync-span.js";
@@ -32,11 +33,13 @@ import { isAlive } from "../model/observed-containers.js";
 
 export class PodWorker implements EndingWorker {
   state: PodWorkerState = "admitting";
-  readonly passes: PassLoop;
+  readonly passes: PassSchedule;
   readonly steps: StepRunner;
   private readonly ending: PodEnding;
   private readonly retry: PassRetry;
   private readonly cgroupWatch: CgroupWatch;
+  /** The passes under way. */
+  private passing: Promise<void> | undefined;
   private readonly activeDeadline: ActiveDeadline;
   /** From the last plan: the next plan continues with the same grace period. */
   private endDeadline: number | undefined;
@@ -53,20 +56,15 @@ export class PodWorker implements EndingWorker {
     const { clock } = deps;
     this.endDeadline = deps.keptEnd.endDeadline(uid);
     this.retry = new PassRetry(deps);
-    this.passes = new PassLoop({
-      clock,
-      retry: this.retry,
-      resyncMs: deps.syncFrequencyMs,
-      pass: (signal) => this.timedPass(signal),
-      onFailed: (error) => this.onPassFailed(error),
-    });
+    const { retry } = this;
+    this.passes = new PassSchedule({ clock, retry, resyncMs: deps.syncFrequencyMs, onTimer: () => this.poke() });
     this.steps = new StepRunner(uid, deps);
     this.ending = new PodEnding(this, deps);
     this.cgroupWatch = new CgroupWatch(clock, (pod) => deps.isCgroupLost(pod));
     this.activeDeadline = new ActiveDeadline(
       clock,
       () => deps.startTime(uid),
-      () => this.passes.interrupt("the pod's active deadline has expired"),
+      () => this.interrupt("the pod's active deadline has expired"),
     );
     this.watchActiveDeadline();
   }
@@ -104,12 +102,12 @@ export class PodWorker implements EndingWorker {
    * period.
    */
   fail(end: PodEnd): void {
-    this.ending.fail(end);
+    this.interruptFor(this.ending.fail(end));
   }
 
   /** Shortens a pending termination. */
   shorten(deadline: number): void {
-    this.ending.shorten(deadline);
+    this.interruptFor(this.ending.shorten(deadline));
   }
 
   /** Resolves when no container of the pod runs; rejects with WorkerStoppedError when the kubelet stops before. */
@@ -124,7 +122,7 @@ export class PodWorker implements EndingWorker {
 
   /** Terminates the pod for good. A later call may only shorten the grace period. */
   terminate(request: TerminationRequest): void {
-    this.ending.terminate(request);
+    this.interruptFor(this.ending.terminate(request));
   }
 
   /**
@@ -132,20 +130,30 @@ export class PodWorker implements EndingWorker {
    * back-off.
    */
   pokeNow(): void {
-    this.passes.pokeNow();
+    this.retry.hurry();
+    this.poke();
   }
 
   /** Something may have changed: plans again. Cheap; calls during a pass add one more pass. */
   poke(): void {
-    this.passes.poke();
+    if (!this.passes.request()) return;
+    this.passing ??= this.passAll().finally(() => {
+      this.passing = undefined;
+      if (this.passes.requested) this.poke();
+    });
+  }
+
+  interrupt(why: string): void {
+    this.passes.interrupt(why);
+    this.pokeNow();
   }
 
   /** Stops the worker without touching the pod: the kubelet stops, its pods keep running. */
   async stop(): Promise<void> {
     this.activeDeadline.set(undefined);
-    const passes = this.passes.stop();
+    this.passes.stop();
     this.ending.stopWaiting();
-    await Promise.all([passes, this.deps.doer.stop?.()]);
+    await Promise.all([this.passing, this.deps.doer.stop()]);
     this.trace.end();
   }
 
@@ -167,7 +175,7 @@ export class PodWorker implements EndingWorker {
     const observed = await this.deps.cache.latest(this.uid, signal);
     signal.throwIfAborted();
     this.steps.sandboxUnseen = false;
-    this.deps.doer.onObserved?.(observed);
+    this.deps.doer.onObserved(observed);
     return observed;
   }
 
@@ -177,14 +185,26 @@ export class PodWorker implements EndingWorker {
     return `${name}_${namespace}(${this.uid})`;
   }
 
+  /** Passes one after the other, while one is due. */
+  private async passAll(): Promise<void> {
+    for (let signal = this.passes.next(); signal !== undefined; signal = this.passes.next()) {
+      try {
+        await this.timedPass(signal);
+        this.retry.succeeded();
+      } catch (error) {
+        if (!signal.aborted) this.onPassFailed(error);
+      }
+    }
+  }
+
   private async timedPass(signal: AbortSignal): Promise<void> {
-    const { clock, events } = this.deps;
+    const { clock, reports } = this.deps;
     const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
     try {
       await this.pass(signal);
     } finally {
       this.next = "sync";
-      events.onPass(operation, clock.monotonic() - startedAt);
+      reports.onPass(operation, clock.monotonic() - startedAt);
     }
   }
 
@@ -216,7 +236,8 @@ export class PodWorker implements EndingWorker {
   private async admissionPass(signal: AbortSignal): Promise<void> {
     const { pod } = this;
     if (pod === undefined) return;
-    const verdict = await this.deps.admit(pod, signal);
+    const verdict = await this.deps.admission.admit(pod, signal);
+    if (verdict.admit) this.deps.reports.onAdmitted(pod);
     signal.throwIfAborted();
     this.admittedAs = this.next;
     if (verdict.admit) this.become("syncing", "admitted");
@@ -231,7 +252,7 @@ export class PodWorker implements EndingWorker {
 
   /** Resolves to true if the next pass continues the same sync. */
   private async syncPass(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { clock, events, probes, recorder } = this.deps;
+    const { clock, reports, probes, recorder } = this.deps;
     const observed = await this.observe();
     const { backoff, failures: startFailures, memory } = this.steps;
     memory.onObserved(observed);
@@ -252,7 +273,7 @@ export class PodWorker implements EndingWorker {
     }
     const mayRun = !plan.finished || observed.containers.some(isAlive);
     const synced: SyncedPod = { pod, observed, plan, failures: startFailures, state: "syncing", mayRun, ended: false };
-    events.onSynced(synced);
+    reports.onSynced(synced);
     if (!plan.finished && plan.steps.length === 0) {
       this.passes.wakeAt(plan.wakeAt);
       return false;
@@ -286,11 +307,16 @@ export class PodWorker implements EndingWorker {
     } catch (err) {
       this.deps.log.error({ uid: this.uid, err }, `${this.name()}: cannot record a failed sync: ${messageOf(err)}`);
     }
+    this.passes.retryLater();
   }
 
   /** Only an admitted pod, or one that may be admitted, has one. */
   private watchActiveDeadline(): void {
     this.activeDeadline.set(this.state === "admitting" || this.state === "syncing" ? this.pod : undefined);
+  }
+
+  private interruptFor(why: string | undefined): void {
+    if (why !== undefined) this.interrupt(why);
   }
 
   private deadlineOf(pod: Pod): number {

@@ -8,25 +8,20 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
-import { PodWorker } from "./pod-worker.js";
-import type { PodEnd, PodWorkerDeps, TerminationRequest } from "./pod-worker-port.js";
+import type { PodEventStream } from "../model/pod-events.js";
 import type { PodFailure } from "../model/refusal.js";
+import type { TerminationRequest } from "../model/synced-pod.js";
+import type { PodIntake } from "./pod-intake.js";
+import { PodWorker } from "./pod-worker.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 
 export interface PodWorkersDeps {
   clock: Clock;
   log: Pick<Logger, "error">;
-  /** Makes the parts of one worker. */
+  /** Creates the collaborators of one worker. */
   workerDeps(uid: string): PodWorkerDeps;
-  /** A pod was accepted, or its definition changed. */
-  onDesired(pod: Pod): void;
-  /** The pod with the resources that it may use; called after onDesired. */
-  asAllocated?(pod: Pod): Pod;
-  /** The pod's termination by an earlier kubelet process, if any; `terminated`: that process completed it. */
-  earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined;
-  /** The pod is removed: no container, volume or directory remains, and no source wants it. */
-  onGone(uid: string): void;
-  /** A pod that was terminating starts again under the same UID. */
-  onAgain(pod: Pod): void;
+  intake: Pick<PodIntake, "accept" | "allocated" | "earlierEnd">;
+  events: Pick<PodEventStream, "emit">;
 }
 
 export class PodWorkers {
@@ -76,8 +71,7 @@ export class PodWorkers {
     const { uid } = pod.metadata;
     const worker = this.workers.get(uid);
     if (worker !== undefined && worker.state !== "terminating") {
-      this.deps.onDesired(pod);
-      worker.setPod(this.asAllocated(pod));
+      worker.setPod(this.accept(pod));
       return;
     }
     // A terminating pod that arrives again with a shorter grace period terminates sooner.
@@ -113,12 +107,12 @@ export class PodWorkers {
       worker.shorten(request.deadline);
       return;
     }
-    this.deps.onDesired(pod);
+    const allocated = this.accept(pod);
     if (worker === undefined) {
-      worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
-      const earlier = this.deps.earlierEnd(uid);
+      worker = this.takeOn(uid, allocated, podFullName(pod));
+      const earlier = this.deps.intake.earlierEnd(uid);
       if (earlier?.terminated === true) worker.resumeEnd(earlier.end, true);
-    } else worker.setPod(this.asAllocated(pod));
+    } else worker.setPod(allocated);
     worker.terminate(request);
   }
 
@@ -155,17 +149,17 @@ export class PodWorkers {
   terminated(uid: string): void {
     this.workers.delete(uid);
     for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
-    const failed = (error: unknown, of: string): void =>
-      this.deps.log.error({ uid: of, err: error }, `cannot handle pod ${of}: ${messageOf(error)}`);
-    forEachIsolated([uid], (gone) => this.deps.onGone(gone), failed);
+    this.deps.events.emit("removed", { uid });
     if (this.stopped) return;
+    const failed = (error: unknown, { metadata }: Pod): void =>
+      this.deps.log.error({ uid: metadata.uid, err: error }, `cannot handle pod ${metadata.uid}: ${messageOf(error)}`);
     const start = (pod: Pod): void => {
       if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) return;
       this.dropWaiting(pod.metadata.uid);
-      if (pod.metadata.uid === uid) this.deps.onAgain(pod);
+      if (pod.metadata.uid === uid) this.deps.events.emit("restarted", { pod });
       this.start(pod);
     };
-    forEachIsolated([...this.waiting], start, (error, pod) => failed(error, pod.metadata.uid));
+    forEachIsolated([...this.waiting], start, failed);
   }
 
   /** The runtime is back: workers whose pass failed meanwhile retry at once. */
@@ -181,9 +175,8 @@ export class PodWorkers {
 
   private start(pod: Pod): void {
     const { uid } = pod.metadata;
-    this.deps.onDesired(pod);
-    const worker = this.takeOn(uid, this.asAllocated(pod), podFullName(pod));
-    const earlier = this.deps.earlierEnd(uid);
+    const worker = this.takeOn(uid, this.accept(pod), podFullName(pod));
+    const earlier = this.deps.intake.earlierEnd(uid);
     if (earlier !== undefined) worker.resumeEnd(earlier.end, earlier.terminated);
     const failure = this.failures.get(uid);
     this.failures.delete(uid);
@@ -198,8 +191,11 @@ export class PodWorkers {
     return worker;
   }
 
-  private asAllocated(pod: Pod): Pod {
-    return this.deps.asAllocated?.(pod) ?? pod;
+  /** @returns the pod with the resources that it may use */
+  private accept(pod: Pod): Pod {
+    const { intake } = this.deps;
+    intake.accept(pod, this.workers.get(pod.metadata.uid)?.state);
+    return intake.allocated(pod);
   }
 
   private deadline(pod: Pod | undefined, graceSeconds?: number): number {

@@ -8,9 +8,9 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isResizeError, isStartContainerError, type StartContainerError } from "../model/step-errors.js";
 import { CrashBackoff } from "../planner/crash-backoff.js";
 import { recordStepFailure, faultField } from "./failure-events.js";
-import type { StartFailure } from "../planner/plan-context.js";
+import type { StartFailure, SyncedPod } from "../model/synced-pod.js";
 import { stepDecision } from "../planner/step-decision.js";
-import type { PodWorkerDeps, SyncedPod } from "./pod-worker-port.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 import { RestartMemory } from "../planner/restart-memory.js";
 import { describeStep, type Step } from "../model/step.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
@@ -128,11 +128,11 @@ export class StepRunner {
 
   /** A container that waits for its hook is shown at once; a failure is shown at the end of the step. */
   private showProgress(container: string, made: InspectHint[], progress: { over: boolean }, work: Work): void {
-    const { cache, events, log } = this.deps;
+    const { cache, reports, log } = this.deps;
     const { synced, signal } = work;
     cache.waitFor(this.uid, cache.bump(this.uid, made), signal).then(
       (observed) => {
-        if (synced !== undefined && !progress.over) events.onSynced({ ...synced, observed, inPostStart: container });
+        if (synced !== undefined && !progress.over) reports.onSynced({ ...synced, observed, inPostStart: container });
       },
       (error: unknown) =>
         log.debug({ uid: this.uid, err: error }, `${this.name(work)}: cannot observe the progress of ${container}`),

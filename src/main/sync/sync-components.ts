@@ -5,26 +5,26 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes, ResizesDeps } from "../admission/resizes.js";
 import type { Admission } from "../admission/verdict.js";
-import type { PlegPort } from "../model/pleg-port.js";
 import type { PodDelta } from "../model/pod-delta.js";
 import type { ProbePort } from "../model/probe-port.js";
 import type { RestartGates } from "../model/restart.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { Allocations } from "../resources/allocation/allocations.js";
-import type { Resizes, ResizesDeps } from "../resources/allocation/resizes.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
+import type { PlegThread } from "../threads/pleg-thread.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
-import type { PodEventStream, PodSubscriber, PodSubscriberName } from "./pod-events.js";
+import type { PodEventStream, PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
 
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
-  pleg: PlegPort;
+  pleg: Pick<PlegThread, "inspect" | "watch" | "unwatch">;
   probes: ProbePort;
   admission: Admission;
   /** On files of volumes. */

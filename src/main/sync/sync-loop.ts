@@ -11,7 +11,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodChangeLoop } from "../sources/start-sources.js";
-import type { PodCache } from "./pod-cache.js";
+import type { CacheChange, PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
 
@@ -109,7 +109,8 @@ export class SyncLoop implements PodChangeLoop {
   onPlegRecord(record: PlegRecord): void {
     this.deps.stamp();
     this.during(MAIN_PLEG_RECORD, () => {
-      this.deps.cache.onRecord(record);
+      const change = this.deps.cache.onRecord(record);
+      if (change !== undefined) this.onCacheChange(change);
       if (!this.started && this.deps.cache.complete) this.onCacheComplete();
     });
   }
@@ -124,20 +125,25 @@ export class SyncLoop implements PodChangeLoop {
     }
   }
 
-  onPod(uid: string): void {
-    this.deps.workers.get(uid)?.poke();
-  }
-
-  onRelisted(): void {
-    this.sweep();
-  }
-
   /** The kubelet stops: nothing is routed any more. */
   stop(): void {
     this.stopped = true;
   }
 
-  onRuntime(state: RuntimeState, before: RuntimeState | undefined): void {
+  private onCacheChange(change: CacheChange): void {
+    switch (change.kind) {
+      case "pod":
+        this.deps.workers.get(change.uid)?.poke();
+        return;
+      case "runtime":
+        this.onRuntime(change.state, change.before);
+        return;
+      case "relisted":
+        this.sweep();
+    }
+  }
+
+  private onRuntime(state: RuntimeState, before: RuntimeState | undefined): void {
     const { log } = this.deps;
     if (state.reachable && before?.reachable !== true) {
       log.info({ runtime: state.name, version: state.version }, `runtime ${state.name} ${state.version} is reachable`);

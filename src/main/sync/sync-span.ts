@@ -3,7 +3,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { traced, tracer, type Attributes, type OpenSpan } from "../../shared/tracing/tracing.js";
-import type { StartFailure } from "../planner/plan-context.js";
+import type { StartFailure } from "../model/synced-pod.js";
 
 /** Upstream's name for the kind of update that a sync handles. */
 export type UpdateType = "create" | "update" | "sync";

@@ -10,7 +10,6 @@ import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { readRecords } from "./read-records.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { PlegPort } from "../model/pleg-port.js";
 
 /** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
 const MAX_WAITING_REQUESTS = 100_000;
@@ -23,7 +22,7 @@ export interface PlegThreadOptions {
   owner: Promise<Pick<ThreadOwner, "onRecord" | "watches" | "resend">>;
 }
 
-export class PlegThread implements PlegPort {
+export class PlegThread {
   readonly thread: SupervisedThread<PlegControl>;
   private requests: QueueWriter<InspectRequest> | undefined;
   private records: QueueReader<PlegRecord> | undefined;

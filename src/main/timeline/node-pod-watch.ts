@@ -4,8 +4,9 @@ import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { ContainerKind, PodMetrics, WorkerOperation } from "../sync/metrics.js";
-import type { PodSubscriber } from "../sync/pod-events.js";
+import type { WorkerOperation } from "../model/synced-pod.js";
+import type { ContainerKind, PodMetrics } from "../sync/metrics.js";
+import type { PodSubscriber } from "../model/pod-events.js";
 import type { Timelines } from "./timelines.js";
 import { CONFIG_SEEN } from "../model/labels.js";
 

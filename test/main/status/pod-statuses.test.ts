@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
+import { PodEventStream } from "../../../src/main/model/pod-events.js";
 import { defaultRestartGates } from "../../../src/main/model/restart.js";
 import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
@@ -28,6 +29,13 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
   const finals: [string, PodStatus][] = [];
   const sent: PodStatus[] = [];
   const nodeIPs = ["192.0.2.10"];
+  const events = new PodEventStream(kept.log);
+  events.subscribe("cluster", {
+    statusComputed: ({ status }) => sent.push(status),
+    statusFinal: ({ pod, status }) => finals.push([pod.metadata.uid, status]),
+    statusChanged: ({ pod, status }) => changes.push(`${pod.metadata.uid} ${status.phase}`),
+    started: ({ pod }) => started.push([pod.metadata.uid, clock.now()]),
+  });
   const statuses = new PodStatuses({
     clock,
     log: kept.log,
@@ -43,11 +51,8 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
     apiStatus: () => api.status,
-    onStatus: (_pod, status) => sent.push(status),
     publish: (delta) => deltas.push(delta),
-    onFinal: (pod, status) => finals.push([pod.metadata.uid, status]),
-    onChange: (pod, status) => changes.push(`${pod.metadata.uid} ${status.phase}`),
-    onRunning: (pod) => started.push([pod.metadata.uid, clock.now()]),
+    events,
   });
   const update = (pod: Pod, containers = [criContainer("a")], final = false): void =>
     statuses.update({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { earlierEnd, podsUsingNode } from "../../../src/main/sync/earlier-end.js";
-import type { PodWorkerState } from "../../../src/main/sync/pod-worker-port.js";
+import type { PodWorkerState } from "../../../src/main/model/synced-pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { pod } from "../../support/pods.js";
 

@@ -6,7 +6,7 @@ import type { Admission, AdmissionVerdict } from "../../../src/main/admission/ve
 import { noProbeResults } from "../../../src/main/model/probe-port.js";
 import type { ClusterPods } from "../../../src/main/sync/sync-components.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";
-import type { PodSubscriber } from "../../../src/main/sync/pod-events.js";
+import type { PodSubscriber } from "../../../src/main/model/pod-events.js";
 import type { PodChange } from "../../../src/main/sync/sync-loop.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";

@@ -14,10 +14,8 @@ function build() {
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
-    onDesired: (pod) => desired.push(pod),
-    earlierEnd: () => undefined,
-    onAgain: () => undefined,
-    onGone: (uid) => gone.push(uid),
+    intake: world.intake((pod) => desired.push(pod)),
+    events: world.removals((uid) => gone.push(uid)),
   });
   world.onTerminated = (uid) => workers.terminated(uid);
   return { world, workers, desired, gone };
@@ -332,10 +330,11 @@ test("an end of an earlier life of the kubelet is resumed: nothing starts", asyn
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
-    onDesired: () => undefined,
-    earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, terminated: false }),
-    onAgain: () => undefined,
-    onGone: () => undefined,
+    intake: {
+      ...world.intake(),
+      earlierEnd: () => ({ end: { cause: "failed", failure: evicted, deadline: 5000 }, terminated: false }),
+    },
+    events: world.removals(),
   });
   workers.add(one);
   await settle();
@@ -350,14 +349,12 @@ test("an error of one pod does not keep the pods that wait for its name from sta
       clock: world.clock,
       log: world.kept.log,
       workerDeps: (uid) => world.workerDeps(uid),
-      onDesired: ({ metadata }) => {
+      intake: world.intake(({ metadata }) => {
         if (metadata.uid === "uid-2" && broken === "a pod that waits") throw new Error("a defect");
-      },
-      earlierEnd: () => undefined,
-      onAgain: () => undefined,
-      onGone: () => {
+      }),
+      events: world.removals(() => {
         if (broken === "the pod that is gone") throw new Error("a defect");
-      },
+      }),
     });
     world.onTerminated = (uid) => workers.terminated(uid);
     workers.add(one);

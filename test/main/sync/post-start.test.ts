@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
-import type { SyncedPod } from "../../../src/main/sync/pod-worker-port.js";
+import type { SyncedPod } from "../../../src/main/model/synced-pod.js";
 import { ContainerState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
-import type { StepDoer } from "../../../src/main/model/step-doer.js";
+import type { PodWorkerDeps } from "../../../src/main/sync/pod-worker-port.js";
 
 /** Starts take effect at once and then wait for their hook. */
 function build() {
@@ -17,7 +17,8 @@ function build() {
   const synced: SyncedPod[] = [];
   const hooks: { end: () => void }[] = [];
   const stopped: string[] = [];
-  const doer: StepDoer = {
+  const doer: PodWorkerDeps["doer"] = {
+    onObserved: () => undefined,
     async execute(wanted, step, signal, onProgress) {
       world.apply(uid, wanted, step);
       if (step.kind !== "start-container" || step.container.name !== "a") return HINTS;
@@ -27,8 +28,8 @@ function build() {
     },
     stop: () => Promise.resolve(void stopped.push(uid)),
   };
-  const events = { ...deps.events, onSynced: (now: SyncedPod) => void synced.push(now) };
-  const worker = new PodWorker(uid, web, { ...deps, doer, events });
+  const reports = { ...deps.reports, onSynced: (now: SyncedPod) => void synced.push(now) };
+  const worker = new PodWorker(uid, web, { ...deps, doer, reports });
   const running = ({ observed }: SyncedPod): string[] =>
     observed.containers
       .filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)

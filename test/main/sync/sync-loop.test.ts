@@ -26,17 +26,15 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
       const onTerminating = (id: string, deadline: number, reason: string): Promise<void> => {
         // Virtual time does not wait for the disk.
         void records.terminating(id, { deadline, reason });
-        return deps.events.onTerminating(id, deadline, reason);
+        return deps.reports.onTerminating(id, deadline, reason);
       };
-      return { ...deps, events: { ...deps.events, onTerminating } };
+      return { ...deps, reports: { ...deps.reports, onTerminating } };
     },
-    onDesired: (desired) => records.accept(desired, new Date(world.clock.now())),
-    earlierEnd: () => undefined,
-    onAgain: () => undefined,
-    onGone: (uid) => {
+    intake: world.intake((desired) => records.accept(desired, new Date(world.clock.now()))),
+    events: world.removals((uid) => {
       world.cache.forget(uid);
       records.forget(uid);
-    },
+    }),
   });
   world.onTerminated = (uid) => workers.terminated(uid);
   let stamps = 0;
@@ -63,11 +61,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     stamp: () => (stamps += 1),
     setOp: () => undefined,
   });
-  world.cacheEvents = {
-    onPod: (uid) => loop.onPod(uid),
-    onRuntime: (state, before) => loop.onRuntime(state, before),
-    onRelisted: () => loop.onRelisted(),
-  };
+  world.onRecord = (record) => loop.onPlegRecord(record);
   const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
   const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
   return {

@@ -5,8 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { WorkerOperation } from "./metrics.js";
-import type { SyncedPod } from "./pod-worker-port.js";
+import type { SyncedPod, WorkerOperation } from "./synced-pod.js";
 
 export interface PodEvents {
   /** A source desires the pod, or has changed its definition. `known`: the kubelet had it before, perhaps in an earlier process. */
@@ -17,6 +16,8 @@ export interface PodEvents {
   updated: { pod: Pod };
   /** A running pod was allocated other resources. */
   resized: { pod: Pod };
+  /** The resize conditions of the pod's status changed. */
+  resizeChanged: { uid: string };
   /** A pass of the pod worker has observed the pod. */
   synced: SyncedPod;
   /** A pass of a pod worker ended. */
@@ -25,6 +26,8 @@ export interface PodEvents {
   statusComputed: { pod: Pod; status: PodStatus };
   /** The status differs from the one before. */
   statusChanged: { pod: Pod; status: PodStatus };
+  /** No later status follows: the pod is terminated. */
+  statusFinal: { pod: Pod; status: PodStatus };
   /** All containers run for the first time in this process. */
   started: { pod: Pod };
   /** No container of the pod runs or will start again; its volumes and cgroup may still exist. */
@@ -34,6 +37,8 @@ export interface PodEvents {
    * admitted.
    */
   cleanedUp: { uid: string };
+  /** The worker of a pod that no source wants has removed everything of the pod. */
+  workerDone: { uid: string };
   /** A pod came back under its UID while it was terminating; it starts again. */
   restarted: { pod: Pod };
   /** The pod is removed from the node. */
@@ -48,6 +53,8 @@ export type PodSubscriber = { readonly [Kind in keyof PodEvents]?: (event: PodEv
 
 /** The permitted subscribers, in the order in which they receive an event. */
 const SUBSCRIBERS = [
+  "workers",
+  "volumes",
   "cgroups",
   "pleg",
   "objects",

@@ -8,24 +8,27 @@
 //
 // Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided
 // at a time, in the order of admission; a result for an older spec never counts for a newer one.
-import type { Pod } from "../../../shared/api/pod.js";
-import { podDescription } from "../../../shared/api/pod.js";
-import { compareQuantities } from "../../../shared/api/quantity.js";
-import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import type { Logger } from "../../../shared/log/logger.js";
-import type { Allocations } from "./allocations.js";
+import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { compareQuantities } from "../../shared/api/quantity.js";
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { PodEventStream } from "../model/pod-events.js";
+import type { Allocations } from "../resources/allocation/allocations.js";
 import {
   changedResources,
   resourcesOf,
   sameResources,
   withResources,
   type PodResources,
-} from "../../model/pod-resources.js";
-import { featuresMissing } from "../../model/declared-features.js";
-import * as events from "./resize-events.js";
-import { byTurn, featuresMissingFor, infeasible, raisesRequests, type ResizeRules } from "./resize-rules.js";
-import { backoffMs } from "../../../shared/turns/backoff.js";
+  type ResizeView,
+} from "../model/pod-resources.js";
+import { featuresMissing } from "../model/declared-features.js";
+import * as events from "../resources/allocation/resize-events.js";
+import { byTurn, featuresMissingFor, infeasible, raisesRequests, type ResizeRules } from "../resources/allocation/resize-rules.js";
+import { backoffMs } from "../../shared/turns/backoff.js";
+import type { AdmissionQueue } from "./admission-queue.js";
+import type { ResizeRefusal } from "./verdict.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 const FIRST_RETRY_MS = 30_000;
@@ -35,13 +38,6 @@ const FAILED = { initialMs: 1000, maxMs: 60_000 };
 
 export type RetryTrigger =
   "periodic_retry" | "pod_resized" | "pod_updated" | "pods_added" | "pods_removed" | "pod_terminated";
-
-/** Admission's word on a resize; `infeasible` is the detail of one that can never fit. */
-export interface ResizeRefusal {
-  reason: string;
-  message: string;
-  infeasible?: string;
-}
 
 interface ResizeCounters {
   requested(resource: string, requirement: "requests" | "limits", operation: string): void;
@@ -59,12 +55,8 @@ export interface ResizesDeps {
   events: { pod(pod: Pod, event: events.ResizeEvent): void };
   counters: ResizeCounters;
   rules: ResizeRules;
-  /** Settles when it is this pod's turn; undefined: granted. Rejects when the kubelet stops. */
-  ask(pod: Pod): Promise<ResizeRefusal | undefined>;
-  /** The pod may use other resources from now on. */
-  onAllocated(pod: Pod): void;
-  /** The resize conditions of the pod changed. */
-  onShown(uid: string): void;
+  admission: Pick<AdmissionQueue, "resize">;
+  podEvents: Pick<PodEventStream, "emit">;
 }
 
 interface Pending {
@@ -89,14 +81,6 @@ interface Entry {
   admitted: boolean;
   pending?: Pending;
   progress?: Progress;
-}
-
-/** The state of a pod's resize, for the planner. */
-export interface ResizeView {
-  /** The resources last set in the runtime for its containers; undefined: not known. */
-  actuated: PodResources | undefined;
-  /** After a failure nothing is tried before this moment of the steady clock. */
-  retryAt?: number;
 }
 
 export interface ResizeCondition {
@@ -313,7 +297,7 @@ export class Resizes {
     const impossible = infeasible(desired, effective, this.rules);
     const refusal: ResizeRefusal | undefined =
       impossible === undefined
-        ? await this.deps.ask(desired)
+        ? await this.deps.admission.resize(desired)
         : { reason: "Infeasible", message: impossible.message, infeasible: impossible.detail };
     const now = this.entries.get(uid);
     // A pod that ended meanwhile has released its grant. A newer spec is decided in its own turn.
@@ -332,7 +316,7 @@ export class Resizes {
     entry.progress = { since: clock.now(), failures: 0 };
     log.info({ pod: uid, trigger }, `${podDescription(granted)}: resize granted`);
     this.deps.events.pod(granted, events.resizeStarted(granted));
-    this.deps.onAllocated(entry.effective);
+    this.deps.podEvents.emit("resized", { pod: entry.effective });
     this.changed(uid);
     if (!raisesRequests(granted, before)) this.retry("pod_resized", uid);
   }
@@ -356,7 +340,7 @@ export class Resizes {
 
   private changed(uid: string): void {
     this.count();
-    this.deps.onShown(uid);
+    this.deps.podEvents.emit("resizeChanged", { uid });
   }
 
   private count(): void {

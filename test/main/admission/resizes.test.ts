@@ -2,21 +2,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { AdmissionQueue } from "../../../../src/main/admission/admission-queue.js";
-import { NodeAdmission } from "../../../../src/main/admission/node-admission.js";
-import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
-import { resourcesOf, sameResources } from "../../../../src/main/model/pod-resources.js";
-import { Resizes } from "../../../../src/main/resources/allocation/resizes.js";
-import type { ResizeRules } from "../../../../src/main/resources/allocation/resize-rules.js";
-import { defaultResizeRules } from "../../../support/resize-kit.js";
-import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";
-import { milliValue } from "../../../../src/shared/api/quantity.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
-import { container, pod } from "../../../support/pods.js";
-import { keptLog } from "../../../support/sources-kit.js";
-import { SteppedClock } from "../../../support/stepped-clock.js";
-import { settle } from "../../../support/sync-kit.js";
-import { admissionNode } from "../../admission/kit.js";
+import { AdmissionQueue } from "../../../src/main/admission/admission-queue.js";
+import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
+import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
+import { resourcesOf, sameResources } from "../../../src/main/model/pod-resources.js";
+import { PodEventStream } from "../../../src/main/model/pod-events.js";
+import { Resizes } from "../../../src/main/admission/resizes.js";
+import type { ResizeRules } from "../../../src/main/resources/allocation/resize-rules.js";
+import { defaultResizeRules } from "../../support/resize-kit.js";
+import { podRequests, sumOf } from "../../../src/main/resources/pod-requests.js";
+import { milliValue } from "../../../src/shared/api/quantity.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { container, pod } from "../../support/pods.js";
+import { keptLog } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle } from "../../support/sync-kit.js";
+import { admissionNode } from "./kit.js";
 
 const RETRY_MS = 180_000;
 const FIRST_RETRY_MS = 30_000;
@@ -47,6 +48,7 @@ class World {
       counters: { rejected: () => undefined, preempted: () => undefined },
     }),
   );
+  readonly podEvents = new PodEventStream(this.log);
   readonly resizes = new Resizes({
     allocations: this.allocations,
     rules: this.rules,
@@ -63,14 +65,19 @@ class World {
       inProgress: () => undefined,
       ended: (_ms, ok) => void this.counted.push(`ended ${ok}`),
     },
-    ask: async (asked) => {
-      const refusal = await this.admission.resize(asked);
-      this.onAnswered();
-      return refusal;
+    admission: {
+      resize: async (asked) => {
+        const refusal = await this.admission.resize(asked);
+        this.onAnswered();
+        return refusal;
+      },
     },
-    onAllocated: (given) => void this.runs.set(given.metadata.uid, given),
-    onShown: () => undefined,
+    podEvents: this.podEvents,
   });
+
+  constructor() {
+    this.podEvents.subscribe("workers", { resized: ({ pod: given }) => void this.runs.set(given.metadata.uid, given) });
+  }
 
   /** A definition comes; the pod is admitted the first time. */
   async define(desired: Pod): Promise<void> {

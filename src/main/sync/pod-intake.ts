@@ -1,0 +1,96 @@
+// A source desires a pod, or has changed its definition: records, admission, volumes and status take it over.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import type { Logger } from "../../shared/log/logger.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
+import { isFinalPhase } from "../model/phase.js";
+import type { PodEventStream } from "../model/pod-events.js";
+import type { PodEnd, PodWorkerState } from "../model/synced-pod.js";
+import type { Allocations } from "../resources/allocation/allocations.js";
+import type { NodeRuntime } from "../runtime/node-runtime.js";
+import { outgrown } from "../runtime/update-container.js";
+import type { PodStatuses } from "../status/pod-statuses.js";
+import { earlierEnd } from "./earlier-end.js";
+import type { PodCache } from "./pod-cache.js";
+import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
+import type { PodRecord } from "./pod-record.js";
+import type { PodRecords } from "./pod-records.js";
+
+interface PodIntakeDeps {
+  runtime: Pick<NodeRuntime, "cluster" | "volumes">;
+  events: PodEventStream;
+  records: PodRecords;
+  resizes: Resizes;
+  allocations: Allocations;
+  admission: AdmissionQueue;
+  statuses: PodStatuses;
+  cache: PodCache;
+  cgroupWatches: PodCgroupWatches;
+  /** The status that the API server has of a pod. */
+  apiStatus(uid: string): PodStatus | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+export class PodIntake {
+  constructor(private readonly deps: PodIntakeDeps) {}
+
+  /** `state`: of the pod's worker; undefined: it has none yet. */
+  accept(pod: Pod, state: PodWorkerState | undefined): void {
+    const { records, events, resizes, admission, clock } = this.deps;
+    const { uid } = pod.metadata;
+    const before = records.get(uid);
+    const api = this.deps.apiStatus(uid);
+    records.accept(pod, new Date(api?.startTime ?? clock.now()));
+    events.emit("accepted", { pod, known: before !== undefined });
+    const allocated = resizes.onDesired(pod);
+    admission.updated(allocated);
+    if (state === "syncing") events.emit("updated", { pod: allocated });
+    // The API server's verdict counts as well as our own, unless it came while the pod ran.
+    this.show(pod, allocated, before, state === undefined && isFinalPhase(api?.phase) ? api : undefined);
+    this.watchAdopted(pod, allocated);
+  }
+
+  /** The pod with the resources that it may use. */
+  allocated(pod: Pod): Pod {
+    return this.deps.resizes.effective(pod.metadata.uid) ?? pod;
+  }
+
+  /** The pod's termination by an earlier kubelet process, if any; `terminated`: that process completed it. */
+  earlierEnd(uid: string): { end: PodEnd; terminated: boolean } | undefined {
+    const { records, clock } = this.deps;
+    return earlierEnd(records.get(uid), this.deps.apiStatus(uid)?.phase, clock.steady());
+  }
+
+  /** Shows the pod's first status, or the final one that it has already. */
+  private show(pod: Pod, allocated: Pod, before: PodRecord | undefined, foreign: PodStatus | undefined): void {
+    const { records, statuses, runtime } = this.deps;
+    const record = records.get(pod.metadata.uid);
+    if (record === undefined) return;
+    const finalStatus = record.finalStatus ?? foreign;
+    // A terminated pod refers to no objects any more.
+    if (finalStatus === undefined) {
+      runtime.cluster?.()?.podWanted(allocated);
+      runtime.volumes.podChanged(allocated);
+    }
+    if (finalStatus !== undefined) statuses.restore(pod, finalStatus);
+    else if (before?.finalStatus !== undefined) statuses.acceptAgain(pod, record.startTime);
+    else statuses.accept(pod, record.startTime);
+  }
+
+  /** Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated anyway. */
+  private watchAdopted(pod: Pod, allocated: Pod): void {
+    const { cache, allocations, cgroupWatches, log } = this.deps;
+    const { uid, deletionTimestamp } = pod.metadata;
+    const { sandboxes } = cache.get(uid);
+    if (deletionTimestamp !== undefined) return;
+    if (!sandboxes.some(({ state }) => state === PodSandboxState.SANDBOX_READY)) return;
+    const sized = outgrown(allocated, allocations.actuated(uid));
+    cgroupWatches.adopt(allocated, sized === allocated ? undefined : sized).catch((error: unknown) => {
+      log.warn({ uid, err: error }, "cannot check the pod's cgroup");
+    });
+  }
+}
