@@ -12,7 +12,7 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import { Components, running } from "../model/components.js";
 import type { AgentContext } from "./context.js";
 import { makeFoundation } from "./foundation.js";
-import { LateEviction, hookFaults, threadOwner } from "./thread-owner.js";
+import { LateEviction, MainThreadOwner, hookFaults } from "./thread-owner.js";
 import { startLateIptables, startLateWarnings, watchLoopDelay } from "./after-start.js";
 import { startLateSockets } from "./late-sockets.js";
 import { Later } from "./later.js";
@@ -78,7 +78,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
         name: "the answers to threads",
         start: () =>
           threads.attach(
-            threadOwner({
+            new MainThreadOwner({
               ...{
                 sync,
                 probes,

@@ -45,7 +45,6 @@ export function makeSyncPath(
     nodeIPs: () => hostIPs.current,
     prober: threads.of.prober,
     events: runtime.events,
-    onResult: (uid) => later.get().onProbeResult(uid),
     ...{ registry, clock, log },
   });
   const admission = nodeAdmission(facts, {

@@ -1,8 +1,17 @@
-// Main's upcalls for its threads, and the hook by which tests make a thread fail.
+// Main's handlers of the records and questions of its threads, and the hook by which tests make a thread fail.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timelines } from "../timeline/timelines.js";
-import type { ThreadOwner } from "../threads/thread-owner.js";
+import type { Event } from "../../shared/api/event.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
+import type { UnusedImage } from "../../shared/contracts/image-gc.js";
+import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
+import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
+import type { PodTimeline } from "../../shared/contracts/timeline.js";
+import type { EvictionOwner, ThreadOwner } from "../threads/thread-owner.js";
 import { THREADS } from "../threads/thread-context.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Sources } from "../sources/start-sources.js";
@@ -27,28 +36,75 @@ export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   sources: () => Pick<Sources, "submitted">;
 }
 
-export function threadOwner(deps: ThreadOwnerDeps): ThreadOwner {
-  const { sync, probes, timelines, membership, collection, eviction, events } = deps;
-  return {
-    onRecord: (record) => {
-      sync.loop.onPlegRecord(record);
-      membership?.onRecord(record);
-    },
-    watches: () => sync.watches(),
-    resend: () => sync.cache.resend(),
-    pods: () => sync.statuses.all(),
-    timeline: (namespace, name) => timelines.show(namespace, name),
-    mirrorUid: (namespace, name) => membership?.mirrorUid(namespace, name),
-    onProbeRecord: (record) => probes.onRecord(record),
-    probedPods: () => probes.probedPods(),
-    collection: collection.owner,
-    ...eviction.answers,
-    nodeFacts: async () => (await import("./facts.js")).nodeFacts(deps),
-    podFacts: async (namespace, name) => (await import("./facts.js")).podFacts(deps, namespace, name),
-    events: () => events.all(),
-    unusedImages: () => deps.unusedImages(),
-    manifests: async (call) => deps.sources().submitted(call),
-  };
+/** Records and questions of the threads, passed on to the component that handles them. */
+export class MainThreadOwner implements ThreadOwner {
+  readonly collection: ThreadOwner["collection"];
+
+  constructor(private readonly deps: ThreadOwnerDeps) {
+    this.collection = deps.collection.owner;
+  }
+
+  onPlegRecord(record: PlegRecord): void {
+    this.deps.sync.loop.onPlegRecord(record);
+    this.deps.membership?.onRecord(record);
+  }
+
+  watches(): WatchedPod[] {
+    return this.deps.sync.watches();
+  }
+
+  resend(): void {
+    this.deps.sync.cache.resend();
+  }
+
+  onProbeRecord(record: ProbeRecord): void {
+    const changed = this.deps.probes.onRecord(record);
+    if (changed !== undefined) this.deps.sync.onProbeResult(changed);
+  }
+
+  probedPods(): ProbedPod[] {
+    return this.deps.probes.probedPods();
+  }
+
+  async eviction(): Promise<EvictionOwner> {
+    return this.deps.eviction.eviction();
+  }
+
+  async podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
+    return this.deps.eviction.podDisks(uids, maxAgeMs, patienceMs);
+  }
+
+  pods(): Pod[] {
+    return this.deps.sync.statuses.all();
+  }
+
+  timeline(namespace: string, name: string): PodTimeline | undefined {
+    return this.deps.timelines.show(namespace, name);
+  }
+
+  mirrorUid(namespace: string, name: string): string | undefined {
+    return this.deps.membership?.mirrorUid(namespace, name);
+  }
+
+  async nodeFacts(): Promise<NodeFacts> {
+    return (await import("./facts.js")).nodeFacts(this.deps);
+  }
+
+  async podFacts(namespace: string, name: string): Promise<PodFacts | undefined> {
+    return (await import("./facts.js")).podFacts(this.deps, namespace, name);
+  }
+
+  events(): Event[] {
+    return this.deps.events.all();
+  }
+
+  async unusedImages(): Promise<UnusedImage[]> {
+    return this.deps.unusedImages();
+  }
+
+  async manifests(call: ManifestCall): Promise<ManifestReply> {
+    return this.deps.sources().submitted(call);
+  }
 }
 
 /** Returns a function that removes the hook. */
@@ -68,10 +124,13 @@ export class LateEviction {
 
   constructor(private readonly deps: NodeEvictionDeps) {}
 
-  readonly answers: Pick<ThreadOwner, "eviction" | "podDisks"> = {
-    eviction: async () => (await this.join()).eviction,
-    podDisks: async (...asked) => (await this.join()).diskUsage.of(...asked),
-  };
+  async eviction(): Promise<EvictionOwner> {
+    return (await this.join()).eviction;
+  }
+
+  async podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
+    return (await this.join()).diskUsage.of(uids, maxAgeMs, patienceMs);
+  }
 
   /** Ends pending walks. */
   async stop(): Promise<void> {

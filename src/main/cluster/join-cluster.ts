@@ -51,7 +51,7 @@ export interface JoinDeps {
   plugins: PluginHandlers;
   threads: NodeThreads;
   sync: NodeSync;
-  sources: Pick<Sources, "api">;
+  sources: Pick<Sources, "changes">;
   late: LateCluster;
   persistent: PersistentVolumes;
   cri: CriClient;

@@ -38,7 +38,7 @@ export interface PodSyncDeps {
   /** The node is registered and its object was read. */
   ready: Promise<void>;
   sync: Pick<NodeSync, "join" | "onApiStatus">;
-  sources: Pick<Sources, "api">;
+  sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
   registry: ThreadRegistry;
   clock: Clock;
@@ -100,7 +100,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     },
     synced: () => mirrors.onSynced(),
   };
-  const source = new ApiSource(deps.sources.api, view, watcher, moduleLogger(deps.log, "api-source"));
+  const source = new ApiSource(deps.sources.changes, view, watcher, moduleLogger(deps.log, "api-source"));
   const reflector = deps.reflect(source);
   sync.join(clusterPods(view, statuses, mirrors));
   deps.recorder.sendTo(sink);

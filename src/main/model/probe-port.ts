@@ -1,19 +1,8 @@
-// The interfaces of probes: latest results for the sync path and the status, pods to probe, and the prober thread.
-import type { Pod } from "../../shared/api/pod.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+// The latest results of probes as the planner and the status read them, and the prober thread as the probe manager calls it.
 import type { ProbedPod } from "../../shared/contracts/prober.js";
 
 /** Liveness and startup end with `terminating`, readiness when the containers have stopped. */
 export type ProbedPodState = "syncing" | "finished" | "terminating";
-
-export interface ProbePort {
-  readonly results: ProbeResults;
-  /**
-   * The pod was observed: its running containers are probed from now on, others not any more. Cheap if nothing changed.
-   */
-  podSynced(pod: Pod, observed: ObservedPod, state: ProbedPodState): void;
-  podGone(uid: string): void;
-}
 
 // The last probe results of containers. Keys are runtime container ids: a new container starts without results.
 // Read by the planner (restarts, the gate after a sidecar's startup probe) and by the status computation alike.

@@ -8,7 +8,7 @@ import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
 import { ProbeCheckpoint } from "./checkpoint.js";
-import type { ProbedPodState, ProbePort, ProberPort } from "../model/probe-port.js";
+import type { ProbedPodState, ProberPort } from "../model/probe-port.js";
 import { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -24,8 +24,6 @@ export interface ProbeManagerDeps {
   events: EventRecorder;
   nodeIPs: () => readonly string[];
   clock: Pick<Clock, "after">;
-  /** A probe result of the pod changed: status and worker read it again. */
-  onResult(uid: string): void;
   /** A record of a probe whose definition has changed since. */
   onStale(): void;
 }
@@ -41,7 +39,7 @@ interface Watched {
 /** Probe results without a known pod for this time after the start belong to removed pods. */
 const UNCLAIMED_MS = 10 * 60_000;
 
-export class ProbeManager implements ProbePort {
+export class ProbeManager {
   private readonly pods = new Map<string, Watched>();
   private generation = 0;
   private unclaimed: Timer | undefined;
@@ -63,6 +61,9 @@ export class ProbeManager implements ProbePort {
     await this.deps.checkpoint.flush();
   }
 
+  /**
+   * The pod was observed: its running containers are probed from now on, others not any more. Cheap if nothing changed.
+   */
   podSynced(pod: Pod, observed: ObservedPod, state: ProbedPodState): void {
     const { uid } = pod.metadata;
     const known = this.pods.get(uid);
@@ -86,24 +87,25 @@ export class ProbeManager implements ProbePort {
     return [...this.pods.values()].map((watched) => this.setOf(watched)).filter(({ probes }) => probes.length > 0);
   }
 
-  onRecord(record: ProbeRecord): void {
+  /** Takes a record of the prober thread. @returns UID of the pod of which a result changed; undefined: none did */
+  onRecord(record: ProbeRecord): string | undefined {
     const { results, checkpoint, events } = this.deps;
     const { uid, containerId, kind, verdict } = record;
     const watched = this.pods.get(uid);
     const probe = watched?.probes.get(keyOf(record));
     if (watched === undefined || probe?.spec.generation !== record.generation) {
       this.deps.onStale();
-      return;
+      return undefined;
     }
     const event = probeEvent(record, probe.spec.container);
     if (event !== undefined) events.pod(watched.pod, event);
-    if (verdict === undefined || results.get(containerId, kind) === verdict) return;
+    if (verdict === undefined || results.get(containerId, kind) === verdict) return undefined;
     // A pod that leaves takes no new work.
-    if (watched.state === "terminating" && kind === "readiness" && verdict === "Success") return;
+    if (watched.state === "terminating" && kind === "readiness" && verdict === "Success") return undefined;
     results.set(uid, containerId, kind, verdict);
     checkpoint.save();
     this.update(watched);
-    this.deps.onResult(uid);
+    return uid;
   }
 
   /** Sends the pod's set if it is another one than before. */
@@ -182,7 +184,6 @@ interface ProbesDeps {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  onResult(uid: string): void;
 }
 
 export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {

@@ -10,7 +10,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
-import type { ApiPodsSink } from "./start-sources.js";
+import type { PodChanges } from "./pod-changes.js";
 
 /** Callbacks of a reflector: the whole set after a list, then single changes. */
 export interface PodFeed {
@@ -36,7 +36,7 @@ export class ApiSource implements PodFeed {
   private listed = false;
 
   constructor(
-    private readonly sink: ApiPodsSink,
+    private readonly changes: Pick<PodChanges, "deliver" | "set" | "drop">,
     private readonly view: ApiView,
     private readonly watcher: ApiPodsWatcher,
     private readonly log: Pick<Logger, "error">,
@@ -72,18 +72,18 @@ export class ApiSource implements PodFeed {
     const { uid } = object.metadata;
     if (type === "DELETED") {
       this.forget(uid);
-      if (this.open && this.listed) this.sink.drop(uid);
+      if (this.open && this.listed) this.changes.drop("api", uid);
       return;
     }
     if (this.isKnown(uid, object.metadata.resourceVersion ?? "")) return;
     const before = this.definitions.get(uid);
     this.record(object, (definition) => {
-      if (definition !== before && this.open && this.listed) this.sink.set(definition);
+      if (definition !== before && this.open && this.listed) this.changes.set("api", definition);
     });
   }
 
   private deliverAll(): void {
-    this.sink.replace([...this.definitions.values()]);
+    this.changes.deliver("api", [...this.definitions.values()], true);
     this.watcher.synced();
   }
 

@@ -1,5 +1,5 @@
-// Static pods of a file or folder (staticPodPath): inotify tells at once, a scan every fileCheckFrequency repairs what it
-// missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+// Static pods of a file or folder (staticPodPath): inotify reports changes at once, and a scan every fileCheckFrequency
+// finds those that inotify missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
 import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -9,6 +9,9 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
+import { ManifestSet } from "./manifest-set.js";
+import type { PodChanges } from "./pod-changes.js";
+import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
 import { errorCode, messageOf } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
 import { isNativeBinding, isOsCallError } from "../../shared/os/errors.js";
@@ -21,12 +24,15 @@ export interface FileSourceOptions {
   decode: Omit<DecodeOptions, "signal">;
   clock: Clock;
   log: Logger;
-  /** The whole set after every change; `complete` once every file of the first scan was read or refused. */
-  deliver: (pods: Pod[], complete: boolean) => void;
+  /** Reports whether static pods run already under UIDs of another kubelet. */
+  earlier: Pick<StaticPodUidsOptions, "path" | "uidsOnDisk" | "runningPods">;
+  /** Gets the whole set after every change: complete once every file of the first scan was read or refused. */
+  changes: Pick<PodChanges, "deliver">;
 }
 
 export class FileSource {
-  private readonly files = new Map<string, ManifestFile>();
+  private readonly uids: StaticPodUids;
+  private readonly set: ManifestSet<ManifestFile>;
   private readonly watch: DirectoryWatch;
   private readonly removals = new RemovalWatch((name) => this.onRemoved(name));
   private readonly abort = new AbortController();
@@ -35,13 +41,15 @@ export class FileSource {
   /** Set when the path is a single file. */
   private only: string | undefined;
   private readonly scans: Loop;
-  private scanned = false;
   private complaint: string | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
     // One listener per manifest that waits to be decoded, gone when it is.
     setMaxListeners(0, this.abort.signal);
     this.folder = options.path;
+    const { earlier, changes, clock, log } = options;
+    this.uids = new StaticPodUids({ ...earlier, changedAt: (pod) => this.changedAt(pod), changes, clock, log });
+    this.set = new ManifestSet(this.uids);
     this.watch = new DirectoryWatch({
       clock: options.clock,
       log: options.log,
@@ -71,8 +79,9 @@ export class FileSource {
     this.abort.abort(new Error("the file source was stopped"));
     this.watch.stop();
     this.removals[Symbol.dispose]();
-    for (const file of this.files.values()) file.stop();
-    await this.scans.stop();
+    for (const file of this.set.files.values()) file.stop();
+    this.set.stop();
+    await Promise.all([this.scans.stop(), this.uids.stop()]);
     await Promise.all(this.examinations);
   }
 
@@ -81,7 +90,7 @@ export class FileSource {
    * counts with its target.
    */
   async changedAt(pod: Pod): Promise<bigint | undefined> {
-    const name = [...this.files].find(([, { pods }]) => pods.includes(pod))?.[0];
+    const name = [...this.set.files].find(([, { pods }]) => pods.includes(pod))?.[0];
     if (name === undefined) return undefined;
     const path = join(this.folder, name);
     try {
@@ -104,7 +113,7 @@ export class FileSource {
 
   private onRemoved(name: string): void {
     if (this.isStopped()) return;
-    const file = this.files.get(name);
+    const file = this.set.files.get(name);
     if (file === undefined) return;
     file.removed();
     this.examine(name);
@@ -120,10 +129,9 @@ export class FileSource {
     const names = await this.list();
     if (names === undefined) return;
     const present = new Set(names);
-    for (const name of this.files.keys()) if (!present.has(name)) this.examine(name);
+    for (const name of this.set.files.keys()) if (!present.has(name)) this.examine(name);
     for (const name of names) this.examine(name);
-    this.scanned = true;
-    this.changed();
+    this.set.onScanned();
     if (!this.isStopped()) this.removals.watch(this.folder);
   }
 
@@ -157,7 +165,7 @@ export class FileSource {
 
   private examine(name: string): void {
     const { clock, log, decode } = this.options;
-    let file = this.files.get(name);
+    let file = this.set.files.get(name);
     if (file === undefined) {
       file = new ManifestFile({
         // The path is part of a static pod's identity: it is built from the configured one.
@@ -165,9 +173,9 @@ export class FileSource {
         decode: { ...decode, signal: this.abort.signal },
         clock,
         log,
-        onChange: () => this.changed(),
+        set: this.set,
       });
-      this.files.set(name, file);
+      this.set.files.set(name, file);
     }
     const examination = this.finish(name, file);
     this.examinations.add(examination);
@@ -177,20 +185,7 @@ export class FileSource {
   /** A removed file is forgotten, but not before its last examination ended: an event may have requested one more. */
   private async finish(name: string, file: ManifestFile): Promise<void> {
     await file.examine();
-    if (!file.exists && this.files.get(name) === file) this.files.delete(name);
-  }
-
-  private changed(): void {
-    if (this.abort.signal.aborted) return;
-    const pods: Pod[] = [];
-    let settled = true;
-    for (const name of [...this.files.keys()].sort()) {
-      const file = this.files.get(name);
-      if (file === undefined || !file.exists) continue;
-      settled &&= file.settled;
-      pods.push(...file.pods);
-    }
-    this.options.deliver(pods, this.scanned && settled);
+    if (!file.exists && this.set.files.get(name) === file) this.set.files.delete(name);
   }
 }
 

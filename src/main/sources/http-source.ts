@@ -2,11 +2,11 @@
 // Always holds: while the URL cannot be read or is broken, the last good set stays; each fault is logged once per change.
 import { Scope } from "../../shared/abort/scope.js";
 import { isManifestError, warningText } from "../../shared/api/manifest/violation.js";
-import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, publicUrl, type DecodeOptions } from "./decode-job.js";
 import { fetchManifest, ManifestFetchError } from "./fetch-manifest.js";
+import type { PodChanges } from "./pod-changes.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
 
@@ -19,8 +19,8 @@ export interface HttpSourceOptions {
   decode: Omit<DecodeOptions, "signal">;
   clock: Clock;
   log: Logger;
-  /** The whole set, each time it was read. */
-  deliver: (pods: Pod[], complete: boolean) => void;
+  /** Gets the whole set, each time it was read. */
+  changes: Pick<PodChanges, "deliver">;
 }
 
 export class HttpSource {
@@ -69,7 +69,7 @@ export class HttpSource {
   }
 
   private async decode(bytes: Uint8Array): Promise<void> {
-    const { decode, log, deliver, url } = this.options;
+    const { decode, log, changes, url } = this.options;
     const kept = bytes.slice();
     const decoded = await decodeInPool({ kind: "http", url }, bytes, { ...decode, signal: this.abort.signal });
     this.last = decoded.retry ? undefined : kept;
@@ -80,7 +80,7 @@ export class HttpSource {
     if (this.complaint !== undefined) log.info({ url: this.name }, `manifest ${this.name} is readable again`);
     this.complaint = undefined;
     for (const warning of decoded.warnings) log.warn({ url: this.name, ...warning }, warningText(this.name, warning));
-    deliver(decoded.pods, true);
+    changes.deliver("http", decoded.pods, true);
   }
 
   private resolveFetchFault(): void {

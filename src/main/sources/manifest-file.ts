@@ -12,6 +12,7 @@ import { ManifestError, warningText, type ManifestWarning } from "../../shared/a
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
+import type { ManifestSet } from "./manifest-set.js";
 import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
 
 /** A broken file this young may be half-written. */
@@ -27,8 +28,7 @@ export interface ManifestFileOptions {
   decode: DecodeOptions;
   clock: Clock;
   log: Logger;
-  /** Pods changed, or the file settled for the first time. */
-  onChange: () => void;
+  set: Pick<ManifestSet<ManifestFile>, "changed">;
 }
 
 export class ManifestFile {
@@ -230,7 +230,7 @@ export class ManifestFile {
     this.settled = true;
     this.lateTries = 0;
     this.pods = pods;
-    this.options.onChange();
+    this.options.set.changed();
   }
 }
 

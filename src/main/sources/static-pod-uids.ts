@@ -7,6 +7,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { readState, writeState } from "../../shared/fs/state-file.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PodChanges } from "./pod-changes.js";
 import { CONFIG_HASH, earlierUid, type RunningPods } from "./earlier-uid.js";
 
 const AGAIN_MS = 1000;
@@ -20,7 +21,7 @@ export interface StaticPodUidsOptions {
   runningPods: (signal: AbortSignal) => Promise<RunningPods>;
   /** Time of the last change to the pod's manifest, ns since the epoch; undefined if it was removed. */
   changedAt(pod: Pod): Promise<bigint | undefined>;
-  deliver(pods: readonly Pod[], complete: boolean): void;
+  changes: Pick<PodChanges, "deliver">;
   clock: Clock;
   log: Logger;
 }
@@ -78,7 +79,8 @@ export class StaticPodUids {
     const { newest } = this;
     if (newest === undefined) return;
     this.settled ||= newest.complete;
-    this.options.deliver(
+    this.options.changes.deliver(
+      "file",
       newest.pods.map((pod) => withUid(pod, this.decided.get(pod.metadata.uid))),
       newest.complete,
     );

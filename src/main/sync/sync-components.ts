@@ -8,7 +8,8 @@ import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
 import type { Admission } from "../admission/verdict.js";
 import type { PodDelta } from "../model/pod-delta.js";
-import type { ProbePort } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeManager } from "../probes/probe-manager.js";
 import type { RestartGates } from "../model/restart.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
 import type { PlanEvents } from "../planner/plan-events.js";
@@ -25,7 +26,7 @@ import type { PodWorkers } from "./pod-workers.js";
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
   pleg: Pick<PlegThread, "inspect" | "watch" | "unwatch">;
-  probes: ProbePort;
+  probes: Pick<ProbeManager, "podSynced" | "podGone"> & { results: ProbeResults };
   admission: Admission;
   /** On files of volumes. */
   calls: Pick<VolumeCalls, "call">;

@@ -10,7 +10,7 @@ import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { PodChangeLoop } from "../sources/start-sources.js";
+import type { PodChangeLoop } from "../sources/pod-changes.js";
 import type { CacheChange, PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";

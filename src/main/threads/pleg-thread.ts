@@ -19,7 +19,7 @@ export interface PlegThreadOptions {
   clock: Clock;
   log: Logger;
   /** Answers from the moment it is there; no thread runs before. */
-  owner: Promise<Pick<ThreadOwner, "onRecord" | "watches" | "resend">>;
+  owner: Promise<Pick<ThreadOwner, "onPlegRecord" | "watches" | "resend">>;
 }
 
 export class PlegThread {
@@ -80,7 +80,7 @@ export class PlegThread {
     );
     this.records = readRecords(thread, {
       codec: plegRecordCodec,
-      onRecord: (record) => owner.onRecord(record),
+      onRecord: (record) => owner.onPlegRecord(record),
       unreadable: "cannot handle a record of the pleg thread; restarting the thread",
       ...{ clock, log },
     });

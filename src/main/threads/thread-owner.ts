@@ -1,4 +1,5 @@
-// The part of the sync path that the node's threads use.
+// Main's side of the contracts of its threads: what their records and questions come to. MainThreadOwner (agent/thread-owner.ts)
+// implements it.
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
@@ -18,7 +19,7 @@ export interface ImageGcOwner {
 }
 
 export interface ThreadOwner {
-  onRecord(record: PlegRecord): void;
+  onPlegRecord(record: PlegRecord): void;
   /** The watches of all pods, for a pleg thread that has just started. */
   watches(): WatchedPod[];
   /** Repeats the inspect requests for a restarted pleg thread. */

@@ -38,7 +38,6 @@ class World {
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
       nodeIPs: () => [],
       clock: this.clock,
-      onResult: (uid) => this.results.push(uid),
       onStale: () => this.stale++,
     });
   }
@@ -51,7 +50,7 @@ class World {
   }
 
   record(more: Partial<ProbeRecord> = {}): void {
-    this.manager.onRecord({
+    const changed = this.manager.onRecord({
       uid: "u1",
       containerId: "a-id",
       kind: "readiness",
@@ -62,6 +61,7 @@ class World {
       at: 0,
       ...more,
     });
+    if (changed !== undefined) this.results.push(changed);
   }
 }
 

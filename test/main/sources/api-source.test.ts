@@ -13,15 +13,15 @@ function build() {
   const view = new ApiView();
   const source = new ApiSource(
     {
-      replace: (pods) => {
+      deliver: (_source, pods) => {
         changes.push(`replace ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
         delivered.push(...pods);
       },
-      set: (one) => {
+      set: (_source, one) => {
         changes.push(`set ${one.metadata.uid}`);
         delivered.push(one);
       },
-      drop: (uid) => changes.push(`drop ${uid}`),
+      drop: (_source, uid) => changes.push(`drop ${uid}`),
     },
     view,
     {

@@ -131,10 +131,12 @@ class Node {
         return this.failures-- > 0 ? Promise.reject(new Error("no runtime")) : Promise.resolve(this.running);
       },
       changedAt: () => Promise.resolve(this.changedAt),
-      deliver: (pods, complete) =>
-        this.delivered.push(
-          `${pods.map(({ metadata: { uid, annotations } }) => `${uid}/${annotations?.["kubernetes.io/config.hash"]}`).join()} ${complete}`,
-        ),
+      changes: {
+        deliver: (_source, pods, complete) =>
+          void this.delivered.push(
+            `${pods.map(({ metadata: { uid, annotations } }) => `${uid}/${annotations?.["kubernetes.io/config.hash"]}`).join()} ${complete}`,
+          ),
+      },
       clock: systemClock,
       log: keptLog().log,
     });

@@ -21,6 +21,7 @@ import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";
 import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
 import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
+import type { PodChanges } from "../pod-changes.js";
 import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
 
 const RETRY_MS = 20_000;
@@ -32,8 +33,8 @@ export interface SubmittedSourceOptions extends DecoderOptions {
   folder: string;
   clock: Clock;
   log: Logger;
-  /** The whole set, after every change. */
-  deliver: (pods: readonly Pod[], complete: boolean) => void;
+  /** Gets the whole set, after every change. */
+  changes: Pick<PodChanges, "deliver">;
 }
 
 interface Entry extends FileOfManifest {
@@ -223,7 +224,8 @@ export class SubmittedSource {
   }
 
   private deliver(): void {
-    this.options.deliver(
+    this.options.changes.deliver(
+      "submitted",
       [...this.entries.values()].flatMap(({ pod }) => pod ?? []),
       true,
     );

@@ -4,7 +4,6 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { SubmittedSource } from "../../../../src/main/sources/submitted/submitted-source.js";
-import type { Pod } from "../../../../src/shared/api/pod.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import type { ManifestReply } from "../../../../src/shared/contracts/manifests.js";
 import type { TasksPool } from "../../../../src/main/threads/tasks-pool.js";
@@ -28,9 +27,11 @@ class Kit {
     this.source = new SubmittedSource({
       ...{ tasks, nodeName: "node", preventAPIReferences: true, folder: this.folder, clock: systemClock },
       log: this.log.log,
-      deliver: (pods: readonly Pod[]) => {
-        this.sets.push(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
-        this.uids = pods.map(({ metadata }) => metadata.uid);
+      changes: {
+        deliver: (_source, pods) => {
+          this.sets.push(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+          this.uids = pods.map(({ metadata }) => metadata.uid);
+        },
       },
     });
     this.source.start();
