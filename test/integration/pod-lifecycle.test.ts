@@ -231,7 +231,10 @@ describe("static pods", { concurrency: 6 }, () => {
         ["two", true, "Completed"],
       ],
     );
-    assert.deepEqual((await logLines(node, seen, "app")).map(({ text }) => text).slice(0, 2), ["one", "two"]);
+    const written = async (): Promise<string[]> => (await logLines(node, seen, "app")).map(({ text }) => text);
+    // A container is Ready before its first line is in the log.
+    await waitFor(async () => (await written()).includes("END"), { what: "the end of its log" });
+    assert.deepEqual((await written()).slice(0, 2), ["one", "two"]);
   });
 
   test("a failing init container is tried again, and the pod stays Pending", async () => {

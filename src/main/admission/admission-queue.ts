@@ -3,7 +3,8 @@
 // a pod whose caller aborts while it waits is not admitted.
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
-import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
+import type { Admission } from "./node-admission.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();

@@ -14,7 +14,7 @@ import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeRes
 import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
 import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./free-resources.js";
-import type { Admission, AdmissionVerdict, ResizeRefusal } from "./verdict.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 import type { PodFailure, MissingResource, Refusal } from "../model/refusal.js";
 
 const PREEMPTED: PodFailure = {
@@ -40,12 +40,20 @@ export interface NodeAdmissionDeps {
   counters: { rejected(reason: string): void; preempted(resource: string): void };
 }
 
-export class NodeAdmission implements Admission {
+/** Admission as the queue calls it. Without `resize`, every resize is granted. */
+export type Admission = Pick<NodeAdmission, "admit"> & Partial<Pick<NodeAdmission, "resize" | "updated" | "release">>;
+
+export class NodeAdmission {
   /** Pods that were let in and have not ended, by UID. */
   private readonly admitted = new Map<string, Pod>();
 
   constructor(private readonly deps: NodeAdmissionDeps) {}
 
+  /**
+   * May wait, for example for preemption; the next pod is admitted when this promise settles. Called once per pod UID, in the
+   * order of arrival, pods of an earlier kubelet process first. Called again only for a terminated pod with a new definition,
+   * or after this promise rejected.
+   */
   async admit(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
     const { uid } = pod.metadata;
     const { managers } = this.deps;
@@ -70,7 +78,7 @@ export class NodeAdmission implements Admission {
     return { admit: false, reason: refusal.reason, message: refusal.message };
   }
 
-  /** Preempts no pod for a resize: the resize waits until there is room. */
+  /** An admitted pod requests other resources; undefined: they are granted from now on. Preempts no pod: a resize waits for room. */
   async resize(pod: Pod, signal: AbortSignal): Promise<ResizeRefusal | undefined> {
     const { uid } = pod.metadata;
     const node = await this.deps.node(pod, signal);

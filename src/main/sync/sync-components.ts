@@ -6,7 +6,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
-import type { Admission } from "../admission/verdict.js";
+import type { Admission } from "../admission/node-admission.js";
 import type { PodDelta } from "../model/pod-delta.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { ProbeManager } from "../probes/probe-manager.js";

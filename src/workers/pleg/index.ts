@@ -41,7 +41,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     cri,
     clock,
     log,
-    publish: (record) => outbox.push(record),
+    records: outbox,
     metrics: plegMetrics(registry),
     board: context.board,
   });

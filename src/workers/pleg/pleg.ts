@@ -12,6 +12,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { PlegMetrics } from "./metrics.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
 import type { BoardWriter } from "../../shared/queue/board.js";
+import type { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { Asked } from "./asked.js";
 import { CgroupWatches } from "./cgroup-watches.js";
@@ -29,7 +30,8 @@ export interface PlegDeps {
   cri: CriClient;
   clock: Clock;
   log: Logger;
-  publish(record: PlegRecord): void;
+  /** The ring to main. */
+  records: Pick<QueueWriter<PlegRecord>, "push">;
   metrics: PlegMetrics;
   /** This thread's slot: others see there when a relist last succeeded. */
   board?: Pick<BoardWriter, "setOp" | "worked">;
@@ -171,7 +173,7 @@ export class Pleg {
 
   /** An inspection under way may end after the queue was closed. */
   private publish(record: PlegRecord): void {
-    if (!this.stopped) this.deps.publish(record);
+    if (!this.stopped) this.deps.records.push(record);
   }
 
   private onEventState(state: EventStreamState): void {

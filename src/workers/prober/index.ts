@@ -35,7 +35,7 @@ runWorker<ProberControl, ProberInit, object>("prober", ({ init, outbox, log, clo
     log,
     userAgent: init.userAgent,
     runAction: actionRunner(exec),
-    publish: (record) => queue.push(record),
+    records: queue,
     probes: probeMetrics(perContainer),
     schedule: scheduleMetrics(registry),
     random: () => Math.random(),

@@ -17,6 +17,7 @@ import type {
   ProbesDelta,
 } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { QueueWriter } from "../../shared/queue/queue-writer.js";
 import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
@@ -34,7 +35,7 @@ export interface ProberDeps {
   log: Logger;
   userAgent: string;
   runAction: RunAction;
-  publish(record: ProbeRecord): void;
+  records: Pick<QueueWriter<ProbeRecord>, "push">;
   probes: ProbeMetrics;
   schedule: ScheduleMetrics;
   /** 0 ≤ x < 1. */
@@ -264,7 +265,7 @@ export class Prober {
     const changed = verdict !== undefined && verdict !== before;
     if (changed && holds(spec.kind, verdict)) this.wheel.delete(probe);
     if (!changed && outcome === "success") return;
-    this.deps.publish({
+    this.deps.records.push({
       uid: pod.uid,
       containerId: spec.containerId,
       kind: spec.kind,

@@ -2,7 +2,8 @@
 // every collaborator that hears of pods writes what it hears into one list, in order.
 import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
-import type { Admission, AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import type { Admission } from "../../../src/main/admission/node-admission.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 import { noProbeResults } from "../../../src/main/model/probe-port.js";
 import type { ClusterPods } from "../../../src/main/sync/sync-components.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";

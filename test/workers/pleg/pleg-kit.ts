@@ -41,7 +41,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
       cri: client,
       clock,
       log: kept.log,
-      publish: (record) => records.push(record),
+      records: { push: (record) => void records.push(record) },
       metrics: plegMetrics(registry),
     },
   );

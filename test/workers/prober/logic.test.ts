@@ -34,7 +34,7 @@ class World {
       this.begun.set(key, [...(this.begun.get(key) ?? []), this.clock.monotonic()]);
       return this.act(spec, context);
     },
-    publish: (record) => this.records.push(record),
+    records: { push: (record) => void this.records.push(record) },
     probes: probeMetrics(this.perContainer),
     schedule: scheduleMetrics(this.own),
     random: () => this.random,
