@@ -25,7 +25,13 @@ import {
 } from "../model/pod-resources.js";
 import { featuresMissing } from "../model/declared-features.js";
 import * as events from "../resources/allocation/resize-events.js";
-import { byTurn, featuresMissingFor, infeasible, raisesRequests, type ResizeRules } from "../resources/allocation/resize-rules.js";
+import {
+  byTurn,
+  featuresMissingFor,
+  infeasible,
+  raisesRequests,
+  type ResizeRules,
+} from "../resources/allocation/resize-rules.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 import type { AdmissionQueue } from "./admission-queue.js";
 import type { ResizeRefusal } from "./verdict.js";

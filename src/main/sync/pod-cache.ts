@@ -160,7 +160,8 @@ export class PodCache {
    */
   resend(): void {
     for (const [uid, generation] of this.wanted) this.pleg.inspect({ uid, generation, hints: [] });
-    for (const uid of this.waits.keys()) if (!this.wanted.has(uid)) this.pleg.inspect({ uid, generation: 0, hints: [] });
+    for (const uid of this.waits.keys())
+      if (!this.wanted.has(uid)) this.pleg.inspect({ uid, generation: 0, hints: [] });
   }
 
   /** Forgets a removed pod. */
