@@ -26,6 +26,8 @@ import { streamsSection } from "./sections/streams.js";
 import { evictionSection } from "./sections/eviction.js";
 import { scrapeSection } from "./sections/scrape.js";
 import { soakSection } from "./sections/soak.js";
+import { profileSection } from "./sections/profile.js";
+import { trafficSection } from "./sections/traffic.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
@@ -45,6 +47,8 @@ const SECTIONS: readonly Section[] = [
   evictionSection,
   scrapeSection,
   soakSection,
+  profileSection,
+  trafficSection,
 ];
 
 interface Wanted {

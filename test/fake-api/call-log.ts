@@ -16,6 +16,12 @@ export interface ApiCall {
   code: number;
   /** Milliseconds until it was answered; for a watch until it ended. */
   durationMs: number;
+  /** Of the body that the client sent. */
+  requestBytes: number;
+  /** Of the answer's body before it is compressed; of a watch, of all its events so far. */
+  answerBytes: number;
+  /** Of a watch so far, bookmarks too. */
+  events: number;
 }
 
 export type CallMatch = Partial<Pick<ApiCall, "verb" | "resource" | "subresource" | "namespace" | "name" | "user">> & {

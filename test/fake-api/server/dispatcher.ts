@@ -38,6 +38,7 @@ export class Dispatcher {
     try {
       const dropsAfter = await this.#faultsBefore(entry, response, gone.signal);
       const text = await readText(request);
+      entry.requestBytes = Buffer.byteLength(text);
       // Half a request: its client does not wait for a response.
       if (gone.signal.aborted) throw new Dropped();
       const user = authenticate(this.world, socket, request.headers.authorization);
@@ -74,7 +75,7 @@ export class Dispatcher {
     checkAccept(request);
     if (info.verb === "watch") {
       entry.code = 200;
-      await this.#watch(info, query, response, request);
+      await this.#watch(info, query, counting(sinkOf(request, response), entry));
       return;
     }
     const type = mediaType(request);
@@ -82,6 +83,7 @@ export class Dispatcher {
     const answer = await perform(call);
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
+    entry.answerBytes = Buffer.byteLength(answer.text);
     await sendJson(request, response, answer.code, answer.text);
   }
 
@@ -95,11 +97,11 @@ export class Dispatcher {
     throw new ApiError(403, "Forbidden", `forbidden: ${why}`, {});
   }
 
-  async #watch(info: RequestInfo, query: URLSearchParams, response: ApiResponse, request: ApiRequest): Promise<void> {
+  async #watch(info: RequestInfo, query: URLSearchParams, sink: WatchSink): Promise<void> {
     const resource = info.served;
     if (resource === undefined) throw noSuchResource();
     if (info.name !== "" && !query.has("fieldSelector")) query.set("fieldSelector", `metadata.name=${info.name}`);
-    await this.watches.serve(this.world, resource, namespaceOf({ info }, resource), query, sinkOf(request, response));
+    await this.watches.serve(this.world, resource, namespaceOf({ info }, resource), query, sink);
   }
 
   #logged({ verb, resource, subresource, namespace, name }: RequestInfo, request: ApiRequest): ApiCall {
@@ -115,6 +117,9 @@ export class Dispatcher {
       at: this.world.clock.now(),
       code: 0,
       durationMs: 0,
+      requestBytes: 0,
+      answerBytes: 0,
+      events: 0,
     };
     this.calls.add(entry);
     return entry;
@@ -191,6 +196,16 @@ function reasonOf(code: number): string {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Counts what is written to the sink. */
+function counting(sink: WatchSink, entry: ApiCall): WatchSink {
+  const write = (line: string): void => {
+    entry.events++;
+    entry.answerBytes += Buffer.byteLength(line);
+    sink.write(line);
+  };
+  return { ...sink, write };
 }
 
 function sinkOf(request: ApiRequest, response: ApiResponse): WatchSink {

@@ -1,0 +1,94 @@
+// The kubelet of a cluster whose API server and runtime are in memory, in the bench's own process: what the kubelet itself costs when
+// pods start and end in bursts. The runtime's calls take as long as containerd's on a slow machine.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeCgroups } from "../../packaging/standalone/cgroups.js";
+import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { FakeApi } from "../../test/fake-api/fake-api.js";
+import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
+import { ApiKit } from "../../test/support/api-kit.js";
+import { NAMESPACE, NODE_NAME, PodWatch } from "./cluster-under-test.js";
+import { markingPod } from "./manifests.js";
+import { removeTree } from "./remove-tree.js";
+
+/** Milliseconds. */
+const LATENCY = {
+  ...{ RunPodSandbox: 400, CreateContainer: 60, StartContainer: 90 },
+  ...{ StopContainer: 120, StopPodSandbox: 150, RemoveContainer: 40, RemovePodSandbox: 40 },
+};
+
+export interface MemoryCluster {
+  kubelet: KubeletProcess;
+  api: FakeApi;
+  cri: FakeCri;
+  /** Creates pods of one container and waits until they are Ready; returns their names. */
+  start(count: number): Promise<string[]>;
+  /** Deletes pods and waits until their objects are gone. */
+  end(names: readonly string[]): Promise<void>;
+}
+
+interface Settings {
+  /** Folder of the node; the cgroup of the pods has its name. */
+  base: string;
+  /** Of the read-only port; the next two are the kubelet's too. */
+  port: number;
+  entry?: string;
+  config?: Readonly<Record<string, unknown>>;
+}
+
+let serial = 0;
+
+export async function withMemoryCluster<T>(
+  { base, port, entry, config = {} }: Settings,
+  work: (cluster: MemoryCluster) => Promise<T>,
+): Promise<T> {
+  await removeTree(base);
+  await mkdir(base, { recursive: true });
+  const cgroupRoot = `/${base.split("/").at(-1) ?? ""}`;
+  await using api = await FakeApi.start({ controllers: true, nodeRestriction: true });
+  const client = await ApiKit.fromKubeconfig(await api.kubeconfig({ name: "admin", groups: ["system:masters"] }));
+  const kubeconfig = await api.kubeconfig({ name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] });
+  const cri = await startFakeCri({ socketPath: join(base, "cri.sock"), latency: LATENCY });
+  const kubelet = await prepareKubelet({
+    ...{ dir: join(base, "k"), endpoint: cri.endpoint, cgroupRoot, nodeName: NODE_NAME },
+    ...{ readOnlyPort: port, healthzPort: port + 1, port: port + 2 },
+    ...{ flags: ["--kubeconfig", kubeconfig], config },
+    ...(entry !== undefined && { entry }),
+  });
+  try {
+    await kubelet.start();
+    await kubelet.waitHealthy(60_000);
+    await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+    using watch = new PodWatch(client);
+    await watch.start();
+    return await work({
+      ...{ kubelet, api, cri },
+      start: async (count) => {
+        const names = Array.from({ length: count }, () => `m-${++serial}`);
+        await Promise.all(names.map((name) => client.create("pods", podOf(name, base))));
+        await Promise.all(names.map((name) => watch.at(name, "ready")));
+        return names;
+      },
+      end: async (names) => {
+        await Promise.all(names.map((name) => client.delete("pods", NAMESPACE, name)));
+        await Promise.all(names.map((name) => watch.at(name, "gone")));
+      },
+    });
+  } finally {
+    await kubelet.end("SIGTERM", 30_000);
+    await cri.stop();
+    client.close();
+    await removeCgroups(cgroupRoot);
+    await removeTree(base);
+  }
+}
+
+function podOf(name: string, marks: string): { metadata: { name: string; namespace: string }; spec: object } {
+  const { metadata, spec } = markingPod(name, marks) as { metadata: { name: string }; spec: object };
+  return { metadata: { ...metadata, namespace: NAMESPACE }, spec: { ...spec, nodeName: NODE_NAME } };
+}
+
+function isReady(node: { status?: Record<string, unknown> } | undefined): boolean {
+  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
+  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
+}
