@@ -2,7 +2,7 @@
 // Invariant: it keeps at most MAX_LINES lines of MAX_LINE characters each.
 
 export const MAX_LINES = 2000;
-export const MAX_LINE = 4000;
+const MAX_LINE = 4000;
 
 /** Control sequences of terminals: colours, cursor moves. ECMA-48, CSI. */
 // eslint's no-control-regex is not active here: the escape character is what is looked for.

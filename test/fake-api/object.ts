@@ -2,7 +2,7 @@
 // works on a copy, so that a watch never sees a half-made change.
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../src/shared/clock/clock.js";
-import type { OwnerReference } from "../../src/shared/api/meta.js";
+import type { ObjectMeta as Metadata } from "../../src/shared/api/meta.js";
 
 export type Fields = Record<string, unknown>;
 
@@ -19,7 +19,7 @@ export interface ObjectMeta {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
-  ownerReferences?: OwnerReference[];
+  ownerReferences?: NonNullable<Metadata["ownerReferences"]>;
   [field: string]: unknown;
 }
 

@@ -5,7 +5,7 @@ import { access, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { readThermalThrottlePaths } from "../../src/main/node/machine.js";
-import type { PodSpec, SecurityContext } from "../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../src/shared/api/pod.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import {
   IDLE,
@@ -41,7 +41,7 @@ const STATUS = "sed 's/:[[:space:]]*/=/' /proc/self/status";
 async function facts(
   name: string,
   script: string,
-  securityContext: SecurityContext,
+  securityContext: NonNullable<Container["securityContext"]>,
   spec: Partial<PodSpec> = {},
 ): Promise<Record<string, string>> {
   await node.writeManifest(name, manifest(name, [reporter("app", script, { securityContext })], { spec }));

@@ -1,5 +1,5 @@
 // Init data of the stats routes, for tests of other things.
-import type { RuntimeInit, StatsInit } from "../../src/shared/contracts/server.js";
+import type { ServerInit, StatsInit } from "../../src/shared/contracts/server.js";
 
 export const STATS_INIT: StatsInit = {
   rootDir: "/nowhere",
@@ -15,7 +15,7 @@ export const STATS_INIT: StatsInit = {
   podAndContainerStatsFromCRI: false,
 };
 
-export const RUNTIME_INIT: RuntimeInit = {
+export const RUNTIME_INIT: ServerInit["runtime"] = {
   endpoint: "unix:///nowhere",
   imageEndpoint: "unix:///nowhere",
   requestTimeoutMs: 1000,

@@ -20,7 +20,7 @@ interface Device {
   holder?: string;
 }
 
-export interface Allocations {
+interface Allocations {
   devices: Device[];
   cpus: { holder: string; cpus: number[] }[];
   freeCpus: number[];
@@ -58,6 +58,7 @@ export async function devicesCommand(context: Context): Promise<ExitCode> {
   }
 }
 
+/** @internal */
 export function allocationsOf(pods: readonly PodResources[], allocatable: AllocatableResourcesResponse): Allocations {
   const containers = pods.flatMap(({ namespace, name, containers: all }) =>
     all.map((container) => ({ holder: `${namespace}/${name} ${container.name}`, container })),
@@ -90,6 +91,7 @@ export function allocationsOf(pods: readonly PodResources[], allocatable: Alloca
   };
 }
 
+/** @internal */
 export function devicesText(
   { columns }: Pick<Context, "columns">,
   { devices, cpus, freeCpus, memory }: Allocations,

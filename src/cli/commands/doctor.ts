@@ -25,6 +25,7 @@ async function statusOf({ client }: Context): Promise<NodeletStatus | undefined>
   }
 }
 
+/** @internal */
 export function doctorText({ paint, columns }: Pick<Context, "paint" | "columns">, results: readonly Result[]): string {
   const colours = { ok: "green", warning: "yellow", error: "red" } as const;
   const lines = results.flatMap(({ severity, check, found, why, fix }) => [

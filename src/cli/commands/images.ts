@@ -27,6 +27,7 @@ export async function imagesCommand(context: Context): Promise<ExitCode> {
   return EXIT.fine;
 }
 
+/** @internal */
 export function imagesText(
   { columns }: Pick<Context, "columns">,
   { images, fileSystem }: NodeletImages,

@@ -17,6 +17,7 @@ export async function podsCommand(context: Context, { namespace }: { namespace?:
   return pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
 }
 
+/** @internal */
 export function podTable(
   { paint, format, columns: width }: Pick<Context, "paint" | "format" | "columns">,
   pods: readonly Pod[],

@@ -20,6 +20,7 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
   return problems.some(({ severity }) => severity === "error") || troubled.length > 0 ? EXIT.wrong : EXIT.fine;
 }
 
+/** @internal */
 export function statusText(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   status: NodeletStatus,

@@ -38,6 +38,7 @@ const LABEL = 30;
 const NUMBER = 9;
 const WIDTH = 100;
 
+/** @internal */
 export function timelineText(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   timeline: PodTimeline,

@@ -11,7 +11,7 @@ interface Usage {
 }
 
 /** The part of the summary that is shown. */
-export interface Summary {
+interface Summary {
   node: Usage & { nodeName: string; fs?: { usedBytes?: number; capacityBytes?: number } };
   pods: (Usage & {
     podRef: { name: string; namespace: string };
@@ -32,6 +32,7 @@ export async function statsCommand(context: Context, options: TopOptions): Promi
   return EXIT.fine;
 }
 
+/** @internal */
 export function topText(
   { columns }: Pick<Context, "columns">,
   { node, pods }: Summary,

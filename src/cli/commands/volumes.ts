@@ -12,7 +12,7 @@ import { podPath } from "../pods/paths.js";
 /** Questions to main at once. */
 const AT_ONCE = 8;
 
-export interface PodVolume extends VolumeFacts {
+interface PodVolume extends VolumeFacts {
   pod: string;
   usedBytes?: number;
   capacityBytes?: number;
@@ -58,6 +58,7 @@ export async function volumesCommand(
   return volumes.some(({ lastError }) => lastError !== undefined) ? EXIT.wrong : EXIT.fine;
 }
 
+/** @internal */
 export function volumesText(
   { columns: width, paint, format }: Pick<Context, "columns" | "paint" | "format">,
   volumes: readonly PodVolume[],

@@ -47,6 +47,7 @@ async function eventsAbout(client: Client, { metadata }: Pod): Promise<Event[]> 
   return items.filter(({ involvedObject }) => involvedObject.uid === metadata.uid);
 }
 
+/** @internal */
 export function whyText(
   { paint, columns, format }: Pick<Context, "paint" | "columns" | "format">,
   { pod, verdict, findings, decisions }: Explanation,

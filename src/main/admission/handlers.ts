@@ -19,17 +19,20 @@ import { hasPodLevelResources } from "../resources/pod-requests.js";
 
 // Features that a pod uses although this node has turned them off.
 
+/** @internal */
 export const podFeaturesHandler: AdmissionHandler = ({ pod, node }) =>
   !node.podLevelResources && hasPodLevelResources(pod)
     ? { reason: "PodLevelResourcesNotSupported", message: "PodLevelResources feature gate is disabled" }
     : undefined;
 
+/** @internal */
 export const declaredFeaturesHandler: AdmissionHandler = ({ pod, node: { declaredFeatures } }) => {
   if (declaredFeatures === undefined) return undefined;
   const missing = featuresToRun(pod).filter((feature) => !declaredFeatures.includes(feature));
   return missing.length === 0 ? undefined : { reason: "PodFeatureUnsupported", message: featuresMissing(missing) };
 };
 
+/** @internal */
 export const shutdownHandler: AdmissionHandler = ({ node }) =>
   node.shuttingDown ? { reason: "NodeShutdown", message: "Pod was rejected as the node is shutting down." } : undefined;
 

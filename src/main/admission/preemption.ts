@@ -10,7 +10,7 @@ import { qosClass } from "../resources/qos.js";
 import type { MissingResource } from "../model/refusal.js";
 
 /** Even without all that may go, room would be missing. */
-export class NoRoomError extends Error {
+class NoRoomError extends Error {
   override readonly name = "NoRoomError";
   readonly code = "NO_ROOM";
   constructor(missing: readonly MissingResource[]) {

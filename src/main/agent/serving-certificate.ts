@@ -7,7 +7,7 @@ import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { AgentContext } from "./context.js";
 
-export interface ServingDeps {
+interface ServingDeps {
   files: ServingFiles;
   nodeName: string;
   nodeIPs: readonly string[];
@@ -19,7 +19,7 @@ export interface ServingDeps {
   signal: AbortSignal;
 }
 
-/** Never rejects: a failure is logged, and the port stays closed. */
+/** Never rejects: a failure is logged, and the port stays closed. @internal */
 export async function provideServingCertificate(deps: ServingDeps): Promise<void> {
   const { files, nodeName, nodeIPs, running, tasks, clock, signal } = deps;
   if (files.from !== "self-signed") return;

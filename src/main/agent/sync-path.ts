@@ -103,6 +103,7 @@ function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): Res
 
 const LATER_MS = 1000;
 
+/** @internal */
 export class LateCgroupMaintenance {
   private readonly ending = new AbortController();
   private begun: Promise<void> = Promise.resolve();

@@ -2,6 +2,7 @@
 // tests whatever plays its part.
 import type { ApiObject, ResourceKind } from "../../shared/api/client/port.js";
 
+/** @internal */
 export interface FollowOptions<T extends ApiObject> {
   kind: ResourceKind<T>;
   namespace?: string;

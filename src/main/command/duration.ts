@@ -16,7 +16,7 @@ const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00B5s|\u03BCs|ms|s|m|h)/y;
 const LIMIT = 1n << 63n;
 const NS_PER_MS = 1_000_000n;
 
-/** Nanoseconds, or undefined when the text is no duration or beyond Go's range. */
+/** Nanoseconds, or undefined when the text is no duration or beyond Go's range. @internal */
 export function parseDurationNs(text: string): bigint | undefined {
   const negative = text.startsWith("-");
   const body = /^[+-]/.test(text) ? text.slice(1) : text;
@@ -52,7 +52,7 @@ function fractionOf(fraction: string, size: bigint): bigint {
   return BigInt(Math.trunc(Number(BigInt(fraction.slice(0, length))) * (Number(size) / scale)));
 }
 
-/** As Go prints it: 90000000000n is "1m30s", 1500n is "1.5µs". */
+/** As Go prints it: 90000000000n is "1m30s", 1500n is "1.5µs". @internal */
 export function formatDurationNs(ns: bigint): string {
   if (ns === 0n) return "0s";
   const sign = ns < 0n ? "-" : "";

@@ -124,6 +124,7 @@ interface DiskPlaces {
   podLogsDir: string;
 }
 
+/** @internal */
 export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskPlaces): PodTree[] {
   const { namespace, name: podName, uid } = metadata;
   const logs = `${podLogsDir}/${namespace}_${podName}_${uid}`;

@@ -126,6 +126,7 @@ interface OomDeps {
   log: Pick<Logger, "warn">;
 }
 
+/** @internal */
 export function reportOom({ pod, observed, events, log }: OomDeps, record: OomRecord): void {
   const { pid, process, cgroup, podUid: uid, containerId, at } = record;
   const seen = uid === undefined ? undefined : observed(uid);

@@ -51,7 +51,7 @@ export class RunningPods {
 const DEFAULT_GRACE_SECONDS = 30;
 const STORAGE = "ephemeral-storage";
 
-/** `pod` with the resources that it may use. @throws InvalidQuantityError */
+/** `pod` with the resources that it may use. @throws InvalidQuantityError @internal */
 export function evictionPodOf(pod: Pod, rootDir: string): Omit<EvictionPod, "generation"> {
   const { metadata, spec } = pod;
   const limit = podLimits(pod).get(STORAGE);

@@ -15,7 +15,7 @@ export function isInvalidImageNameError(error: unknown): error is InvalidImageNa
   return error instanceof InvalidImageNameError;
 }
 
-/** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is unchanged. */
+/** "busybox" → "busybox:latest"; a tag or digest stays. The rest of the text is unchanged. @internal */
 export function withDefaultTag(image: string): string {
   return hasTagOrDigest(image) ? image : `${image}:latest`;
 }

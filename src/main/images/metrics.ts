@@ -29,6 +29,7 @@ const SIZES: readonly (readonly [below: bigint, label: string])[] = [
   [100n * GIB, "60GB-100GB"],
 ];
 
+/** @internal */
 export function imageSizeLabel(bytes: bigint): string {
   return SIZES.find(([below]) => bytes < below)?.[1] ?? "GT100GB";
 }

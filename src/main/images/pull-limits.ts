@@ -46,10 +46,11 @@ export class PullRate {
 // Full policy: none. Each waiter is a pod worker that does nothing else meanwhile, so there are never more waiters than
 // images of pods; a terminating pod leaves the queue at once.
 
-export type PullRank = "critical" | "ordinary";
+type PullRank = "critical" | "ordinary";
 
 const CRITICAL_CLASSES: ReadonlySet<string> = new Set(["system-cluster-critical", "system-node-critical"]);
 
+/** @internal */
 export function pullRank({ spec }: Pick<Pod, "spec">): PullRank {
   const { priority = 0, priorityClassName = "" } = spec;
   return priority >= CRITICAL_PRIORITY || CRITICAL_CLASSES.has(priorityClassName) ? "critical" : "ordinary";

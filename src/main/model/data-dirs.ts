@@ -2,7 +2,7 @@
 // shared/fs/pod-paths.ts.
 import { join } from "node:path";
 
-/** Directories and state files directly below the root directory. */
+/** Directories and state files directly below the root directory. @internal */
 export const rootEntries = {
   pods: "pods",
   plugins: "plugins",

@@ -7,6 +7,7 @@ export type ProbedPodState = "syncing" | "finished" | "terminating";
 // The last probe results of containers. Keys are runtime container ids: a new container starts without results.
 // Read by the planner (restarts, the gate after a sidecar's startup probe) and by the status computation alike.
 
+/** @internal */
 export type ProbeResult = "Success" | "Failure";
 
 export interface ProbeResults {

@@ -14,7 +14,7 @@ export interface PodHostname {
 }
 
 /** The sandbox cannot be created: setHostnameAsFQDN with a name longer than the kernel takes. */
-export class PodFqdnTooLongError extends Error {
+class PodFqdnTooLongError extends Error {
   constructor(pod: Pod, fqdn: string) {
     super(
       `failed to construct FQDN from pod hostname and cluster domain, FQDN ${fqdn} is too long ` +

@@ -141,7 +141,7 @@ interface NodeImagesOptions {
   log: Pick<Logger, "debug">;
 }
 
-/** The first list is requested at once. Returns a function that ends it. */
+/** The first list is requested at once. Returns a function that ends it. @internal */
 export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions): () => void {
   const loop = new Loop({
     clock,

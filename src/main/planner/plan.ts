@@ -138,7 +138,7 @@ function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
 // Removals while a pod runs: exited containers except the newest few of a name, containers that never started, and old
 // sandboxes without containers. The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
 
-/** `deadKept` exited containers of a name stay, one at least; negative: all. */
+/** `deadKept` exited containers of a name stay, one at least; negative: all. @internal */
 export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
   const steps: Step[] = [];
   const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);

@@ -84,7 +84,7 @@ function dueKinds({ state, results }: WantedInput, container: Container, id: str
 // From a probe in a pod's definition to an action with nothing left to resolve: address, port number, expanded command.
 // Pure; an action that cannot be resolved becomes one that fails at each run, with an event for the pod's owner.
 
-/** undefined while the pod has no address and the probe needs one. */
+/** undefined while the pod has no address and the probe needs one. @internal */
 export function resolveAction(
   probe: Probe,
   container: Container,

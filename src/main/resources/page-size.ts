@@ -15,7 +15,7 @@ export async function readPageSize(path = "/proc/self/auxv"): Promise<bigint> {
   return pageSizeIn(vector, BITS_32.includes(process.arch) ? 4 : 8) ?? SMALLEST_PAGE;
 }
 
-/** The auxiliary vector as pairs of machine words: type and value. undefined: the vector has no page size. */
+/** The auxiliary vector as pairs of machine words: type and value. undefined: the vector has no page size. @internal */
 export function pageSizeIn(vector: Buffer, wordBytes: 4 | 8): bigint | undefined {
   const view = new DataView(vector.buffer, vector.byteOffset, vector.byteLength);
   const word = (at: number): bigint =>

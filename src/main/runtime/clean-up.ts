@@ -87,7 +87,7 @@ const BATCH = 64;
 /** Each level has a descriptor open. */
 const DEEPEST = 100;
 
-/** A missing path is no error; a link is removed, not followed. Rejects with the system's error. */
+/** A missing path is no error; a link is removed, not followed. Rejects with the system's error. @internal */
 export async function removeFiles(path: string, depth = 0): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -138,7 +138,7 @@ export function nodeAllocatable(
 /** Pods find the API server by it, whatever enableServiceLinks is. */
 const MASTER = { namespace: "default", name: "kubernetes" };
 
-/** Services of the namespace if `links`, and the API server's; those without an address have no variables. */
+/** Services of the namespace if `links`, and the API server's; those without an address have no variables. @internal */
 export function serviceEnv(services: readonly Service[], namespace: string, links: boolean): Map<string, string> {
   const env = new Map<string, string>();
   for (const service of visible(services, namespace, links)) {

@@ -81,6 +81,7 @@ export async function killContainer(
 /**
  * The message of the Killing event. It gives a reason about the container itself, but not the reason for its whole
  * pod's end.
+ * @internal
  */
 export function killMessage({ name, reason }: Pick<KillContainerStep, "name" | "reason">): string {
   const own = reason.startsWith(`Container ${name} `) || reason.startsWith(`Init container ${name} `);

@@ -174,7 +174,7 @@ function withSeen(pod: Pod, seen: bigint): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-/** "2026-11-21T06:30:00.000000001Z"; zeros at the end of the fraction are left out, as Go prints it. */
+/** "2026-11-21T06:30:00.000000001Z"; zeros at the end of the fraction are left out, as Go prints it. @internal */
 export function rfc3339Nano(nanos: bigint): string {
   const seconds = new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 19);
   const fraction = withoutTrailing((nanos % 1_000_000_000n).toString().padStart(9, "0"), "0");

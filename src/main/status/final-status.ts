@@ -34,7 +34,7 @@ export function finalStatus(pod: Pod, status: PodStatus, isStatic: boolean, now:
   };
 }
 
-/** Did the pod get past its init containers? */
+/** Did the pod get past its init containers? @internal */
 export function hadInitialized(pod: Pod, status: PodStatus): boolean {
   const inits = pod.spec.initContainers ?? [];
   if (inits.length === 0) return true;

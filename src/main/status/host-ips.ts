@@ -76,7 +76,7 @@ function familyMismatch({ before, now }: HostIPsChange): EventInput | undefined 
   return { type: "Warning", reason: "HostIPsIPFamilyMismatch", message };
 }
 
-/** Internal addresses before external ones; the first, and the first of the other family. */
+/** Internal addresses before external ones; the first, and the first of the other family. @internal */
 export function nodeHostIPs({ status }: Pick<Node, "status">): string[] {
   const of = (type: string): string[] =>
     (status?.addresses ?? []).flatMap((one) => (one.type === type ? (formatIP(one.address) ?? []) : []));

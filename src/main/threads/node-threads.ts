@@ -119,7 +119,7 @@ function makeThreads(deps: ThreadDeps<WorkerName>): MadeThreads {
 // Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values stand in.
 
 /** Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale. */
-export const SOURCE_DEADLINE_MS = 1500;
+const SOURCE_DEADLINE_MS = 1500;
 
 type Source = () => Promise<MetricSnapshot[]>;
 

@@ -38,7 +38,7 @@ export function isTaskThreadError(error: unknown): error is TaskThreadError {
 }
 
 /** So many threads of the pool hang where they can't be ended that no further job is started. */
-export class TasksPoolExhaustedError extends Error {
+class TasksPoolExhaustedError extends Error {
   override readonly name = "TasksPoolExhaustedError";
   constructor(
     readonly task: string,

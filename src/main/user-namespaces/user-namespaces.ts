@@ -151,7 +151,7 @@ async function writeMappings(path: string, { first, length }: IdRange): Promise<
   await atomicWrite(path, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), { mode: 0o644 });
 }
 
-/** undefined if there is no file. Throws UserNamespaceError for one without usable content. */
+/** undefined if there is no file. Throws UserNamespaceError for one without usable content. @internal */
 export async function readMappings(path: string): Promise<IdRange | undefined> {
   let text: string;
   try {

@@ -10,7 +10,7 @@ import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./se-linux-metric
 import { usersOfVolume } from "./volume-users.js";
 
 /** Containers of a pod, or pods, cannot share a volume: they need different labels. */
-export class SELinuxMountError extends Error {
+class SELinuxMountError extends Error {
   override readonly name = "SELinuxMountError";
 }
 
@@ -114,7 +114,7 @@ function labelOf(pod: Pod, container: Container | undefined, files: FileLabel): 
   return `${user}:${files.role}:${files.type}:${level}`;
 }
 
-/** The uppermost mount has labels per file, and was not mounted with one label for all. */
+/** The uppermost mount has labels per file, and was not mounted with one label for all. @internal */
 export function keepsLabels(mounts: readonly Pick<Mount, "superOptions">[]): boolean {
   return mounts.at(-1)?.superOptions.includes("seclabel") === true;
 }

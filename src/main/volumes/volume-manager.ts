@@ -61,6 +61,7 @@ export function createVolumeManager(given: VolumeManagerOptions, cluster?: Clust
   return new PluginVolumeManager(options, volumePlugins(options, cluster));
 }
 
+/** @internal */
 export class PluginVolumeManager implements VolumeManager {
   private readonly desired = new DesiredState();
   private readonly actual = new ActualState();

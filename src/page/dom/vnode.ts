@@ -33,8 +33,3 @@ export function h(tag: string, props: Props = {}, ...children: readonly (Child |
       .map((child) => (typeof child === "number" ? String(child) : child)),
   };
 }
-
-/** The text of a node and all below it, for tests. */
-export function textOf(node: VNode | string): string {
-  return typeof node === "string" ? node : node.children.map(textOf).join(" ");
-}

@@ -6,7 +6,7 @@ export type Time = string;
 export type Quantity = string | number;
 export type IntOrString = number | string;
 
-export interface OwnerReference {
+interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;

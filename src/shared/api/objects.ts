@@ -23,7 +23,7 @@ export interface Secret extends ApiObject {
   immutable?: boolean;
 }
 
-export interface ServicePort {
+interface ServicePort {
   name?: string;
   protocol?: string;
   port: number;

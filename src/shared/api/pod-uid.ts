@@ -2,7 +2,7 @@
 // make the kubelet remove files of others.
 
 /** The UID of a pod cannot be used as a file name. */
-export class UnsafePodUidError extends Error {
+class UnsafePodUidError extends Error {
   override readonly name = "UnsafePodUidError";
   constructor(uid: string) {
     super(

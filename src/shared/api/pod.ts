@@ -226,7 +226,7 @@ export interface PodSecurityContext {
   seLinuxChangePolicy?: string;
 }
 
-export interface SecurityContext {
+interface SecurityContext {
   capabilities?: { add?: string[]; drop?: string[] };
   privileged?: boolean;
   seLinuxOptions?: SELinuxOptions;

@@ -16,7 +16,7 @@ export type CgroupMounts =
   | { version: 2; mountPoint: string };
 
 /** No usable cgroup hierarchy is mounted. */
-export class CgroupsNotMountedError extends Error {
+class CgroupsNotMountedError extends Error {
   override readonly name = "CgroupsNotMountedError";
   constructor(problem: string) {
     super(`${problem}; mount cgroups under /sys/fs/cgroup (systemd or cgroupfs-mount does)`);
@@ -30,6 +30,7 @@ const HOME = "/sys/fs/cgroup";
 /**
  * Pure half of `readCgroupMounts`: texts of /proc/self/mountinfo and /proc/cgroups.
  * @throws CgroupsNotMountedError
+ * @internal
  */
 export function detectCgroupMounts(mountinfo: string, procCgroups: string): CgroupMounts {
   const mounts = parseMountinfo(mountinfo);

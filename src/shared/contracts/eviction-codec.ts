@@ -5,7 +5,7 @@ import { LOCAL_LIMITS, type EvictionRecord } from "./eviction.js";
 import { PRESSURES, type Pressure } from "./node-status.js";
 
 /** A record that can't be read: the two sides disagree, or memory was overwritten. */
-export class EvictionRecordError extends Error {
+class EvictionRecordError extends Error {
   override readonly name = "EvictionRecordError";
 }
 

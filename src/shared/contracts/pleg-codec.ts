@@ -5,7 +5,7 @@ import type { ObservedPod } from "../cri/observed-pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeDetails, RuntimeState } from "./pleg.js";
 
 /** A record that can't be read: the two sides disagree, or memory was overwritten. */
-export class PlegRecordError extends Error {
+class PlegRecordError extends Error {
   override readonly name = "PlegRecordError";
 }
 

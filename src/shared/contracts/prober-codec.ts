@@ -3,7 +3,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { PROBE_KINDS, type ProbeOutcome, type ProbeRecord, type ProbeVerdict } from "./prober.js";
 
 /** A record that can't be read: the two sides disagree, or memory was overwritten. */
-export class ProbeRecordError extends Error {
+class ProbeRecordError extends Error {
   override readonly name = "ProbeRecordError";
 }
 

@@ -131,7 +131,7 @@ export interface AdminInit {
   api?: NodeConfigFiles;
 }
 
-export interface RuntimeInit {
+interface RuntimeInit {
   endpoint: string;
   /** The same, where the runtime serves its images, too. */
   imageEndpoint: string;

@@ -29,7 +29,7 @@ import { asError, messageOf } from "../errors/thrown.js";
 import type { OpenSpan } from "../tracing/tracing.js";
 
 /** One finished call, for metrics and logs. */
-export interface CallRecord {
+interface CallRecord {
   verb: CriVerb;
   /** operation_type label of kubelet_runtime_operations_total. */
   operation: string;

@@ -59,7 +59,7 @@ import {
 import { streamedLists } from "./streamed-lists.js";
 import type { CriCalls } from "./verbs.js";
 
-export type { CallRecord, CriClientOptions } from "./caller.js";
+export type { CriClientOptions } from "./caller.js";
 /** Unary rpcs return a promise of the reply, streams an async iterable; failures are CriErrors (errors.ts). */
 export interface CriClient extends CriCalls {
   /** Closes the connection. Calls in flight fail with CriUnavailableError or CriCancelledError. */

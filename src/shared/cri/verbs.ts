@@ -3,7 +3,7 @@ import type { DeepPartial, ImageServiceService, RuntimeServiceService } from "./
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
 
-/** A client method's name: "runPodSandbox". */
+/** A client method's name: "runPodSandbox". @internal */
 export type CriMethod = keyof Definitions;
 /** An rpc's name: "RunPodSandbox". */
 export type CriVerb = Capitalize<CriMethod>;

@@ -50,7 +50,7 @@ export async function readMountsWithin(directory: string): Promise<Mount[]> {
   return parseMountsWithin(await readMountTable(), directory);
 }
 
-/** As mountsWithin(parseMountinfo()); lines that do not name the directory are not parsed. */
+/** As mountsWithin(parseMountinfo()); lines that do not name the directory are not parsed. @internal */
 export function parseMountsWithin(text: string, directory: string): Mount[] {
   return mountsWithin(parseMountinfo(linesWith(text, escape(directory))), directory);
 }
@@ -106,7 +106,7 @@ function octalAt(bytes: Buffer, at: number): number | undefined {
 // One reading for all who ask for the same thing at about the same time.
 // Invariant: a caller's result was read after its call; a pending reading is not shared with it.
 
-/** @returns a function that reads; callers that come while a reading is under way share the next one. */
+/** @returns a function that reads; callers that come while a reading is under way share the next one. @internal */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> | undefined;
   let next: Promise<T> | undefined;

@@ -38,7 +38,7 @@ export class NotRegularFileError extends Error {
   }
 }
 
-export class FileTooBigError extends Error {
+class FileTooBigError extends Error {
   override readonly name = "FileTooBigError";
   constructor(path: string, maxBytes: number) {
     super(`${path} is longer than ${maxBytes} bytes`);

@@ -50,7 +50,7 @@ export function moduleVerbosity(vmodule: readonly VModule[], thread: string, mod
   return 0;
 }
 
-/** Go's filepath.Match, with a malformed pattern matching nothing. */
+/** Go's filepath.Match, with a malformed pattern matching nothing. @internal */
 export function matchGlob(pattern: string, subject: string): boolean {
   const expression = globExpression(pattern);
   return expression?.test(subject) === true;

@@ -26,12 +26,12 @@ const LONGEST_NAME = 253;
 /** Bytes read of each file. */
 const FILE_LIMIT = 1024 * 1024;
 
-export interface ResolvConf {
+interface ResolvConf {
   search: string[];
   ndots: number;
 }
 
-/** Linear; lines that are not known are left out. */
+/** Linear; lines that are not known are left out. @internal */
 export function parseResolvConf(text: string): ResolvConf {
   const conf: ResolvConf = { search: [], ndots: 1 };
   for (const line of text.slice(0, FILE_LIMIT).split("\n")) {
@@ -48,7 +48,7 @@ function ndotsOf(text: string): number {
   return Number.isInteger(value) && value >= 0 ? Math.min(value, 15) : 1;
 }
 
-/** Names to try, in order. A name that ends with a dot is complete. */
+/** Names to try, in order. A name that ends with a dot is complete. @internal */
 export function candidates(host: string, { search, ndots }: ResolvConf): string[] {
   if (host.endsWith(".")) return [host.slice(0, -1)];
   const dots = host.split(".").length - 1;
@@ -56,7 +56,7 @@ export function candidates(host: string, { search, ndots }: ResolvConf): string[
   return dots >= ndots ? [host, ...searched] : [...searched, host];
 }
 
-/** The addresses of a name, in the order of the file. */
+/** The addresses of a name, in the order of the file. @internal */
 export function addressesIn(hosts: string, name: string): string[] {
   const wanted = name.toLowerCase();
   return hosts

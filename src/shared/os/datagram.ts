@@ -14,7 +14,7 @@ const MSG_NOSIGNAL = 0x4000;
 const PATH_BYTES = 108;
 
 /** A name that cannot be a unix socket's. */
-export class SocketAddressError extends Error {
+class SocketAddressError extends Error {
   override readonly name = "SocketAddressError";
   readonly code = "SOCKET_ADDRESS";
   constructor(address: string, why: string) {
@@ -22,7 +22,7 @@ export class SocketAddressError extends Error {
   }
 }
 
-/** sockaddr_un: "/run/x" is a path, "@x" an abstract name. */
+/** sockaddr_un: "/run/x" is a path, "@x" an abstract name. @internal */
 export function unixAddress(address: string): Uint8Array {
   const bytes = Buffer.from(address);
   const abstract = address.startsWith("@");

@@ -49,6 +49,7 @@ const LINE = /^\d+: FLOCK +ADVISORY +\w+ +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) /;
 /**
  * The process that holds the flock of an inode. undefined when there is none or it runs in another pid namespace.
  * The device is not compared: file systems of layers (overlay, btrfs) report another one to stat(2).
+ * @internal
  */
 export function flockHolder(locks: string, inode: bigint | number): number | undefined {
   for (const line of locks.split("\n")) {

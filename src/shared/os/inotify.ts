@@ -46,7 +46,7 @@ const NONBLOCK = 0o4000;
 const CLOEXEC = 0o2000000;
 const HEADER_BYTES = 16;
 
-/** Events in the order the kernel queued them. `bytes` holds whole records, as read(2) returns them. */
+/** Events in the order the kernel queued them. `bytes` holds whole records, as read(2) returns them. @internal */
 export function parseInotify(bytes: Uint8Array): InotifyEvent[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const little = endianness() === "LE";

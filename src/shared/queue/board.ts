@@ -25,7 +25,7 @@ export function createBoard(threadNames: readonly string[]): BoardBuffers {
 }
 
 /** The thread has no slot: its name was not among those of createBoard. */
-export class UnknownThreadError extends Error {
+class UnknownThreadError extends Error {
   override readonly name = "UnknownThreadError";
   readonly code = "UNKNOWN_THREAD";
   constructor(thread: string, known: readonly string[]) {

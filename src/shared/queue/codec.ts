@@ -6,5 +6,5 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** A codec that passes bytes unchanged. */
+/** A codec that passes bytes unchanged. @internal */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };

@@ -50,6 +50,7 @@ interface HeapRestDeps {
   utilization(): number;
 }
 
+/** @internal */
 export class HeapRest {
   private calm = 0;
   /** After the last collection. */

@@ -27,7 +27,7 @@ const LONGEST_CHAIN = 40;
 /** By mount point. "/" is left out: without it nothing works anyway. */
 export type HangableMounts = ReadonlyMap<string, HangableMount>;
 
-/** Linear in the text; lines that are not of the documented form are left out. */
+/** Linear in the text; lines that are not of the documented form are left out. @internal */
 export function parseHangable(text: string): HangableMounts {
   const found = new Map<string, HangableMount>();
   for (let at = 0; at < text.length;) {

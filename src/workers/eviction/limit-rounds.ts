@@ -66,7 +66,10 @@ interface Breach {
   message: string;
 }
 
-/** @param layersCount Do writable layers count against a container's limit? They do where they are on the kubelet's disk. */
+/**
+ * @param layersCount Do writable layers count against a container's limit? They do where they are on the kubelet's disk.
+ * @internal
+ */
 export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boolean): Breach | undefined {
   for (const { name, sizeLimit } of pod.volumes) {
     const used = storage.volumes.get(name);
@@ -87,7 +90,7 @@ export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boo
   return undefined;
 }
 
-/** True if the pod has any such limit. Other pods are not measured for limits. */
+/** True if the pod has any such limit. Other pods are not measured for limits. @internal */
 export function hasLocalLimit(pod: EvictionPod): boolean {
   return pod.volumes.some(({ sizeLimit }) => sizeLimit !== undefined) || hasStorageLimit(pod);
 }

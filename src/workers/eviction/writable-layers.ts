@@ -74,7 +74,7 @@ export class WritableLayers {
   }
 }
 
-/** The newest run of a container that was restarted. */
+/** The newest run of a container that was restarted. @internal */
 export function layersOf(stats: readonly ContainerStats[]): Map<string, Layers> {
   const pods = new Map<string, Map<string, Taken>>();
   const attempts = new Map<string, number>();

@@ -18,7 +18,7 @@ interface LogLinksOptions {
   most?: number;
 }
 
-/** Removes them; returns how many. */
+/** Removes them; returns how many. @internal */
 export async function removeDanglingLinks(options: LogLinksOptions): Promise<number> {
   const { directory, containersAlive, log, most = MOST_NAMES } = options;
   const dangling = await danglingIn(directory, most);
@@ -36,7 +36,7 @@ export async function removeDanglingLinks(options: LogLinksOptions): Promise<num
   return removed;
 }
 
-/** "POD_NAMESPACE_CONTAINER-ID.log" */
+/** "POD_NAMESPACE_CONTAINER-ID.log" @internal */
 export function containerIdOf(linkName: string): string | undefined {
   return /^[^_]+_[^_]+_.+-([0-9a-f]{64})\.log$/.exec(linkName)?.[1];
 }

@@ -99,7 +99,10 @@ interface RuntimeReadiness {
   features: RuntimeFeatures | undefined;
 }
 
-/** Reads a Status reply. A condition that the reply lacks counts as not ready (the client rejects such replies anyway). */
+/**
+ * Reads a Status reply. A condition that the reply lacks counts as not ready (the client rejects such replies anyway).
+ * @internal
+ */
 export function readRuntimeStatus(reply: StatusResponse): RuntimeReadiness {
   const condition = (type: string): CriCondition =>
     reply.status?.conditions.find((found) => found.type === type) ?? {

@@ -22,7 +22,7 @@ export interface ExecOptions {
 }
 
 /** The runtime did not even report the command's timeout: the container's state is unknown. */
-export class RuntimeSilentError extends Error {
+class RuntimeSilentError extends Error {
   override readonly name = "RuntimeSilentError";
 }
 

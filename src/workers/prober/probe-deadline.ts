@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { StallMeter } from "./stall-meter.js";
 
 /** The reason of the signal when time ran out. */
-export class ProbeTimeoutError extends Error {
+class ProbeTimeoutError extends Error {
   override readonly name = "ProbeTimeoutError";
   constructor(readonly timeoutMs: number) {
     super(`the probe took longer than its time-out of ${timeoutMs} ms`);

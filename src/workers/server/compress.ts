@@ -38,7 +38,7 @@ export async function writePage(
   await writeChunks(response, compressed ? gzipped(chunks) : chunks);
 }
 
-/** "gzip" or "*" with a quality above 0; an explicit name comes before "*". */
+/** "gzip" or "*" with a quality above 0; an explicit name comes before "*". @internal */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   let any = false;
   for (const entry of String(header ?? "").split(",")) {

@@ -24,7 +24,7 @@ export async function exposition(
   return { body: protobufExposition(mergeSnapshots(snapshots, counted)), contentType: PROTOBUF_CONTENT_TYPE };
 }
 
-/** The first of the formats with the highest quality is protobuf, in delimited messages. */
+/** The first of the formats with the highest quality is protobuf, in delimited messages. @internal */
 export function prefersProtobuf(accept: string | undefined): boolean {
   let best = { quality: 0, protobuf: false };
   for (const entry of (accept ?? "").split(",")) {

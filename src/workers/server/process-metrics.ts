@@ -52,7 +52,7 @@ export function processMetrics(registry: ThreadRegistry, proc = "/proc"): void {
   });
 }
 
-/** Of /proc/PID/net/netstat: a line of names, and one of figures, for each group. */
+/** Of /proc/PID/net/netstat: a line of names, and one of figures, for each group. @internal */
 export function networkBytes(text: string): { received: number; sent: number } {
   const [names = [], figures = []] = text
     .split("\n")
@@ -78,7 +78,10 @@ export async function processStartedAt(proc = "/proc"): Promise<number> {
   return booted + parseStat(stat).startTicks / TICKS_PER_SECOND;
 }
 
-/** Fields of /proc/PID/stat (proc(5)); the command in parentheses may hold anything, so count from its last ")". */
+/**
+ * Fields of /proc/PID/stat (proc(5)); the command in parentheses may hold anything, so count from its last ")".
+ * @internal
+ */
 export function parseStat(text: string): { cpuTicks: number; startTicks: number; virtualBytes: number } {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const at = (field: number): number => Number(fields[field - 3] ?? 0);

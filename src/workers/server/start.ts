@@ -51,6 +51,7 @@ export function startServer(context: ServerContext): Promise<{ control: ServerCo
 
 const FLUSH_INTERVAL_MS = 30_000;
 
+/** @internal */
 export class LogFlushWatch {
   private flushedAt: number;
   private readonly timer: Timer;

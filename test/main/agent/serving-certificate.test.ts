@@ -1,7 +1,7 @@
 // The certificate that the kubelet makes itself: an error is logged, an interruption by the kubelet's own stop is not.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { provideServingCertificate, type ServingDeps } from "../../../src/main/agent/serving-certificate.js";
+import { provideServingCertificate } from "../../../src/main/agent/serving-certificate.js";
 import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -9,7 +9,7 @@ import { keptLog } from "../../support/sources-kit.js";
 /** The errors of a start whose threads never run. */
 async function errorsWhen(signal: AbortSignal): Promise<string[]> {
   const { log, errors } = keptLog();
-  const parts: ServingDeps = {
+  const parts: Parameters<typeof provideServingCertificate>[0] = {
     files: { certFile: "/none/kubelet.crt", keyFile: "/none/kubelet.key", from: "self-signed" },
     nodeName: "node",
     nodeIPs: [],

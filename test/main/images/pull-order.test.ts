@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { PullRate, pullRank, PullTurns, type PullRank, type PullTurn } from "../../../src/main/images/pull-limits.js";
+import { PullRate, pullRank, PullTurns, type PullTurn } from "../../../src/main/images/pull-limits.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
@@ -17,7 +17,7 @@ test("the system's own pods rank as critical, by priority or by class", () => {
 });
 
 /** A pod of its own at each call. */
-function ofRank(rank: PullRank): Pod {
+function ofRank(rank: ReturnType<typeof pullRank>): Pod {
   const name = `pod-${++podsMade}`;
   const made = makePod(rank === "critical" ? { priority: 2_000_000_000 } : {}, name);
   return { ...made, metadata: { ...made.metadata, uid: name } };
@@ -28,7 +28,7 @@ test("critical pods go before ordinary ones, each in the order they came", async
   const turns = new PullTurns(1);
   const { release: giveBack } = await turns.acquire(ofRank("ordinary"), never);
   const served: string[] = [];
-  const ask = async (name: string, rank: PullRank): Promise<void> => {
+  const ask = async (name: string, rank: ReturnType<typeof pullRank>): Promise<void> => {
     const turn = await turns.acquire(ofRank(rank), never);
     assert.equal(turn.waited, true);
     served.push(name);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { hostNetworkHostsFile, podHostsFile } from "../../../src/main/network/hosts-file.js";
-import { PodFqdnTooLongError, podHostname, sandboxHostname } from "../../../src/main/network/hostname.js";
+import { podHostname, sandboxHostname } from "../../../src/main/network/hostname.js";
 import type { NodeDns } from "../../../src/main/network/pod-dns.js";
 import { podDns } from "../../../src/main/network/pod-dns.js";
 import { parseResolvConf } from "../../../src/main/network/resolv-conf.js";
@@ -51,7 +51,7 @@ test("setHostnameAsFQDN: full name up to 64 characters, an error beyond", () => 
   assert.equal(sandboxHostname(pod("web"), "x"), `web${suffix}`);
   const fits = "a".repeat(64 - suffix.length);
   assert.equal(sandboxHostname(pod(fits), "x").length, 64);
-  assert.throws(() => sandboxHostname(pod(`${fits}b`), "x"), PodFqdnTooLongError);
+  assert.throws(() => sandboxHostname(pod(`${fits}b`), "x"), { name: "PodFqdnTooLongError" });
   assert.equal(sandboxHostname(makePod({ setHostnameAsFQDN: true }), "x"), "web", "no domain, no FQDN");
 });
 

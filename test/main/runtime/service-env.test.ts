@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceEnv } from "../../../src/main/runtime/container-env.js";
-import type { Service, ServicePort } from "../../../src/shared/api/objects.js";
+import type { Service } from "../../../src/shared/api/objects.js";
 
 const service = (
   namespace: string,
   name: string,
   clusterIP: string,
-  ports: ServicePort[] = [{ port: 80 }],
+  ports: NonNullable<Service["spec"]>["ports"] = [{ port: 80 }],
 ): Service => ({
   metadata: { name, namespace },
   spec: { clusterIP, ports },

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { BoardReader, BoardWriter, createBoard, UnknownThreadError } from "../../../src/shared/queue/board.js";
+import { BoardReader, BoardWriter, createBoard } from "../../../src/shared/queue/board.js";
 import type { ThreadSnapshot } from "../../../src/shared/queue/board.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import type { Job } from "./fixtures/thread.js";
@@ -78,7 +78,7 @@ describe("thread board", () => {
   });
 
   test("refuses unknown and repeated names", () => {
-    assert.throws(() => new BoardWriter(createBoard(["main"]), "pleg", systemClock), UnknownThreadError);
+    assert.throws(() => new BoardWriter(createBoard(["main"]), "pleg", systemClock), { name: "UnknownThreadError" });
     assert.throws(() => new BoardReader(createBoard(["main"]), systemClock).ageMs("pleg"), /no slot for pleg/);
     assert.throws(() => createBoard(["a", "a"]), RangeError);
   });

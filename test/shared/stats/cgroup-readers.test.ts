@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { keyed, oneNumber } from "../../../src/shared/stats/kernel-file.js";
 import { BlkioReader } from "../../../src/shared/stats/cgroup/blkio.js";
-import { NO_PRESSURE, parsePressure } from "../../../src/shared/stats/cgroup/pressure.js";
+import { NO_PRESSURES, parsePressure } from "../../../src/shared/stats/cgroup/pressure.js";
 import { cgroupReaderV1 } from "../../../src/shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../src/shared/stats/cgroup/v2.js";
 import { KernelTree } from "./tree.js";
@@ -140,7 +140,7 @@ describe("cgroup v1", () => {
     equal(reader.exists("/q"), false);
     equal(reader.cpu("/q"), undefined);
     equal(reader.memory("/q"), undefined);
-    deepEqual(reader.pressure("/p").io, NO_PRESSURE);
+    deepEqual(reader.pressure("/p").io, NO_PRESSURES.io);
   });
 
   test("without swap accounting there is no swap limit, and its files are asked for once", () => {
@@ -272,8 +272,8 @@ describe("cgroup v2", () => {
       some: { avg10: 1.5, avg60: 2, avg300: 3, total: 400 },
       full: { avg10: 0, avg60: 0, avg300: 0, total: 0 },
     });
-    deepEqual(memory, NO_PRESSURE);
-    deepEqual(parsePressure(""), NO_PRESSURE);
+    deepEqual(memory, NO_PRESSURES.io);
+    deepEqual(parsePressure(""), NO_PRESSURES.io);
   });
 });
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { ExecProbes, RuntimeSilentError } from "../../../src/workers/prober/exec.js";
+import { ExecProbes } from "../../../src/workers/prober/exec.js";
 import { ProbeDeadline } from "../../../src/workers/prober/probe-deadline.js";
 import { StallMeter } from "../../../src/workers/prober/stall-meter.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
@@ -46,7 +46,7 @@ describe("an ExecSync without an answer", () => {
     await run;
     // Over the same connection: had the first been cancelled, the runtime would know by the time it sees this one.
     using late = new ProbeDeadline(systemClock, new StallMeter(systemClock), 200, new AbortController().signal);
-    await assert.rejects(exec.run(ACTION, "other", 1000, late), RuntimeSilentError);
+    await assert.rejects(exec.run(ACTION, "other", 1000, late), { name: "RuntimeSilentError" });
     await waitFor(() => calls()[1]?.code === "CANCELLED", {
       what: "the one that is late to be cancelled",
       timeoutMs: PATIENCE_MS,

@@ -1,28 +1,13 @@
 // The response of /configz: the effective configuration in upstream's shape, and on request the origin of every value.
 // Upstream shows staticPodURLHeader; here secrets are masked.
 import type { EffectiveConfig } from "./effective.js";
-import type { Origin } from "./tree.js";
 
-export interface Configz {
-  readonly kubeletconfig: Record<string, unknown>;
-}
-
-export interface ConfigzWithOrigins extends Configz {
-  /** By path: "maxPods", "evictionHard[memory.available]", "registerWithTaints[0].effect". */
-  readonly origins: Record<string, Origin>;
-}
-
-export function configzBody(config: EffectiveConfig): Configz {
-  return { kubeletconfig: config.toMaskedObject() };
-}
-
-/** GET /configz?origin=1 */
-export function configzBodyWithOrigins(config: EffectiveConfig): ConfigzWithOrigins {
-  const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, node.origin]));
-  return { ...configzBody(config), origins };
-}
-
-/** Both responses as JSON text. */
+/**
+ * Both responses as JSON text: of GET /configz, and of GET /configz?origin=1 with the origin of each path: "maxPods",
+ * "evictionHard[memory.available]", "registerWithTaints[0].effect".
+ */
 export function configzBodies(config: EffectiveConfig): { plain: string; withOrigins: string } {
-  return { plain: JSON.stringify(configzBody(config)), withOrigins: JSON.stringify(configzBodyWithOrigins(config)) };
+  const kubeletconfig = config.toMaskedObject();
+  const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, node.origin]));
+  return { plain: JSON.stringify({ kubeletconfig }), withOrigins: JSON.stringify({ kubeletconfig, origins }) };
 }

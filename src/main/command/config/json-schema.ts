@@ -6,7 +6,7 @@ import { type FieldPath, FIELDS, type Field } from "./fields.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { CONFIG_MEMBERS, isFieldPath, type Member, type ScalarType, type Shape } from "./shape.js";
 import { flagsOf } from "../flags/table.js";
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 const DURATION = "^[-+]?(0|((\\d+(\\.\\d*)?|\\.\\d+)(ns|us|µs|μs|ms|s|m|h))+)$";
 const QUANTITY = "^[+-]?(\\d+\\.?\\d*|\\.\\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\\d+)?$";
@@ -33,7 +33,7 @@ const ENUMS = new Map<FieldPath, readonly string[]>([
   ],
 ]);
 
-export function configSchema(): JsonSchema {
+function configSchema(): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "KubeletConfiguration",

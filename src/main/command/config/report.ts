@@ -43,7 +43,7 @@ export function reportLines(problems: readonly Problem[], files: readonly string
     .map(({ problem }) => problemText(problem));
 }
 
-/** "/etc/k.yaml:7:3: maxPods: …", "--max-pods: …", "port (default): …". */
+/** "/etc/k.yaml:7:3: maxPods: …", "--max-pods: …", "port (default): …". @internal */
 export function problemText({ path, message, origin }: Problem): string {
   switch (origin.kind) {
     case "file":

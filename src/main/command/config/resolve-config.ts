@@ -114,7 +114,7 @@ function gatesOf(tree: MapNode): Record<string, boolean> {
 
 const EXTENSION = /\.conf$/;
 
-/** `files`: paths of all files below the directory, relative to it, with "/" between the parts. */
+/** `files`: paths of all files below the directory, relative to it, with "/" between the parts. @internal */
 export function dropInOrder(files: readonly string[]): string[] {
   return files
     .filter((file) => EXTENSION.test(file))

@@ -92,7 +92,7 @@ function split(path: string): [parent: string, key: string] {
 // Puts one source over another as JSON merge patch has it (RFC 7386), which is upstream's way with drop-ins: maps merge
 // key by key, anything else is replaced whole, null removes. Every value keeps its own origin.
 
-/** `patch` over `target`. Without nulls in the patches, merging is associative. */
+/** `patch` over `target`. Without nulls in the patches, merging is associative. @internal */
 export function merge(target: Tree | undefined, patch: Tree): Tree {
   if (patch.kind !== "map") return patch;
   return mergeMaps(target?.kind === "map" ? target : undefined, patch);

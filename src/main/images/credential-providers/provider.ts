@@ -93,7 +93,7 @@ export class CredentialProvider {
 // The cache key of a plugin's answer, and the key of shared plugin runs: image, registry or global, and the service
 // account of the token. No key contains a token.
 
-/** Credentials for another account, other annotations, or (Token) another token have another key. */
+/** Credentials for another account, other annotations, or (Token) another token have another key. @internal */
 export function cacheKey(
   type: CacheKeyType,
   { image, identity }: PluginQuestion,

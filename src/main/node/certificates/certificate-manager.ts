@@ -163,12 +163,12 @@ export class CertificateManager {
   }
 }
 
-/** 70 to 90 % of the certificate's validity, milliseconds since the epoch. */
+/** 70 to 90 % of the certificate's validity, milliseconds since the epoch. @internal */
 export function rotationTime({ notBefore, notAfter }: DescribedCertificate, random: number): number {
   return notBefore + (notAfter - notBefore) * (0.7 + 0.2 * random);
 }
 
-/** The certificate carries every name that is wanted. */
+/** The certificate carries every name that is wanted. @internal */
 export function serves(held: DescribedCertificate, subject: CertificateSubject): boolean {
   const has = (have: readonly string[], want: readonly string[] = []): boolean =>
     want.every((name) => have.includes(name));

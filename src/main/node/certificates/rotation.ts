@@ -67,7 +67,7 @@ function nodeSubject(nodeName: string): CertificateSubject {
   return { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] };
 }
 
-/** Undefined while the node has no address to serve at. */
+/** Undefined while the node has no address to serve at. @internal */
 export function servingSubject(
   nodeName: string,
   addresses: readonly NodeAddress[],

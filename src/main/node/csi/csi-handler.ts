@@ -123,7 +123,7 @@ export class CsiHandler implements PluginHandler {
 
 // Selects the CSI version for a driver: the highest 1.x version that the driver supports.
 
-/** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined if the text is not a version. */
+/** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined if the text is not a version. @internal */
 export function parseVersion(text: string): number[] | undefined {
   const match = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text);
   return match?.slice(1).map(Number);
@@ -137,7 +137,7 @@ function compareVersions(a: readonly number[], b: readonly number[]): number {
   return 0;
 }
 
-/** @throws PluginRefusedError */
+/** @throws PluginRefusedError @internal */
 export function bestVersion(driver: string, offered: readonly string[]): string {
   const parsed = offered.flatMap((text) => {
     const version = parseVersion(text);

@@ -91,7 +91,7 @@ interface PluginLabels {
   program?: typeof run;
 }
 
-/** Never rejects: without the label only plugins in unprivileged containers fail. */
+/** Never rejects: without the label only plugins in unprivileged containers fail. @internal */
 export async function labelPluginFolders({
   rootDir,
   log,

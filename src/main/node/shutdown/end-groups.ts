@@ -32,18 +32,18 @@ export async function endByGroup(groups: readonly ShutdownGroup[], deps: EndGrou
   }
 }
 
-/** The group of the highest priority that is not above the pod's; of a pod below all, the lowest. */
+/** The group of the highest priority that is not above the pod's; of a pod below all, the lowest. @internal */
 export function groupOf(pod: Pod, groups: readonly ShutdownGroup[]): ShutdownGroup | undefined {
   const priority = shutdownPriority(pod);
   return groups.findLast((group) => group.priority <= priority) ?? groups[0];
 }
 
-/** A static pod is critical, unless its manifest sets a priority. */
+/** A static pod is critical, unless its manifest sets a priority. @internal */
 export function shutdownPriority(pod: Pod): number {
   return pod.spec.priority ?? (isStaticPod(pod) ? CRITICAL_PRIORITY : 0);
 }
 
-/** A shorter grace of the pod's own stays. */
+/** A shorter grace of the pod's own stays. @internal */
 export function graceOf(pod: Pod, group: ShutdownGroup): number {
   return Math.min(pod.spec.terminationGracePeriodSeconds ?? Infinity, group.seconds);
 }

@@ -159,6 +159,7 @@ interface Checkpoint {
 /** By pod UID. */
 type ResourceEntries = ReadonlyMap<string, PodResources>;
 
+/** @internal */
 export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
   const pods = [...entries].map(([uid, { containers, pod }]) => [
     uid,
@@ -168,7 +169,7 @@ export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
   return { data, checksum: checksumOf(data) };
 }
 
-/** Throws if the value is not a checkpoint, or if its checksum does not match. */
+/** Throws if the value is not a checkpoint, or if its checksum does not match. @internal */
 export function decodeCheckpoint(value: unknown): Map<string, PodResources> {
   if (!isRecord(value) || typeof value["data"] !== "string") throw new Error("not a checkpoint of pod resources");
   const { data, checksum } = value;

@@ -157,7 +157,7 @@ const NO_LIMIT = "-1";
 /** The kernel shows no limit as its largest number of pages, small or huge. */
 const SHOWN_AS_NO_LIMIT = 1n << 62n;
 
-/** In the order to write them: the period before the quota it bounds. */
+/** In the order to write them: the period before the quota it bounds. @internal */
 export function v1Writes(limits: CgroupLimits): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
   const add = (controller: string, file: string, value: bigint | undefined): void => {
@@ -187,7 +187,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   "pids.max": "max",
 };
 
-/** Would a cgroup made this moment already have the value? */
+/** Would a cgroup made this moment already have the value? @internal */
 export function isKernelDefault(write: CgroupWrite): boolean {
   return DEFAULTS[write.file] === write.value || (isBytes(write.file) && write.value === NO_LIMIT);
 }
@@ -196,7 +196,7 @@ function isBytes(file: string): boolean {
   return file.endsWith("limit_in_bytes");
 }
 
-/** Byte values are kept in whole pages. */
+/** Byte values are kept in whole pages. @internal */
 export function sameValue(write: CgroupWrite, current: string | undefined, pageSize: bigint): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
   if (!isBytes(write.file) || !/^\d+$/.test(current)) return false;

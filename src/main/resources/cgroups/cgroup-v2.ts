@@ -93,6 +93,7 @@ async function handDown(directory: string, onRefused: files.OnRefused): Promise<
 
 // CgroupLimits as cgroup v2 files.
 
+/** @internal */
 export function v2Writes(limits: CgroupLimits): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
   const add = (controller: string, file: string, value: string): void => {
@@ -123,11 +124,12 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   "pids.max": "max",
 };
 
+/** @internal */
 export function isKernelDefaultV2(write: CgroupWrite): boolean {
   return DEFAULTS[write.file] === write.value || (write.file.startsWith("hugetlb.") && write.value === "max");
 }
 
-/** Byte values are kept in whole pages. */
+/** Byte values are kept in whole pages. @internal */
 export function sameValueV2(write: CgroupWrite, current: string | undefined, pageSize: bigint): boolean {
   if (current === undefined || current === write.value) return current !== undefined;
   const bytes = write.file.startsWith("memory.") || write.file.startsWith("hugetlb.");

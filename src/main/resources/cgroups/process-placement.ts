@@ -29,7 +29,7 @@ export interface ProcessPlacementOptions {
 }
 
 /** systemCgroups names the root of all cgroups, where the processes are already. */
-export class SystemCgroupsRootError extends Error {
+class SystemCgroupsRootError extends Error {
   override readonly name = "SystemCgroupsRootError";
   readonly code = "SYSTEM_CGROUPS_ROOT";
   constructor() {

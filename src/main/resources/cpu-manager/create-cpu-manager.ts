@@ -89,7 +89,7 @@ interface CpuReservation {
   milliCpu: bigint;
 }
 
-/** @throws CpuPolicyError when nothing is reserved, or more than there is */
+/** @throws CpuPolicyError when nothing is reserved, or more than there is @internal */
 export function reservedCpus(topology: CpuTopology, { cpus, milliCpu }: CpuReservation): CpuSet {
   if (cpus.length > 0) {
     const absent = without(cpus, topology.all);

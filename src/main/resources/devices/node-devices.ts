@@ -165,6 +165,7 @@ const MODE = 0o750;
 /** Tells plugins' authors that plugins_registry is the newer way; upstream makes it too. */
 const DEPRECATION = "DEPRECATION";
 
+/** @internal */
 export async function preparePluginDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: MODE });
   const entries = await readdir(directory, { withFileTypes: true });

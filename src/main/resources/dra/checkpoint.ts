@@ -9,7 +9,7 @@ const KIND = "DRACheckpoint";
 const API_VERSION = "checkpoint.dra.kubelet.k8s.io/v1";
 
 /** The file is not a checkpoint, or is damaged. */
-export class ClaimCheckpointError extends Error {
+class ClaimCheckpointError extends Error {
   override readonly name = "ClaimCheckpointError";
 }
 

@@ -9,7 +9,7 @@ export interface ClaimRef {
 }
 
 /** By UID of the claim. `error` not empty: that claim failed. */
-export interface PreparedClaim {
+interface PreparedClaim {
   error: string;
   devices: readonly PreparedDevice[];
 }

@@ -11,7 +11,7 @@ import { DRA_SERVICES, type DraService, type DriverClient } from "./driver-port.
 const WIPE_DELAY_MS = 30_000;
 
 /** A claim needs a driver that has no plugin on this node. */
-export class DriverNotRegisteredError extends Error {
+class DriverNotRegisteredError extends Error {
   override readonly name = "DriverNotRegisteredError";
   constructor(readonly driver: string) {
     super(`DRA driver ${driver} is not registered`);

@@ -207,6 +207,7 @@ function refusalOf(error: unknown): Refusal {
 /**
  * Joins the grants of several resource managers to one container into one. Each field belongs to one manager.
  * If two set the same environment variable or annotation, the manager that comes first wins.
+ * @internal
  */
 export function joinGrants(grants: readonly ContainerGrant[]): ContainerGrant {
   const [only] = grants;

@@ -16,7 +16,7 @@ export interface ReservationSettings extends EvictionReserveSettings {
 }
 
 /** reservedMemory does not go with this machine or with the other reservations. The kubelet does not start. */
-export class MemoryReservationError extends Error {
+class MemoryReservationError extends Error {
   override readonly name = "MemoryReservationError";
   readonly code = "MEMORY_RESERVATION";
 }

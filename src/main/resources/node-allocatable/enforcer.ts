@@ -11,7 +11,7 @@ import type { Enforcement, ReservedCgroup } from "./enforcement.js";
 const AGAIN_MS = 60_000;
 
 /** A cgroup of enforceNodeAllocatable can't be held to its share. */
-export class ReservedCgroupError extends Error {
+class ReservedCgroupError extends Error {
   override readonly name = "ReservedCgroupError";
   readonly code = "RESERVED_CGROUP";
 }

@@ -33,7 +33,7 @@ export function evictionSetAside({
 }
 
 /** More is set aside than the node has. */
-export class NodeReservationError extends Error {
+class NodeReservationError extends Error {
   override readonly name = "NodeReservationError";
   readonly code = "NODE_RESERVATION";
   constructor(problems: readonly string[]) {

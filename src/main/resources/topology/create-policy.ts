@@ -15,7 +15,7 @@ export interface TopologySettings {
 }
 
 /** The machine has more NUMA nodes than the policy may consider. */
-export class TooManyNumaNodesError extends Error {
+class TooManyNumaNodesError extends Error {
   override readonly name = "TooManyNumaNodesError";
   readonly code = "TOO_MANY_NUMA_NODES";
   constructor(policy: string, has: number, most: number) {

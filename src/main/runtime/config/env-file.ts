@@ -2,7 +2,7 @@
 // https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-via-file/
 
 /** A line that is neither a variable, a comment nor blank. */
-export class EnvFileError extends Error {
+class EnvFileError extends Error {
   override readonly name = "EnvFileError";
 }
 

@@ -62,13 +62,14 @@ const hostOf = (url: URL): string => (url.port === "" ? `${url.hostname}:443` : 
 
 type Headers = ReadonlyMap<string, string[]>;
 
-/** "kube-lifecycle/1.36" from "v1.36.0". */
+/** "kube-lifecycle/1.36" from "v1.36.0". @internal */
 export function userAgent(kubernetesVersion: string): string {
   return `kube-lifecycle/${/^v?(\d+\.\d+)/.exec(kubernetesVersion)?.[1] ?? ""}`;
 }
 
 /**
  * Headers in the order in which they were given, with the two standard ones; an empty Accept removes the standard one.
+ * @internal
  */
 export function hookHeaders(action: HTTPGetAction, kubernetesVersion: string): Headers {
   const headers = new Map<string, string[]>();
@@ -85,6 +86,7 @@ export function hookHeaders(action: HTTPGetAction, kubernetesVersion: string): H
   return headers;
 }
 
+/** @internal */
 export function hookUrl(action: HTTPGetAction, host: string, port: number): URL {
   const scheme = (action.scheme ?? "HTTP").toLowerCase();
   const path = action.path ?? "";
@@ -93,7 +95,7 @@ export function hookUrl(action: HTTPGetAction, host: string, port: number): URL 
   );
 }
 
-/** A number, a number as text, or the name of one of the container's ports. */
+/** A number, a number as text, or the name of one of the container's ports. @internal */
 export function portOf({ port }: HTTPGetAction, container: Container): number {
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
   const found = typeof port === "number" ? port : /^\d+$/.test(port) ? Number(port) : named;

@@ -87,6 +87,7 @@ const PATIENCE_MS = 10_000;
 /**
  * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself, and
  * is cancelled PATIENCE_MS later should it still be there.
+ * @internal
  */
 export function letGoOnAbort<T>(
   clock: Pick<Clock, "after">,

@@ -12,6 +12,7 @@ import type { BadMark, Pointer, Trial } from "./meta.js";
 /** Number of starts that may end during the trial; the next start uses the last known good configuration. */
 const MAX_TRIAL_STARTS = 3;
 
+/** @internal */
 export interface Known {
   readonly assigned?: Pointer | undefined;
   /** The configuration of the last kubelet. */

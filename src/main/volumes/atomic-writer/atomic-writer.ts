@@ -22,7 +22,7 @@ const DIRECTORY_MODE = 0o755;
 const UNCHANGED = 2 ** 32 - 1;
 const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 
-/** In order. Each is named when it is done; tests end the writer there. */
+/** In order. Each is named when it is done; tests end the writer there. @internal */
 export const WRITE_STEPS = ["directory", "files", "ownership", "link", "swap", "visible", "tidy"] as const;
 type WriteStep = (typeof WRITE_STEPS)[number];
 
@@ -182,7 +182,7 @@ function directoryName(now: Date): string {
 
 let known: Promise<number | undefined> | undefined;
 
-/** True if new files with this mode get the whole mode. False also if the umask cannot be read. */
+/** True if new files with this mode get the whole mode. False also if the umask cannot be read. @internal */
 export async function keptByUmask(mode: number): Promise<boolean> {
   known ??= readUmask();
   const umask = await known;

@@ -54,6 +54,7 @@ export async function detach(
   }
 }
 
+/** @internal */
 export function nextDelay(delayMs: number): number {
   return delayMs < SLOW_FROM_MS ? Math.min(delayMs * 2, SLOW_FROM_MS) : Math.min(delayMs * 1.05, LONGEST_MS);
 }

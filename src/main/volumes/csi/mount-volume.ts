@@ -206,7 +206,7 @@ export class CsiMounts {
   }
 }
 
-/** Whether the volume's files get the pod's fsGroup, by the driver's fsGroupPolicy. */
+/** Whether the volume's files get the pod's fsGroup, by the driver's fsGroupPolicy. @internal */
 export function takesFsGroup(spec: DriverSpec | undefined, volume: CsiVolume): boolean {
   if (volume.readOnly) return false;
   switch (spec?.fsGroupPolicy ?? "ReadWriteOnceWithFSType") {

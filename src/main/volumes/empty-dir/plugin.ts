@@ -116,11 +116,12 @@ async function exists(path: string): Promise<boolean> {
 
 const ANY = "HugePages";
 
+/** @internal */
 export function isHugePages(medium: string): boolean {
   return medium === ANY || medium.startsWith(`${ANY}-`);
 }
 
-/** Returns the page size in bytes, or the problem as text. */
+/** Returns the page size in bytes, or the problem as text. @internal */
 export function hugePageSize(pod: Pod, medium: string): { bytes: bigint } | { problem: string } {
   const sizes = [...sizesOf(pod)];
   if (medium !== ANY) {

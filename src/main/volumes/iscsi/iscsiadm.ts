@@ -153,7 +153,7 @@ export class Iscsiadm {
   }
 }
 
-/** Of "iface.transport_name = tcp" lines. */
+/** Of "iface.transport_name = tcp" lines. @internal */
 export function readIface(text: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const line of text.split("\n")) {

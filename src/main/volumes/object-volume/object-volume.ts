@@ -175,7 +175,10 @@ interface Nested {
 /** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
 const known = new WeakMap<Pod["spec"], Nested>();
 
-/** Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards */
+/**
+ * Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards
+ * @internal
+ */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
   const nested = known.get(spec) ?? nestedOf(spec);
   known.set(spec, nested);

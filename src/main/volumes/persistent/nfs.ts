@@ -7,7 +7,7 @@ import type { mountByProgram } from "./program-mount.js";
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 
 /** The source of an NFS volume is invalid for the mount helper. */
-export class NfsSourceError extends Error {
+class NfsSourceError extends Error {
   override readonly name = "NfsSourceError";
 }
 

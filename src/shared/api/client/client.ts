@@ -43,7 +43,7 @@ const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
 };
 
 /** The calls that one user of the API server may make. */
-export interface ClientLimits {
+interface ClientLimits {
   /** Requests per second; 0: client-go's 5; below 0: no limit. A watch counts once. */
   qps?: number;
   /** 0: client-go's 10. */

@@ -24,7 +24,7 @@ const REFUSALS = 3;
 /** Status codes of servers or proxies that cannot stream a list. */
 const NO_STREAM = new Set([400, 405, 406, 415, 422]);
 
-export interface ObjectEvent<T> {
+interface ObjectEvent<T> {
   type: "ADDED" | "MODIFIED" | "DELETED";
   object: T;
 }

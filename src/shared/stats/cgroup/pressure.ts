@@ -5,7 +5,7 @@ import type { CgroupPressure, Pressure, PressureData } from "../cgroup-figures.j
 
 const CALM: PressureData = { total: 0, avg10: 0, avg60: 0, avg300: 0 };
 /** Shown if the kernel reports nothing, as in upstream. */
-export const NO_PRESSURE: Pressure = { full: CALM, some: CALM };
+const NO_PRESSURE: Pressure = { full: CALM, some: CALM };
 export const NO_PRESSURES: CgroupPressure = { cpu: NO_PRESSURE, memory: NO_PRESSURE, io: NO_PRESSURE };
 
 export function parsePressure(text: string | undefined): Pressure {

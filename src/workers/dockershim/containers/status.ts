@@ -12,7 +12,7 @@ import { nanosOf } from "../engine/times.js";
 import { criMounts } from "./mounts.js";
 import { criResources } from "./resources.js";
 
-/** `docker ps` and `docker inspect` use the same words. */
+/** `docker ps` and `docker inspect` use the same words. @internal */
 export function stateOf(state: string): ContainerState {
   switch (state) {
     case "created":

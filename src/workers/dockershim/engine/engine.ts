@@ -90,13 +90,13 @@ export class Engine {
   }
 }
 
-/** The newest version that both sides have; undefined: there is none. */
+/** The newest version that both sides have; undefined: there is none. @internal */
 export function commonVersion(newest: ApiVersion, oldest: ApiVersion): ApiVersion | undefined {
   const version = isBelow(newest, NEWEST_API) ? newest : NEWEST_API;
   return isBelow(version, OLDEST_API) || isBelow(version, oldest) ? undefined : version;
 }
 
-/** @throws Fault for an endpoint that is neither unix:// nor tcp:// */
+/** @throws Fault for an endpoint that is neither unix:// nor tcp:// @internal */
 export function addressOf(endpoint: string): Docker.DockerOptions {
   if (endpoint.startsWith("unix://")) return { socketPath: endpoint.slice("unix://".length) };
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;

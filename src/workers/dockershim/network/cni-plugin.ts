@@ -68,7 +68,7 @@ export async function runPlugin(run: PluginRun, { binDirs, clock }: PluginDeps, 
   }
 }
 
-/** Pure: the configuration with what belongs to this run. */
+/** Pure: the configuration with what belongs to this run. @internal */
 export function pluginInput({ network, plugin, attachment, prevResult }: PluginRun): Record<string, unknown> {
   const { capabilities: declared, ...config } = plugin;
   const wanted = isObject(declared) ? declared : {};

@@ -65,7 +65,7 @@ interface DockerPorts {
   bindings: Record<string, { HostIp: string; HostPort: string }[]>;
 }
 
-/** Ports without a host port need no binding. */
+/** Ports without a host port need no binding. @internal */
 export function dockerPorts(mappings: readonly PortMapping[]): DockerPorts {
   const ports: DockerPorts = { exposed: {}, bindings: {} };
   for (const { containerPort, hostPort, hostIp, protocol } of mappings) {

@@ -114,7 +114,7 @@ function checkpointOf(config: PodSandboxConfig, nowNanos: bigint): Checkpoint {
   };
 }
 
-/** resolv.conf(5). The sandbox's file is that of all containers of the pod. */
+/** resolv.conf(5). The sandbox's file is that of all containers of the pod. @internal */
 export function resolvConf({ servers, searches, options }: DNSConfig): string {
   return [
     ...(searches.length > 0 ? [`search ${searches.join(" ")}`] : []),

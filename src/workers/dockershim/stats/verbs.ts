@@ -78,7 +78,7 @@ async function sampleOf({ engine }: Shim, id: string, signal: AbortSignal): Prom
   }
 }
 
-export interface StatsContext {
+interface StatsContext {
   /** Nanoseconds since the epoch. */
   now: bigint;
   /** The Engine's root directory. */
@@ -86,7 +86,7 @@ export interface StatsContext {
   layerBytes: number;
 }
 
-/** Pure. The names of memory's parts are those of cgroup v1 or v2. */
+/** Pure. The names of memory's parts are those of cgroup v1 or v2. @internal */
 export function criStats(
   { id, metadata, labels, annotations }: Container,
   sample: Sample,
@@ -127,7 +127,7 @@ export function criStats(
 }
 
 /** The members that count; a container that exits during the sample has none of them. */
-export interface Sample {
+interface Sample {
   cpu_stats?: { cpu_usage?: { total_usage?: number } };
   memory_stats?: { usage?: number; stats?: object };
 }

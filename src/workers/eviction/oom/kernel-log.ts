@@ -4,7 +4,7 @@
 // reported as lost, and the next ones are read.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-export interface KernelLine {
+interface KernelLine {
   /** Since boot, µs. */
   at: number;
   text: string;
@@ -85,6 +85,7 @@ export class KernelLog implements Disposable {
 /**
  * "6,1234,26321655232,-;text" and rows of properties beneath. undefined: not a message of the kernel; a process that
  * may write to the log cannot use the kernel's facility (0).
+ * @internal
  */
 export function parseKernelRecord(record: string): KernelLine | undefined {
   const [, priority, at, text] = /^(\d+),\d+,(\d+),[^;\n]*;([^\n]*)/.exec(record) ?? [];

@@ -105,7 +105,10 @@ const CONTAINER_ID = /[0-9a-f]{64}/;
 /** The UID in the directory name of a pod that was removed meanwhile; other directories may begin with "pod", too. */
 const POD_UID = /^[0-9a-f-]{32,36}$/;
 
-/** `known`: the pods of this node; of pods within pods the one meant is ours. The container may be its pod's sandbox. */
+/**
+ * `known`: the pods of this node; of pods within pods the one meant is ours. The container may be its pod's sandbox.
+ * @internal
+ */
 export function ownerOf(path: string, known: (uid: string) => boolean): Owner {
   const elements = path.split("/");
   const pods = elements.flatMap((element, index) => {

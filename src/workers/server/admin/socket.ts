@@ -47,7 +47,7 @@ export async function bindSocket(server: Server, path: string, group: string): P
   }
 }
 
-/** @throws AdminSocketError when the machine has no such group */
+/** @throws AdminSocketError when the machine has no such group @internal */
 export async function gidOf(group: string, file = "/etc/group"): Promise<number> {
   if (/^\d{1,9}$/.test(group)) return Number(group);
   for (const line of (await readFile(file, "utf8")).split("\n")) {

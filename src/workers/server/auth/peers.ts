@@ -57,7 +57,7 @@ export type CertificateClaim =
 
 const NONE: CertificateClaim = { kind: "none" };
 
-/** @param now milliseconds since the epoch */
+/** @param now milliseconds since the epoch @internal */
 export function certificateClaim(peer: TlsPeer, now: number): CertificateClaim {
   const certificate = peer.getPeerCertificate();
   // Without a certificate Node returns an empty object.

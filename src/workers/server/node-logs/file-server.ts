@@ -123,7 +123,7 @@ async function* after(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): Async
   }
 }
 
-/** [start, end) of one range; several, or none that can be read, mean the whole file. */
+/** [start, end) of one range; several, or none that can be read, mean the whole file. @internal */
 export function rangeOf(header: string | undefined, size: number): [number, number] | "outside" | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
   if (match === null) return undefined;

@@ -48,6 +48,7 @@ export async function* serviceLogs(
   }
 }
 
+/** @internal */
 export function journalArguments(services: readonly string[], options: NodeLogOptions): string[] {
   const { sinceTime, untilTime, tailLines, pattern, boot } = options;
   return [

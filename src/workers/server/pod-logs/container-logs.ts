@@ -154,7 +154,7 @@ class NoLogError extends Error {
   override readonly name = "NoLogError";
 }
 
-/** The run's number, which names its file. @throws NoLogError */
+/** The run's number, which names its file. @throws NoLogError @internal */
 export function runOf(pod: string, name: string, status: ApiContainerStatus | undefined, previous: boolean): number {
   const container = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod)}`;
   if (status === undefined) throw new NoLogError(`${container} is not available`);

@@ -25,7 +25,7 @@ export function readDiskCounters(read: ReadText): DiskCounters[] {
   return parseDiskstats(read("/proc/diskstats") ?? "");
 }
 
-/** Lines "8 1 sda1 40 0 280 223 7 0 22 108 0 330 330 …". */
+/** Lines "8 1 sda1 40 0 280 223 7 0 22 108 0 330 330 …". @internal */
 export function parseDiskstats(text: string): DiskCounters[] {
   return text.split("\n").flatMap((line) => {
     const [major = "", minor = "", name = "", ...words] = line.trim().split(/\s+/);

@@ -7,9 +7,9 @@ import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Feed } from "./feed.js";
 
 /** A reader that has not taken a byte for so long is disconnected. */
-export const STALLED_MS = 30_000;
+const STALLED_MS = 30_000;
 /** The browser connects again then, and its rights are checked again. */
-export const LONGEST_MS = 10 * 60_000;
+const LONGEST_MS = 10 * 60_000;
 const SILENT_MS = 15_000;
 const CHECK_MS = 5000;
 /** Characters of one message. */

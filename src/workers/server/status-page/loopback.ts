@@ -24,6 +24,7 @@ export function loopbackListener(routes: readonly Route[], port: number, clock: 
   });
 }
 
+/** @internal */
 export function loopbackHandler(routes: readonly Route[], log: Logger): RequestListener {
   const toPage: Route = {
     path: "/",

@@ -11,7 +11,7 @@ import type { Feed } from "./feed.js";
 import { LiveStream } from "./live-stream.js";
 
 /** Open streams on all ports together: more pages than people look at. */
-export const MAX_STREAMS = 64;
+const MAX_STREAMS = 64;
 /** Seconds. */
 const RETRY_AFTER = "10";
 

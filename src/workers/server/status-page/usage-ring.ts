@@ -113,7 +113,7 @@ export class UsageRing {
   }
 }
 
-/** The first line of /proc/stat: user nice system idle iowait irq softirq steal. proc_stat(5) */
+/** The first line of /proc/stat: user nice system idle iowait irq softirq steal. proc_stat(5) @internal */
 export function cpuTimes(stat: string): CpuTimes {
   const [, ...fields] = (stat.split("\n", 1)[0] ?? "").split(/ +/);
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields.map(Number);

@@ -65,7 +65,7 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
   };
 }
 
-/** Always for the tag ":latest" or none at all, unless a digest pins the image; else IfNotPresent. */
+/** Always for the tag ":latest" or none at all, unless a digest pins the image; else IfNotPresent. @internal */
 export function pullPolicyOf(image: string): PullPolicy {
   if (image.includes("@")) return "IfNotPresent";
   const name = image.slice(image.lastIndexOf("/") + 1);

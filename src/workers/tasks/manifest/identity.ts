@@ -87,7 +87,7 @@ function withToleration(tolerations: readonly Toleration[]): Toleration[] {
 const SMALL = 0x13b;
 const WORD = 0x100000000;
 
-/** The hash of the UTF-8 bytes of `parts`, one after the other, as 32 lower-case hex digits. */
+/** The hash of the UTF-8 bytes of `parts`, one after the other, as 32 lower-case hex digits. @internal */
 export function fnv128(...parts: string[]): string {
   // Offset basis 6c62272e 07bb0142 62b82175 6295c58d, most significant limb first.
   let a = 0x6c62272e;

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { configSchema, configSchemaText, type JsonSchema } from "../../../../src/main/command/config/json-schema.js";
+import { configSchemaText } from "../../../../src/main/command/config/json-schema.js";
 import { FIELD_ROWS } from "../../../../src/main/command/config/shape.js";
 import { resolveSources } from "../../../support/config-kit.js";
 
@@ -12,6 +12,10 @@ test("the checked-in schema is made of today's table", () => {
   const file = readFileSync(join(PROJECT, "packaging/kubelet-config.schema.json"), "utf8");
   equal(file, configSchemaText(), "npm run build && node dist/packaging/make-config-schema.js");
 });
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const SCHEMA = JSON.parse(configSchemaText()) as JsonSchema;
 
 /** Violations of the schema's keywords in a value, by path. Implements only the keywords of our schema. */
 function faults(schema: JsonSchema, value: unknown, path = "$"): string[] {
@@ -100,7 +104,7 @@ shutdownGracePeriodByPodPriority: [{priority: 1, shutdownGracePeriodSeconds: 10}
 test("the effective configuration is valid by its schema", async () => {
   for (const file of ["", RICH]) {
     const { config } = await resolveSources({ file });
-    deepEqual(faults(configSchema(), config.toObject()), []);
+    deepEqual(faults(SCHEMA, config.toObject()), []);
   }
 });
 
@@ -118,12 +122,12 @@ test("an object of another kind is invalid", () => {
     [{ ...head, registerWithTaints: [{ efect: "" }] }, ["$.registerWithTaints[0].efect: unknown"]],
     [{ ...head, authentication: { webhook: { cacheTTL: 5 } } }, ["$.authentication.webhook.cacheTTL: type"]],
   ];
-  for (const [value, expected] of table) deepEqual(faults(configSchema(), value), expected);
+  for (const [value, expected] of table) deepEqual(faults(SCHEMA, value), expected);
 });
 
 test("every field is described, and its default is valid", () => {
   for (const [path, field] of FIELD_ROWS) {
-    let schema = configSchema();
+    let schema = SCHEMA;
     for (const name of path.split(".")) schema = (schema["properties"] as Record<string, JsonSchema>)[name] ?? {};
     ok(
       typeof schema["description"] === "string" && !schema["description"].includes("--") === (path !== "runOnce"),

@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, test, type TestContext } from "node:test";
 import { Claims } from "../../../../src/main/resources/dra/claims.js";
 import { ClaimStore } from "../../../../src/main/resources/dra/claim-store.js";
-import type { ClaimRef, DriverClient, PreparedClaim } from "../../../../src/main/resources/dra/driver-port.js";
-import { DriverNotRegisteredError } from "../../../../src/main/resources/dra/drivers.js";
+import type { ClaimRef, DriverClient } from "../../../../src/main/resources/dra/driver-port.js";
 import type { ResourceClaim } from "../../../../src/shared/api/objects.js";
 import type { Pod, PodSpec } from "../../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../../src/shared/api/pod-status.js";
@@ -15,6 +14,8 @@ import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js
 const never = new AbortController().signal;
 const GPU = "gpu.example.com";
 
+type Reply = Awaited<ReturnType<DriverClient["prepare"]>> extends ReadonlyMap<string, infer Claim> ? Claim : never;
+
 class World {
   readonly calls: string[] = [];
   readonly objects = new Map<string, ResourceClaim>();
@@ -24,7 +25,7 @@ class World {
   /** Gate DRAExtendedResource. */
   extendedResources = true;
   /** By claim: what the driver replies. */
-  reply: (claim: ClaimRef) => PreparedClaim | undefined = ({ name }) => ({
+  reply: (claim: ClaimRef) => Reply | undefined = ({ name }) => ({
     error: "",
     devices: [{ pool: "p", device: name, requests: ["one"], cdiDevices: [`example.com/gpu=${name}`] }],
   });
@@ -38,7 +39,7 @@ class World {
     const store = new ClaimStore(this.rootDir, systemClock, keptLog().log);
     await store.load();
     const driver = (name: string): DriverClient => {
-      if (!this.registered) throw new DriverNotRegisteredError(name);
+      if (!this.registered) throw new Error(`DRA driver ${name} is not registered`);
       return {
         prepare: async (refs) => {
           this.calls.push(`prepare ${refs.map((ref) => ref.name).join()}`);

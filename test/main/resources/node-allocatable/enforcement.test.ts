@@ -8,7 +8,6 @@ import { evictionReserve, nodeCapacity } from "../../../../src/main/resources/no
 import { enforcementOf, pidCapacity } from "../../../../src/main/resources/node-allocatable/enforcement.js";
 import {
   checkReserved,
-  NodeReservationError,
   reservedOf,
   type ReservedSettings,
 } from "../../../../src/main/resources/node-allocatable/reserved.js";
@@ -94,7 +93,8 @@ test("more set aside than there is, thresholds included, is refused with every r
   assert.throws(
     () => check("901Mi", "4", 100n * MIB),
     (error) =>
-      error instanceof NodeReservationError &&
+      error instanceof Error &&
+      error.name === "NodeReservationError" &&
       error.message.includes(
         'resource "memory" has a reservation of 1001Mi but capacity of 1000Mi. Expected capacity >= reservation.',
       ) &&

@@ -1,7 +1,7 @@
 // The mount helper of NFS gets a source, never options that a pod's author wrote as one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NfsSourceError, NfsVolumes } from "../../../../src/main/volumes/persistent/nfs.js";
+import { NfsVolumes } from "../../../../src/main/volumes/persistent/nfs.js";
 import { temporaryRoot } from "../temporary-root.js";
 
 function request(server: string): Parameters<NfsVolumes["setUp"]>[0] {
@@ -15,7 +15,7 @@ test("An NFS server that begins with '-' is refused before the mount program run
     sources.push(source);
     return Promise.resolve();
   });
-  await assert.rejects(nfs.setUp(request("-osuid")), NfsSourceError);
+  await assert.rejects(nfs.setUp(request("-osuid")), { name: "NfsSourceError" });
   assert.deepEqual(sources, []);
   await nfs.setUp(request("files.example.org"));
   await assert.doesNotReject(nfs.setUp({ ...request("fd00::1"), name: "other" }));

@@ -1,6 +1,6 @@
 // Helpers for tests of the client: a log that is kept, a configuration for a test server, pods.
 import { systemClock, type Clock } from "../../../../src/shared/clock/clock.js";
-import { createApiClient, type ClientLimits, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
+import { createApiClient, type ConnectedClient } from "../../../../src/shared/api/client/client.js";
 import type { ClientConfig } from "../../../../src/shared/api/client/config.js";
 import type { ClientLog } from "../../../../src/shared/api/client/credentials/identity.js";
 import type { RestClientMetrics } from "../../../../src/shared/metrics/rest-client.js";
@@ -28,7 +28,7 @@ export interface Rig {
 
 export interface RigOptions extends Partial<ServerOptions> {
   config?: Partial<ClientConfig>;
-  limits?: ClientLimits;
+  limits?: Parameters<ConnectedClient["sharing"]>[0];
   clock?: Clock;
   metrics?: RestClientMetrics;
 }

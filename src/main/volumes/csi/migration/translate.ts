@@ -75,7 +75,7 @@ const BETA: Labels = {
   region: "failure-domain.beta.kubernetes.io/region",
 };
 
-/** The volume's node affinity comes before its labels. */
+/** The volume's node affinity comes before its labels. @internal */
 export function cloudAffinity(pv: PersistentVolume, cloud: Cloud): Affinity {
   const { zoneKey, regionKey } = cloud;
   let terms = pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];

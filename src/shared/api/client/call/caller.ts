@@ -181,7 +181,7 @@ function retryAfter({ status, headers }: WireResponse): number | undefined {
 // Spans of requests to the API server: from sending a request to the header of its answer, with upstream's name and attributes.
 // The API server gets the span's context in the header traceparent.
 
-/** @param send gets the headers to add; none while tracing is off */
+/** @param send gets the headers to add; none while tracing is off @internal */
 export function tracedRequest(
   method: string,
   url: string,

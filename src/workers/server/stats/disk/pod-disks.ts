@@ -166,7 +166,7 @@ function claimedVolume(
   return { ...fs, name: volume.name, pvcRef: { name: claim, namespace }, ...health };
 }
 
-/** The claim behind a volume. */
+/** The claim behind a volume. @internal */
 export function claimOf(podName: string, volume: Volume): string | undefined {
   if (volume.ephemeral !== undefined) return `${podName}-${volume.name}`;
   return volume.persistentVolumeClaim?.claimName;
@@ -189,7 +189,7 @@ const FAMILIES: ReadonlyMap<string, Member> = new Map([
 
 type ClaimFigures = FsFigures & { abnormal?: number };
 
-/** By "namespace/claim". */
+/** By "namespace/claim". @internal */
 export function claimFigures(snapshots: readonly MetricSnapshot[], at: number): Map<string, ClaimFigures> {
   const claims = new Map<string, ClaimFigures>();
   for (const { name, samples } of snapshots.flatMap(({ families }) => families)) {

@@ -4,7 +4,7 @@ import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
 import { type FsFigures, fsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
-export interface NodeFileSystem {
+interface NodeFileSystem {
   device: string;
   mountPoint: string;
 }
@@ -14,7 +14,7 @@ const ON_DISKS = /^(ext\d|xfs|btrfs|zfs|f2fs|jfs|reiserfs|vfat|exfat|squashfs|is
 /** Mounts below these paths belong to containers. */
 const OF_RUNTIMES = ["/run/containerd", "/var/lib/containerd", "/run/containers", "/var/lib/containers"];
 
-/** That of the root directory is among them whatever its kind. */
+/** That of the root directory is among them whatever its kind. @internal */
 export function nodeFileSystems(mountinfo: string, rootDir: string): NodeFileSystem[] {
   const found = new Map<string, string>();
   let ofRoot = { device: "", mountPoint: "" };

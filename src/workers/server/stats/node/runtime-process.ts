@@ -68,7 +68,7 @@ function socketOwner(socket: string, read: ReadText): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Lines "Num RefCount Protocol Flags Type St Inode Path". */
+/** Lines "Num RefCount Protocol Flags Type St Inode Path". @internal */
 export function listeningInode(table: string, socket: string): string | undefined {
   for (const line of table.split("\n")) {
     const [, , , flags, , , inode, ...path] = line.trim().split(/\s+/);

@@ -45,7 +45,7 @@ export function systemCgroups(deps: SystemCgroupDeps, pods: string | undefined):
   return found;
 }
 
-/** The memory cgroup of a process, or the only one there is. */
+/** The memory cgroup of a process, or the only one there is. @internal */
 export function cgroupOf(pid: number | "self", version: 1 | 2, read: ReadText): string | undefined {
   for (const line of (read(`/proc/${pid}/cgroup`) ?? "").split("\n")) {
     const [, controllers = "", ...path] = line.split(":");

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { createApiClient } from "../../../../../src/shared/api/client/client.js";
 import { loadClientConfig } from "../../../../../src/shared/api/client/kubeconfig/load.js";
 import { CONFIG_MAPS } from "../../../../../src/shared/api/client/kinds.js";
-import { Reflector, type ObjectEvent } from "../../../../../src/shared/api/client/reflector.js";
+import { Reflector } from "../../../../../src/shared/api/client/reflector.js";
 import type { ConfigMap } from "../../../../../src/shared/api/objects.js";
 import { FakeApi } from "../../../../fake-api/fake-api.js";
 import { fastClock } from "../../../../support/fast-clock.js";
@@ -29,7 +29,7 @@ class Mirror {
     this.objects.clear();
     for (const { metadata } of all) this.objects.set(metadata.name ?? "", metadata.resourceVersion ?? "");
   }
-  record({ type, object: { metadata } }: ObjectEvent<ConfigMap>): void {
+  record({ type, object: { metadata } }: { type: string; object: ConfigMap }): void {
     this.events += 1;
     const { name = "", resourceVersion = "" } = metadata;
     const before = this.objects.get(name);

@@ -142,7 +142,7 @@ class ExecError extends CredentialError {
   }
 }
 
-/** Its standard output. Rejects with ExecError. */
+/** Its standard output. Rejects with ExecError. @internal */
 export async function runCommand(exec: ExecConfig, info: string, clock: Clock): Promise<string> {
   const { command, args, env } = exec;
   const environment = [...env, { name: "KUBERNETES_EXEC_INFO", value: info }];
