@@ -1,5 +1,6 @@
 // The kubelet's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
 // (no CAP_SYS_RESOURCE) runs on without.
+import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -29,12 +30,13 @@ export async function setOomScoreAdj(
 export const AGENT_NICENESS = -5;
 
 /**
- * Puts this thread, and so every thread it starts from now on, before the pods and the runtime when cores are scarce
- * (setpriority(2) is per thread on Linux). A refusal costs only that. Returns whether it was set.
+ * Sets the niceness of all threads there are, and so of those they start later: setpriority(2) is per thread on Linux, and
+ * inherited. V8's and libuv's pools are older than the first line of JavaScript, and main waits for both. A refusal is
+ * logged, not thrown. Returns whether it was set.
  */
 export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
   try {
-    setPriority(niceness);
+    for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), niceness);
     return true;
   } catch (error) {
     log.info(

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { raisePriority } from "../../../../src/main/startup/process/process-limits.js";
+
+const MODULE = new URL("../../../../src/main/startup/process/process-limits.js", import.meta.url).href;
+/** Prints the niceness of each thread, of V8's and libuv's pools too. Field 19 of /proc/<pid>/stat: proc_pid_stat(5). */
+const PROGRAM = `
+  import { readdir, readFile } from "node:fs/promises";
+  import { raisePriority } from ${JSON.stringify(MODULE)};
+  await readdir("/proc/self");
+  const set = raisePriority(3, { info: console.error });
+  const threads = await readdir("/proc/self/task");
+  const stats = await Promise.all(threads.map((thread) => readFile("/proc/self/task/" + thread + "/stat", "utf8")));
+  const niceness = stats.map((stat) => Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]));
+  console.log(JSON.stringify({ set, niceness }));
+`;
+
+test("the niceness is set for every thread of the process, also for those older than the kubelet's code", async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROGRAM]);
+  const { set, niceness } = JSON.parse(stdout) as { set: boolean; niceness: number[] };
+  assert.equal(set, true);
+  assert.ok(niceness.length > 5, `${niceness.length} threads`);
+  assert.deepEqual([...new Set(niceness)], [3]);
+});
+
+test("a niceness that the kernel refuses is logged", () => {
+  const logged: string[] = [];
+  assert.equal(
+    raisePriority(Number.NaN, { info: (_fields: unknown, text?: string) => void logged.push(text ?? "") }),
+    false,
+  );
+  assert.match(logged[0] ?? "", /cannot set the kubelet's niceness/);
+});
