@@ -1,5 +1,5 @@
 // The end of a gRPC call: its status, and which status an end of the HTTP/2 stream without one stands for.
-// https://grpc.io/docs/guides/status-codes, and the documents "gRPC over HTTP2" and "HTTP to gRPC Status Code Mapping" of the gRPC project.
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md, doc/http-grpc-status-mapping.md
 import { constants, type IncomingHttpHeaders } from "node:http2";
 import { codeName, type CriCode } from "../errors.js";
 
