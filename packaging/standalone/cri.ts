@@ -1,41 +1,24 @@
 // The set-up and the tests ask a runtime a few simple things (is it ready, has it this image,
-// which sandboxes are left). They use grpc-js: the agent's own client is under test, not in use.
+// which sandboxes are left). They use the generated client bare: the agent's own client is under test, not in use.
 
-import { credentials, makeGenericClientConstructor, type ServiceError } from "@grpc/grpc-js";
-import { ImageServiceService, RuntimeServiceService } from "../../src/shared/cri/gen/runtime.v1.js";
+import { credentials, type ServiceError } from "@grpc/grpc-js";
+import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/cri/gen/runtime.v1.js";
 import { waitFor } from "./wait.js";
 
 const DEFAULT_DEADLINE_MS = 30_000;
 const REMOVAL_MS = 60_000;
 
-/** The unary calls of a service, each with a callback. */
-type ClientOf<Service> = {
-  readonly [Method in keyof Service]: Service[Method] extends {
-    responseStream: false;
-    requestSerialize(value: infer Request): Buffer;
-    responseDeserialize(bytes: Buffer): infer Response;
-  }
-    ? (request: Request, done: (error: ServiceError | null, response: Response) => void) => unknown
-    : never;
-} & { close(): void };
-
 export interface CriConnection {
-  readonly runtime: ClientOf<typeof RuntimeServiceService>;
-  readonly image: ClientOf<typeof ImageServiceService>;
+  readonly runtime: RuntimeServiceClient;
+  readonly image: ImageServiceClient;
   close(): void;
 }
 
 /** Both services of a `unix://` endpoint. Nothing is sent before the first call. */
 export function connectCri(endpoint: string): CriConnection {
   const options = { "grpc.initial_reconnect_backoff_ms": 50, "grpc.max_reconnect_backoff_ms": 500 };
-  const connected = <Service extends typeof RuntimeServiceService | typeof ImageServiceService>(
-    service: Service,
-  ): ClientOf<Service> => {
-    const Client = makeGenericClientConstructor(service, "");
-    return new Client(endpoint, credentials.createInsecure(), options) as unknown as ClientOf<Service>;
-  };
-  const runtime = connected(RuntimeServiceService);
-  const image = connected(ImageServiceService);
+  const runtime = new RuntimeServiceClient(endpoint, credentials.createInsecure(), options);
+  const image = new ImageServiceClient(endpoint, credentials.createInsecure(), options);
   return {
     runtime,
     image,

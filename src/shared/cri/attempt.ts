@@ -1,7 +1,7 @@
 // One CRI call in progress: its deadline, and the data to describe its failure afterwards.
-import { CriError, criError, type CriCode } from "./errors.js";
+import type { ServiceError } from "@grpc/grpc-js";
+import { codeName, CriError, criError, type CriCode } from "./errors.js";
 import { QueueTimeoutError } from "./limiter.js";
-import { CallFailedError } from "./transport/status.js";
 import type { CriVerb } from "./verbs.js";
 import { messageOf } from "../errors/thrown.js";
 
@@ -12,6 +12,8 @@ export interface Attempt {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for waiting, sending and the response together; undefined means no limit. */
   readonly budgetMs: number | undefined;
+  /** The reason of the kubelet's own cancellation: gRPC would only report CANCELLED. */
+  gaveUp?: { code: CriCode; details: string };
 }
 
 /** The attempt's parts of a CriError. */
@@ -26,10 +28,21 @@ export function attemptError(attempt: Attempt, cause: unknown): CriError {
 }
 
 function codeAndDetails(attempt: Attempt, cause: unknown): { code: CriCode; details: string } {
+  if (attempt.gaveUp !== undefined) return attempt.gaveUp;
   if (cause instanceof QueueTimeoutError) return { code: "DEADLINE_EXCEEDED", details: cause.message };
-  if (cause instanceof CallFailedError) return { code: cause.code, details: cause.details };
+  if (isServiceError(cause)) return { code: codeName(cause.code), details: plainDetails(cause.details) };
   const details = messageOf(cause);
   return { code: attempt.signal?.aborted === true ? "CANCELLED" : "UNKNOWN", details };
+}
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
+}
+
+/** grpc-js wraps the reason of a failed connection twice; only the reason helps a reader. */
+function plainDetails(details: string): string {
+  const reason = /^No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/s.exec(details)?.[1];
+  return reason === undefined ? details : reason.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
 }
 
 // The subject of a request, for an error message: the pod, container, sandbox or image that it names.

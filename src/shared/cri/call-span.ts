@@ -1,20 +1,17 @@
-// Spans of CRI calls: each is one span, named by its rpc, and the runtime gets its context in the headers, as from upstream's kubelet.
-// Invariant: a call without tracing sends no extra headers.
+// Spans of CRI calls: each is one span, named by its rpc, and the runtime gets its context in the metadata, as from upstream's kubelet.
+// Invariant: a call without tracing sends no extra metadata.
+import { Metadata } from "@grpc/grpc-js";
 import { errorCode } from "../errors/thrown.js";
 import { tracer, traced, type OpenSpan, type SpanSettings } from "../tracing/tracing.js";
-import { CriError } from "./errors.js";
-import { CallFailedError } from "./transport/status.js";
+import { codeName, CriError } from "./errors.js";
 
 /** @param path "/runtime.v1.RuntimeService/RunPodSandbox" */
-export function tracedCall<T>(
-  path: string,
-  send: (headers: Readonly<Record<string, string>>) => Promise<T>,
-): Promise<T> {
+export function tracedCall<T>(path: string, send: (metadata: Metadata) => Promise<T>): Promise<T> {
   return traced(
     path.slice(1),
     () => settingsOf(path),
     async (span) => {
-      const reply = await send(headersOf(span)).catch((error: unknown) => {
+      const reply = await send(metadataOf(span)).catch((error: unknown) => {
         span?.set({ "rpc.response.status_code": statusOf(error) });
         throw error;
       });
@@ -29,8 +26,10 @@ export function streamSpan(path: string): OpenSpan | undefined {
   return tracer()?.start(path.slice(1), settingsOf(path));
 }
 
-export function headersOf(span: OpenSpan | undefined): Readonly<Record<string, string>> {
-  return span?.headers() ?? {};
+export function metadataOf(span: OpenSpan | undefined): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(span?.headers() ?? {})) metadata.set(name, value);
+  return metadata;
 }
 
 function settingsOf(path: string): SpanSettings {
@@ -38,6 +37,8 @@ function settingsOf(path: string): SpanSettings {
 }
 
 function statusOf(error: unknown): string {
-  if (error instanceof CriError || error instanceof CallFailedError) return error.code;
-  return errorCode(error) ?? "UNKNOWN";
+  if (error instanceof CriError) return error.code;
+  if (!(error instanceof Error && "code" in error && typeof error.code === "number"))
+    return errorCode(error) ?? "UNKNOWN";
+  return codeName(error.code);
 }

@@ -1,20 +1,17 @@
 // Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
+import type { CallOptions as GrpcOptions, Client, Metadata } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../clock/clock.js";
-import { LONGEST_SECONDS } from "../clock/durations.js";
+import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
 import { aboutAttempt, attemptError, type Attempt, subjectOf } from "./attempt.js";
-import { headersOf, streamSpan, tracedCall } from "./call-span.js";
+import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import { CriChannel } from "./channel.js";
 import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
-import { CriBadReplyError, criError, type CriCode, type CriError } from "./errors.js";
+import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
-import { Limiter } from "./limiter.js";
+import { Limiter, QueueTimeoutError } from "./limiter.js";
 import type { ReplyCheck } from "./reply-checks.js";
-import { Exchange } from "./transport/exchange.js";
-import { Incoming } from "./transport/incoming.js";
-import type { Link } from "./transport/link.js";
-import { CallFailedError } from "./transport/status.js";
 import {
   isCriVerb,
   OPERATIONS,
@@ -25,7 +22,7 @@ import {
   type StreamCall,
   type UnaryCall,
 } from "./verbs.js";
-import { asError, messageOf } from "../errors/thrown.js";
+import { asError } from "../errors/thrown.js";
 import type { OpenSpan } from "../tracing/tracing.js";
 
 /** One finished call, for metrics and logs. */
@@ -62,17 +59,8 @@ const LONG_CALL_MS = 2000;
 /** Time limit for a connection before the calls that need it fail. */
 const CONNECT_TIMEOUT_MS = 5000;
 
-const LONGEST_MS = LONGEST_SECONDS * 1000;
-
-type Headers = Readonly<Record<string, string>>;
-
-/** What one unary call sends. */
-interface Call {
-  bytes: Uint8Array;
-  headers: Headers;
-  attempt: Attempt;
-  slot: Slot;
-}
+/** Time after its deadline at which a call fails although gRPC has not ended it. */
+const OVERDUE_MS = 5000;
 
 export class Caller {
   readonly #options: CriClientOptions;
@@ -107,8 +95,7 @@ export class Caller {
       let failure: CriError | undefined;
       try {
         await slot.acquire(attempt);
-        const bytes = method.requestSerialize(request);
-        const send = (headers: Headers): Promise<Response> => this.#send(method, { bytes, headers, attempt, slot });
+        const send = (metadata: Metadata): Promise<Response> => this.#send(method, request, metadata, attempt, slot);
         const reply = await tracedCall(method.path, send);
         const wrong = check?.(reply);
         if (wrong !== undefined) throw new CriBadReplyError({ ...aboutAttempt(attempt), details: wrong });
@@ -130,44 +117,51 @@ export class Caller {
     return (partial, options) => this.#read(method, verb, message.fromPartial(partial), options);
   }
 
-  /** A call that the runtime has refused without looking at it is sent once more, on another connection if need be. */
-  async #send<Request, Response>(method: MethodDefinition<Request, Response, false>, call: Call): Promise<Response> {
-    try {
-      return await this.#sendOnce(method, call);
-    } catch (error) {
-      if (!(error instanceof CallFailedError) || !error.unprocessed) throw error;
-      return await this.#sendOnce(method, call);
-    }
-  }
-
-  #sendOnce<Request, Response>(
+  #send<Request, Response>(
     method: MethodDefinition<Request, Response, false>,
-    { bytes, headers, attempt, slot }: Call,
+    request: Request,
+    metadata: Metadata,
+    attempt: Attempt,
+    slot: Slot,
   ): Promise<Response> {
     return new Promise((resolve, reject) => {
-      let reply: Buffer | undefined;
-      const timeoutMs = this.#left(attempt, slot);
-      const exchange = new Exchange(
-        this.#open(attempt),
-        { path: method.path, message: bytes, headers, timeoutMs },
-        {
-          message: (message) => {
-            reply ??= message;
-          },
-          end: (failure) => {
-            stopWatching();
-            try {
-              faultPoint("cri-reply");
-              if (failure !== undefined) reject(failure);
-              else if (reply === undefined) reject(new CallFailedError("INTERNAL", "the runtime sent no reply"));
-              else resolve(decoded(method, reply));
-            } catch (defect) {
-              reject(asError(defect));
-            }
-          },
+      const client = this.#open(attempt);
+      const call = client.makeUnaryRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        metadata,
+        this.#grpcOptions(attempt, slot),
+        (error, reply) => {
+          try {
+            faultPoint("cri-reply");
+            settled();
+            if (error !== null) reject(error);
+            else if (reply === undefined) reject(new Error("the runtime sent no reply"));
+            else resolve(reply);
+          } catch (defect) {
+            reject(asError(defect));
+          }
         },
       );
-      const stopWatching = this.#watch(attempt, timeoutMs, exchange);
+      // grpc-js settles no call that an error inside of it befell: it ends here then, at its deadline or on abort.
+      const overdue = this.#overdue(attempt, slot, () => {
+        settled();
+        call.cancel();
+        reject(new QueueTimeoutError("the gRPC client did not end the call at its deadline"));
+      });
+      const onAbort = (): void => {
+        settled();
+        reject(attempt.signal?.reason instanceof Error ? attempt.signal.reason : new Error("aborted"));
+      };
+      const stopWatching = this.#watch(attempt, call);
+      attempt.signal?.addEventListener("abort", onAbort, { once: true });
+      const settled = (): void => {
+        stopWatching();
+        overdue?.cancel();
+        attempt.signal?.removeEventListener("abort", onAbort);
+      };
     });
   }
 
@@ -184,23 +178,24 @@ export class Caller {
     try {
       await slot.acquire(attempt);
       span = streamSpan(method.path);
-      const timeoutMs = this.#left(attempt, slot);
-      const incoming = new Incoming();
-      const exchange = new Exchange(
-        this.#open(attempt),
-        { path: method.path, message: method.requestSerialize(request), headers: headersOf(span), timeoutMs },
-        incoming,
+      const call = this.#open(attempt).makeServerStreamRequest<Request, Response>(
+        method.path,
+        (value) => method.requestSerialize(value),
+        (bytes) => method.responseDeserialize(bytes),
+        request,
+        metadataOf(span),
+        this.#grpcOptions(attempt, slot),
       );
-      incoming.from(exchange);
-      const stopWatching = this.#watch(attempt, timeoutMs, exchange);
+      call.on("error", () => undefined); // the iterator throws it; errors after the last read are ignored
+      const stopWatching = this.#watch(attempt, call);
       try {
-        for await (const bytes of incoming) {
+        for await (const item of call as AsyncIterable<Response>) {
           faultPoint("cri-stream");
-          yield decoded(method, bytes);
+          yield item;
         }
       } finally {
         stopWatching();
-        exchange.cancel(new CallFailedError("CANCELLED", "its reader stopped"));
+        call.cancel();
       }
     } catch (error) {
       failure = attemptError(attempt, error);
@@ -222,8 +217,8 @@ export class Caller {
     return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
   }
 
-  /** The link to send on. Nothing may await between this and #watch, or an abort could slip through. */
-  #open(attempt: Attempt): Link {
+  /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
+  #open(attempt: Attempt): Client {
     attempt.signal?.throwIfAborted();
     if (this.#channel.closed) {
       throw criError({ ...aboutAttempt(attempt), code: "CANCELLED", details: "this CRI client has been closed" });
@@ -231,31 +226,35 @@ export class Caller {
     return this.#channel.acquire();
   }
 
-  /** Time until the deadline, ms. */
-  #left({ budgetMs }: Attempt, slot: Slot): number | undefined {
-    return budgetMs === undefined ? undefined : Math.min(Math.max(0, budgetMs - slot.queuedMs), LONGEST_MS);
+  #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
+    if (attempt.budgetMs === undefined) return {};
+    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
   }
 
-  /** Cancels the call on abort, at its deadline, or when its connection does not come up. Returns what ends the watch. */
-  #watch({ signal }: Attempt, timeoutMs: number | undefined, exchange: Exchange): () => void {
-    const giveUp = (code: CriCode, details: string): void => exchange.cancel(new CallFailedError(code, details));
-    const onAbort = (): void => giveUp("CANCELLED", `given up: ${String(signal?.reason)}`);
+  /** Undefined for a call without a deadline. */
+  #overdue(attempt: Attempt, slot: Slot, onOverdue: () => void): Timer | undefined {
+    if (attempt.budgetMs === undefined) return undefined;
+    return this.#clock.after(Math.max(0, attempt.budgetMs - slot.queuedMs) + OVERDUE_MS, onOverdue);
+  }
+
+  /** Cancels the call on abort, or when its connection does not come up. Returns what ends the watch. */
+  #watch(attempt: Attempt, call: { cancel(): void }): () => void {
+    const { signal } = attempt;
+    const giveUp = (reason: NonNullable<Attempt["gaveUp"]>): void => {
+      attempt.gaveUp ??= reason;
+      call.cancel();
+    };
+    const onAbort = (): void => giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
     signal?.addEventListener("abort", onAbort, { once: true });
-    const deadline =
-      timeoutMs === undefined
-        ? undefined
-        : this.#clock.after(timeoutMs, () =>
-            giveUp("DEADLINE_EXCEEDED", `the runtime did not end the call within ${Math.round(timeoutMs)} ms`),
-          );
-    const connecting = this.#channel.disconnected
+    const timer = this.#channel.disconnected
       ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
           if (!this.#channel.disconnected) return;
-          giveUp("UNAVAILABLE", `the socket takes connections, but nothing answered within ${CONNECT_TIMEOUT_MS} ms`);
+          const details = `the socket takes connections, but nothing answered within ${CONNECT_TIMEOUT_MS} ms`;
+          giveUp({ code: "UNAVAILABLE", details });
         })
       : undefined;
     return () => {
-      deadline?.cancel();
-      connecting?.cancel();
+      timer?.cancel();
       signal?.removeEventListener("abort", onAbort);
     };
   }
@@ -265,15 +264,6 @@ export class Caller {
     const { queuedMs, durationMs } = slot;
     const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
     this.#options.onCall?.(error === undefined ? record : { ...record, error });
-  }
-}
-
-/** @throws CallFailedError: the runtime sent something else */
-function decoded<Response>(method: { responseDeserialize(bytes: Buffer): Response }, bytes: Buffer): Response {
-  try {
-    return method.responseDeserialize(bytes);
-  } catch (error) {
-    throw new CallFailedError("INTERNAL", `the runtime's answer cannot be decoded: ${messageOf(error)}`);
   }
 }
 

@@ -49,7 +49,6 @@ import { encode } from "../../../src/shared/api/protobuf/encode.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { logFileNames, nextStem, strayNames } from "../../../src/shared/container-logs/file-names.js";
 import { attemptError } from "../../../src/shared/cri/attempt.js";
-import { CallFailedError } from "../../../src/shared/cri/transport/status.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import { parseImageOfSandbox, parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/fs/mountinfo.js";
@@ -83,7 +82,8 @@ const azure = (source: object): unknown => CLOUDS.azureFile.csi(source as never,
 const volume = (metadata: object): never => ({ metadata, spec: {} }) as never;
 const QUOTED = ['{"auths":{"a":{"auth":"', '"}}}'] as const;
 const attempt = { verb: "RunPodSandbox", request: {}, endpoint: "e", signal: undefined, budgetMs: undefined } as const;
-const failed = (text: string): Error => new CallFailedError("UNAVAILABLE", text);
+const failed = (text: string): Error =>
+  Object.assign(new Error(text), { code: 14, details: text, name: "ServiceError" });
 const MOUNT = ["1 2 3:4 / /", " rw shared:1 - nfs a:/b rw\n"] as const;
 
 export const PARSERS: Readonly<Record<string, Row>> = {
@@ -311,6 +311,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
     frames: [
       ["", ""],
+      ["No connection established. Last error: Error: ", " Resolution note:"],
       ['name "', '" is reserved for "'],
     ],
   },

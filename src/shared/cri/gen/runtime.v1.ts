@@ -6,7 +6,20 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  type CallOptions,
+  type ChannelCredentials,
+  Client,
+  type ClientOptions,
+  type ClientReadableStream,
+  type ClientUnaryCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  makeGenericClientConstructor,
+  type Metadata,
+  type ServiceError,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 
 export const protobufPackage = "runtime.v1";
 
@@ -123,7 +136,7 @@ export enum Signal {
   SIGRTMAX = 65,
 }
 
-/** UNKNOWN: the runtime lost track, e.g. the shim does not respond. */
+/** UNKNOWN: the runtime lost track, e.g. the shim does not answer. */
 export enum ContainerState {
   CONTAINER_CREATED = 0,
   CONTAINER_RUNNING = 1,
@@ -17503,6 +17516,542 @@ export interface RuntimeServiceServer extends UntypedServiceImplementation {
   updatePodSandboxResources: handleUnaryCall<UpdatePodSandboxResourcesRequest, UpdatePodSandboxResourcesResponse>;
 }
 
+export interface RuntimeServiceClient extends Client {
+  /** Names the runtime and its API version. Cheap: also used as the connection check. */
+  version(
+    request: VersionRequest,
+    callback: (error: ServiceError | null, response: VersionResponse) => void,
+  ): ClientUnaryCall;
+  version(
+    request: VersionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: VersionResponse) => void,
+  ): ClientUnaryCall;
+  version(
+    request: VersionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: VersionResponse) => void,
+  ): ClientUnaryCall;
+  /** Creates and starts a PodSandbox: namespaces, network, pause process. */
+  runPodSandbox(
+    request: RunPodSandboxRequest,
+    callback: (error: ServiceError | null, response: RunPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  runPodSandbox(
+    request: RunPodSandboxRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RunPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  runPodSandbox(
+    request: RunPodSandboxRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RunPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Stops every process of the sandbox and takes its network down. Safe to repeat; containerd 1.6 answers NotFound
+   * once the sandbox has been removed.
+   */
+  stopPodSandbox(
+    request: StopPodSandboxRequest,
+    callback: (error: ServiceError | null, response: StopPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  stopPodSandbox(
+    request: StopPodSandboxRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StopPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  stopPodSandbox(
+    request: StopPodSandboxRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StopPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  /** Removes the sandbox and all containers in it. Safe to repeat. */
+  removePodSandbox(
+    request: RemovePodSandboxRequest,
+    callback: (error: ServiceError | null, response: RemovePodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  removePodSandbox(
+    request: RemovePodSandboxRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemovePodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  removePodSandbox(
+    request: RemovePodSandboxRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemovePodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  /** State, addresses and namespaces of one sandbox. NotFound when it is gone. */
+  podSandboxStatus(
+    request: PodSandboxStatusRequest,
+    callback: (error: ServiceError | null, response: PodSandboxStatusResponse) => void,
+  ): ClientUnaryCall;
+  podSandboxStatus(
+    request: PodSandboxStatusRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PodSandboxStatusResponse) => void,
+  ): ClientUnaryCall;
+  podSandboxStatus(
+    request: PodSandboxStatusRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PodSandboxStatusResponse) => void,
+  ): ClientUnaryCall;
+  /** All sandboxes that match the filter. */
+  listPodSandbox(
+    request: ListPodSandboxRequest,
+    callback: (error: ServiceError | null, response: ListPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandbox(
+    request: ListPodSandboxRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandbox(
+    request: ListPodSandboxRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPodSandboxResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamPodSandboxes(
+    request: StreamPodSandboxesRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxesResponse>;
+  streamPodSandboxes(
+    request: StreamPodSandboxesRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxesResponse>;
+  /** Makes a container in a sandbox; it does not run yet. */
+  createContainer(
+    request: CreateContainerRequest,
+    callback: (error: ServiceError | null, response: CreateContainerResponse) => void,
+  ): ClientUnaryCall;
+  createContainer(
+    request: CreateContainerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateContainerResponse) => void,
+  ): ClientUnaryCall;
+  createContainer(
+    request: CreateContainerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateContainerResponse) => void,
+  ): ClientUnaryCall;
+  /** Runs a created container, once: a container that ran, or failed to start, never runs again. */
+  startContainer(
+    request: StartContainerRequest,
+    callback: (error: ServiceError | null, response: StartContainerResponse) => void,
+  ): ClientUnaryCall;
+  startContainer(
+    request: StartContainerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StartContainerResponse) => void,
+  ): ClientUnaryCall;
+  startContainer(
+    request: StartContainerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StartContainerResponse) => void,
+  ): ClientUnaryCall;
+  /** Stop signal, then SIGKILL once timeout seconds have passed. Safe to repeat; NotFound when it has been removed. */
+  stopContainer(
+    request: StopContainerRequest,
+    callback: (error: ServiceError | null, response: StopContainerResponse) => void,
+  ): ClientUnaryCall;
+  stopContainer(
+    request: StopContainerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StopContainerResponse) => void,
+  ): ClientUnaryCall;
+  stopContainer(
+    request: StopContainerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StopContainerResponse) => void,
+  ): ClientUnaryCall;
+  /** Removes a container, by force when it still runs. Safe to repeat. */
+  removeContainer(
+    request: RemoveContainerRequest,
+    callback: (error: ServiceError | null, response: RemoveContainerResponse) => void,
+  ): ClientUnaryCall;
+  removeContainer(
+    request: RemoveContainerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveContainerResponse) => void,
+  ): ClientUnaryCall;
+  removeContainer(
+    request: RemoveContainerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveContainerResponse) => void,
+  ): ClientUnaryCall;
+  /** All containers that match the filter. */
+  listContainers(
+    request: ListContainersRequest,
+    callback: (error: ServiceError | null, response: ListContainersResponse) => void,
+  ): ClientUnaryCall;
+  listContainers(
+    request: ListContainersRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListContainersResponse) => void,
+  ): ClientUnaryCall;
+  listContainers(
+    request: ListContainersRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListContainersResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamContainers(
+    request: StreamContainersRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamContainersResponse>;
+  streamContainers(
+    request: StreamContainersRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamContainersResponse>;
+  /** Full status of one container. NotFound when it is gone. */
+  containerStatus(
+    request: ContainerStatusRequest,
+    callback: (error: ServiceError | null, response: ContainerStatusResponse) => void,
+  ): ClientUnaryCall;
+  containerStatus(
+    request: ContainerStatusRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ContainerStatusResponse) => void,
+  ): ClientUnaryCall;
+  containerStatus(
+    request: ContainerStatusRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ContainerStatusResponse) => void,
+  ): ClientUnaryCall;
+  /** Changes the limits of a container in place. */
+  updateContainerResources(
+    request: UpdateContainerResourcesRequest,
+    callback: (error: ServiceError | null, response: UpdateContainerResourcesResponse) => void,
+  ): ClientUnaryCall;
+  updateContainerResources(
+    request: UpdateContainerResourcesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateContainerResourcesResponse) => void,
+  ): ClientUnaryCall;
+  updateContainerResources(
+    request: UpdateContainerResourcesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateContainerResourcesResponse) => void,
+  ): ClientUnaryCall;
+  /** Asks for a new log file after rotation. */
+  reopenContainerLog(
+    request: ReopenContainerLogRequest,
+    callback: (error: ServiceError | null, response: ReopenContainerLogResponse) => void,
+  ): ClientUnaryCall;
+  reopenContainerLog(
+    request: ReopenContainerLogRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReopenContainerLogResponse) => void,
+  ): ClientUnaryCall;
+  reopenContainerLog(
+    request: ReopenContainerLogRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReopenContainerLogResponse) => void,
+  ): ClientUnaryCall;
+  /** Runs a command to its end and returns its output; past its timeout the answer is DeadlineExceeded. */
+  execSync(
+    request: ExecSyncRequest,
+    callback: (error: ServiceError | null, response: ExecSyncResponse) => void,
+  ): ClientUnaryCall;
+  execSync(
+    request: ExecSyncRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ExecSyncResponse) => void,
+  ): ClientUnaryCall;
+  execSync(
+    request: ExecSyncRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ExecSyncResponse) => void,
+  ): ClientUnaryCall;
+  /** Prepares a streaming exec; the answer is a URL. */
+  exec(request: ExecRequest, callback: (error: ServiceError | null, response: ExecResponse) => void): ClientUnaryCall;
+  exec(
+    request: ExecRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ExecResponse) => void,
+  ): ClientUnaryCall;
+  exec(
+    request: ExecRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ExecResponse) => void,
+  ): ClientUnaryCall;
+  /** Prepares a streaming attach; the answer is a URL. */
+  attach(
+    request: AttachRequest,
+    callback: (error: ServiceError | null, response: AttachResponse) => void,
+  ): ClientUnaryCall;
+  attach(
+    request: AttachRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: AttachResponse) => void,
+  ): ClientUnaryCall;
+  attach(
+    request: AttachRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: AttachResponse) => void,
+  ): ClientUnaryCall;
+  /** Prepares port forwarding into a sandbox; the answer is a URL. */
+  portForward(
+    request: PortForwardRequest,
+    callback: (error: ServiceError | null, response: PortForwardResponse) => void,
+  ): ClientUnaryCall;
+  portForward(
+    request: PortForwardRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PortForwardResponse) => void,
+  ): ClientUnaryCall;
+  portForward(
+    request: PortForwardRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PortForwardResponse) => void,
+  ): ClientUnaryCall;
+  /** Resource usage of one container. NotFound when it is gone. */
+  containerStats(
+    request: ContainerStatsRequest,
+    callback: (error: ServiceError | null, response: ContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  containerStats(
+    request: ContainerStatsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  containerStats(
+    request: ContainerStatsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  /** Resource usage of the containers that match; containerd lists only running ones. */
+  listContainerStats(
+    request: ListContainerStatsRequest,
+    callback: (error: ServiceError | null, response: ListContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  listContainerStats(
+    request: ListContainerStatsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  listContainerStats(
+    request: ListContainerStatsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListContainerStatsResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamContainerStats(
+    request: StreamContainerStatsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamContainerStatsResponse>;
+  streamContainerStats(
+    request: StreamContainerStatsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamContainerStatsResponse>;
+  /** Resource usage of one sandbox with its containers and network. */
+  podSandboxStats(
+    request: PodSandboxStatsRequest,
+    callback: (error: ServiceError | null, response: PodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  podSandboxStats(
+    request: PodSandboxStatsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  podSandboxStats(
+    request: PodSandboxStatsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  /** Resource usage of the sandboxes that match. */
+  listPodSandboxStats(
+    request: ListPodSandboxStatsRequest,
+    callback: (error: ServiceError | null, response: ListPodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandboxStats(
+    request: ListPodSandboxStatsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandboxStats(
+    request: ListPodSandboxStatsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPodSandboxStatsResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamPodSandboxStats(
+    request: StreamPodSandboxStatsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxStatsResponse>;
+  streamPodSandboxStats(
+    request: StreamPodSandboxStatsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxStatsResponse>;
+  /** Hands the pod CIDR to the runtime. */
+  updateRuntimeConfig(
+    request: UpdateRuntimeConfigRequest,
+    callback: (error: ServiceError | null, response: UpdateRuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  updateRuntimeConfig(
+    request: UpdateRuntimeConfigRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateRuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  updateRuntimeConfig(
+    request: UpdateRuntimeConfigRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateRuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  /** Conditions RuntimeReady and NetworkReady, handlers and features. */
+  status(
+    request: StatusRequest,
+    callback: (error: ServiceError | null, response: StatusResponse) => void,
+  ): ClientUnaryCall;
+  status(
+    request: StatusRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: StatusResponse) => void,
+  ): ClientUnaryCall;
+  status(
+    request: StatusRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: StatusResponse) => void,
+  ): ClientUnaryCall;
+  /** Writes a checkpoint of a running container to location. */
+  checkpointContainer(
+    request: CheckpointContainerRequest,
+    callback: (error: ServiceError | null, response: CheckpointContainerResponse) => void,
+  ): ClientUnaryCall;
+  checkpointContainer(
+    request: CheckpointContainerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CheckpointContainerResponse) => void,
+  ): ClientUnaryCall;
+  checkpointContainer(
+    request: CheckpointContainerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CheckpointContainerResponse) => void,
+  ): ClientUnaryCall;
+  /** Lifecycle events as they happen; containerd has it from 1.7 on. */
+  getContainerEvents(
+    request: GetEventsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ContainerEventResponse>;
+  getContainerEvents(
+    request: GetEventsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ContainerEventResponse>;
+  /** Names and labels of the metrics that ListPodSandboxMetrics reports. */
+  listMetricDescriptors(
+    request: ListMetricDescriptorsRequest,
+    callback: (error: ServiceError | null, response: ListMetricDescriptorsResponse) => void,
+  ): ClientUnaryCall;
+  listMetricDescriptors(
+    request: ListMetricDescriptorsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListMetricDescriptorsResponse) => void,
+  ): ClientUnaryCall;
+  listMetricDescriptors(
+    request: ListMetricDescriptorsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListMetricDescriptorsResponse) => void,
+  ): ClientUnaryCall;
+  /** Metrics of all sandboxes and containers, ready to be exposed. */
+  listPodSandboxMetrics(
+    request: ListPodSandboxMetricsRequest,
+    callback: (error: ServiceError | null, response: ListPodSandboxMetricsResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandboxMetrics(
+    request: ListPodSandboxMetricsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListPodSandboxMetricsResponse) => void,
+  ): ClientUnaryCall;
+  listPodSandboxMetrics(
+    request: ListPodSandboxMetricsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListPodSandboxMetricsResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamPodSandboxMetrics(
+    request: StreamPodSandboxMetricsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxMetricsResponse>;
+  streamPodSandboxMetrics(
+    request: StreamPodSandboxMetricsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamPodSandboxMetricsResponse>;
+  /** Settings the client must follow: the cgroup driver. */
+  runtimeConfig(
+    request: RuntimeConfigRequest,
+    callback: (error: ServiceError | null, response: RuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  runtimeConfig(
+    request: RuntimeConfigRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  runtimeConfig(
+    request: RuntimeConfigRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RuntimeConfigResponse) => void,
+  ): ClientUnaryCall;
+  /** Tells the runtime that the sums of a sandbox changed. */
+  updatePodSandboxResources(
+    request: UpdatePodSandboxResourcesRequest,
+    callback: (error: ServiceError | null, response: UpdatePodSandboxResourcesResponse) => void,
+  ): ClientUnaryCall;
+  updatePodSandboxResources(
+    request: UpdatePodSandboxResourcesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdatePodSandboxResourcesResponse) => void,
+  ): ClientUnaryCall;
+  updatePodSandboxResources(
+    request: UpdatePodSandboxResourcesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdatePodSandboxResourcesResponse) => void,
+  ): ClientUnaryCall;
+}
+
+export const RuntimeServiceClient = makeGenericClientConstructor(
+  RuntimeServiceService,
+  "runtime.v1.RuntimeService",
+) as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): RuntimeServiceClient;
+  service: typeof RuntimeServiceService;
+  serviceName: string;
+};
+
 /** Images and the file systems that hold them. */
 export type ImageServiceService = typeof ImageServiceService;
 export const ImageServiceService = {
@@ -17583,6 +18132,108 @@ export interface ImageServiceServer extends UntypedServiceImplementation {
   /** Usage of the file systems that hold images and writable layers. */
   imageFsInfo: handleUnaryCall<ImageFsInfoRequest, ImageFsInfoResponse>;
 }
+
+export interface ImageServiceClient extends Client {
+  /** All images that match the filter. */
+  listImages(
+    request: ListImagesRequest,
+    callback: (error: ServiceError | null, response: ListImagesResponse) => void,
+  ): ClientUnaryCall;
+  listImages(
+    request: ListImagesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListImagesResponse) => void,
+  ): ClientUnaryCall;
+  listImages(
+    request: ListImagesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListImagesResponse) => void,
+  ): ClientUnaryCall;
+  /** The streaming form of the list call: for lists over the 16 MiB message limit. */
+  streamImages(
+    request: StreamImagesRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamImagesResponse>;
+  streamImages(
+    request: StreamImagesRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamImagesResponse>;
+  /** One image; the image field is absent when the runtime does not have it. */
+  imageStatus(
+    request: ImageStatusRequest,
+    callback: (error: ServiceError | null, response: ImageStatusResponse) => void,
+  ): ClientUnaryCall;
+  imageStatus(
+    request: ImageStatusRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ImageStatusResponse) => void,
+  ): ClientUnaryCall;
+  imageStatus(
+    request: ImageStatusRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ImageStatusResponse) => void,
+  ): ClientUnaryCall;
+  /** Pulls an image; image_ref names what was pulled. */
+  pullImage(
+    request: PullImageRequest,
+    callback: (error: ServiceError | null, response: PullImageResponse) => void,
+  ): ClientUnaryCall;
+  pullImage(
+    request: PullImageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PullImageResponse) => void,
+  ): ClientUnaryCall;
+  pullImage(
+    request: PullImageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PullImageResponse) => void,
+  ): ClientUnaryCall;
+  /** Removes an image. Safe to repeat. */
+  removeImage(
+    request: RemoveImageRequest,
+    callback: (error: ServiceError | null, response: RemoveImageResponse) => void,
+  ): ClientUnaryCall;
+  removeImage(
+    request: RemoveImageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveImageResponse) => void,
+  ): ClientUnaryCall;
+  removeImage(
+    request: RemoveImageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveImageResponse) => void,
+  ): ClientUnaryCall;
+  /** Usage of the file systems that hold images and writable layers. */
+  imageFsInfo(
+    request: ImageFsInfoRequest,
+    callback: (error: ServiceError | null, response: ImageFsInfoResponse) => void,
+  ): ClientUnaryCall;
+  imageFsInfo(
+    request: ImageFsInfoRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ImageFsInfoResponse) => void,
+  ): ClientUnaryCall;
+  imageFsInfo(
+    request: ImageFsInfoRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ImageFsInfoResponse) => void,
+  ): ClientUnaryCall;
+}
+
+export const ImageServiceClient = makeGenericClientConstructor(
+  ImageServiceService,
+  "runtime.v1.ImageService",
+) as unknown as {
+  new (address: string, credentials: ChannelCredentials, options?: Partial<ClientOptions>): ImageServiceClient;
+  service: typeof ImageServiceService;
+  serviceName: string;
+};
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 
