@@ -24,6 +24,7 @@ interface Libc {
   execve(file: string, argv: readonly (string | null)[], envp: readonly (string | null)[]): number;
   mount(source: string | null, target: string, type: string | null, flags: number, data: string | null): number;
   umount2(target: string, flags: number): number;
+  setns(fd: number, type: number): number;
   lseek(fd: number, offset: bigint, whence: number): number;
   /** Variadic in C; declared for getdents64(2), which not every C library names. */
   syscall(number: number, fd: number, bytes: Uint8Array, length: number): number;
@@ -48,6 +49,7 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   execve: "int execve(const char *file, const char **argv, const char **envp)",
   mount: "int mount(const char *source, const char *target, const char *type, ulong flags, const char *data)",
   umount2: "int umount2(const char *target, int flags)",
+  setns: "int setns(int fd, int type)",
   lseek: "int64_t lseek(int fd, int64_t offset, int whence)",
   syscall: "int64_t syscall(int64_t number, int fd, void *bytes, size_t length)",
 };

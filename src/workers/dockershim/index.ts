@@ -12,6 +12,7 @@ import { sandboxVerbs } from "./sandboxes/verbs.js";
 import { CriServer } from "./server.js";
 import { statsVerbs } from "./stats/verbs.js";
 import { Shim } from "./shim.js";
+import { Streaming } from "./streaming/verbs.js";
 
 runWorker<DockershimControl, DockershimInit, object>("dockershim", async (context) => {
   const { init, log, clock } = context;
@@ -19,6 +20,7 @@ runWorker<DockershimControl, DockershimInit, object>("dockershim", async (contex
   watchThreadUsage(registry);
   const metrics = dockershimMetrics(registry);
   const shim = new Shim(init, clock, log);
+  const streaming = new Streaming(shim);
   const server = new CriServer({
     socketPath: init.socketPath,
     verbs: {
@@ -26,6 +28,7 @@ runWorker<DockershimControl, DockershimInit, object>("dockershim", async (contex
       ...sandboxVerbs(shim),
       ...containerVerbs(shim),
       ...execVerbs(shim),
+      ...streaming.verbs(),
       ...imageVerbs(shim),
       ...statsVerbs(shim),
     },
@@ -40,6 +43,7 @@ runWorker<DockershimControl, DockershimInit, object>("dockershim", async (contex
     control: { metrics: () => registry.exportSnapshot() },
     async drain() {
       await server.stop();
+      await streaming.stop();
       await shim.stop();
     },
   };

@@ -2,8 +2,21 @@
 // Their SPDY has no flow control: they neither send WINDOW_UPDATE nor heed it, and a client that waited for it would stop
 // after 64 KiB. So none is done here: a slow side holds TCP back, of the connection as a whole.
 // Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
-import { FLAG_FIN, KIND, MAX_LENGTH, RST, dataHead, ping, rstStream, synStream } from "./frames.js";
-import { SpdyError, SpdyFrameReader } from "./frame-reader.js";
+import {
+  SpdyError,
+  FLAG_FIN,
+  KIND,
+  MAX_LENGTH,
+  RST,
+  dataHead,
+  ping,
+  rstStream,
+  streamOf,
+  synStream,
+  word,
+} from "../../../../shared/spdy/frames.js";
+import { SpdyFrameReader } from "../../../../shared/spdy/frame-reader.js";
+import { headerBlock } from "../../../../shared/spdy/header-block.js";
 
 export interface SpdyEvents {
   onData(stream: number, part: Buffer): void;
@@ -130,51 +143,4 @@ export class SpdySession {
   private send(frame: Buffer): void {
     if (this.out.writable && !this.out.writableNeedDrain) this.out.write(frame);
   }
-}
-
-function word(payload: Buffer, at: number): number {
-  if (payload.length < at + 4) throw new SpdyError(`a control frame of ${payload.length} bytes, which is too short`);
-  return payload.readUInt32BE(at);
-}
-
-function streamOf(payload: Buffer): number {
-  return word(payload, 0) & 0x7fff_ffff;
-}
-
-// The headers of a SPDY stream: names and values with their lengths, in the connection's one zlib stream. Nothing is
-// compressed: they are a few dozen bytes once per stream, and deflate's stored blocks need neither the dictionary nor a
-// compressor for the whole connection. Headers of the peer are never read: the kubelet needs none.
-
-/** zlib's head for a stream with a preset dictionary, and the Adler-32 of that of SPDY/3. */
-const ZLIB_HEAD = Buffer.of(0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2);
-/** An empty stored block: zlib's sync flush, where the reader of a block stops. */
-const SYNC = Buffer.of(0, 0, 0, 0xff, 0xff);
-const MAX_STORED = 0xffff;
-
-/**
- * @param headers names in lower case
- * @param first whether the connection has carried none before
- */
-function headerBlock(headers: Readonly<Record<string, string>>, first: boolean): Buffer {
-  const pairs = Object.entries(headers);
-  const plain = Buffer.concat([
-    length(pairs.length),
-    ...pairs.flatMap(([name, value]) => [text(name.toLowerCase()), text(value)]),
-  ]);
-  if (plain.length > MAX_STORED) throw new RangeError(`${plain.length} bytes of headers are more than one block holds`);
-  const stored = Buffer.alloc(5);
-  stored.writeUInt16LE(plain.length, 1);
-  stored.writeUInt16LE(plain.length ^ 0xffff, 3);
-  return Buffer.concat([...(first ? [ZLIB_HEAD] : []), stored, plain, SYNC]);
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value, "utf8");
-  return Buffer.concat([length(bytes.length), bytes]);
-}
-
-function length(value: number): Buffer {
-  const buffer = Buffer.alloc(4);
-  buffer.writeUInt32BE(value);
-  return buffer;
 }

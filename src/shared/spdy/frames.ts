@@ -1,5 +1,10 @@
-// SPDY/3.1 frames as a client writes them. A control frame: version and kind, flags and length, fields; a frame of data: its
+// SPDY/3.1 frames as they are written. A control frame: version and kind, flags and length, fields; a frame of data: its
 // stream, flags and length, bytes. All numbers are big-endian.
+
+/** The peer does not speak SPDY/3.1. */
+export class SpdyError extends Error {
+  override readonly name = "SpdyError";
+}
 
 export const KIND = {
   SYN_STREAM: 1,
@@ -26,6 +31,16 @@ export function synStream(stream: number, block: Buffer): Buffer {
   return control(KIND.SYN_STREAM, Buffer.concat([fields, block]));
 }
 
+/** Confirms a stream. @param block the reply's headers, compressed */
+export function synReply(stream: number, block: Buffer): Buffer {
+  return control(KIND.SYN_REPLY, Buffer.concat([words(stream), block]));
+}
+
+/** Announces the end of the connection. @param last the peer's last stream that was served */
+export function goAway(last: number): Buffer {
+  return control(KIND.GOAWAY, words(last, 0));
+}
+
 export function rstStream(stream: number, status: number): Buffer {
   return control(KIND.RST_STREAM, words(stream, status));
 }
@@ -47,4 +62,15 @@ function words(...values: readonly number[]): Buffer {
   const buffer = Buffer.alloc(4 * values.length);
   for (const [index, value] of values.entries()) buffer.writeUInt32BE(value, 4 * index);
   return buffer;
+}
+
+/** A 32-bit field of a control frame. @throws SpdyError if the frame is too short */
+export function word(payload: Buffer, at: number): number {
+  if (payload.length < at + 4) throw new SpdyError(`a control frame of ${payload.length} bytes, which is too short`);
+  return payload.readUInt32BE(at);
+}
+
+/** The stream that a control frame names first. @throws SpdyError */
+export function streamOf(payload: Buffer): number {
+  return word(payload, 0) & 0x7fff_ffff;
 }

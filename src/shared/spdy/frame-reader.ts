@@ -1,11 +1,6 @@
 // SPDY/3.1 frames as their bytes arrive: control frames whole, because they are small, data in parts. Invariant: a
 // frame of any length costs no more memory than a control frame may have.
-import { FLAG_FIN, FRAME_HEAD, VERSION } from "./frames.js";
-
-/** The peer does not speak SPDY/3.1. */
-export class SpdyError extends Error {
-  override readonly name = "SpdyError";
-}
+import { FLAG_FIN, FRAME_HEAD, SpdyError, VERSION } from "./frames.js";
 
 export interface SpdyFrameEvents {
   /** @param fin the stream ends with this part, which may be empty */
