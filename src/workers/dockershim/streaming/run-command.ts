@@ -12,7 +12,7 @@ import type { CommandStreams } from "./command-streams.js";
 import { readSizes, type TerminalSize } from "./terminal-size.js";
 
 /** A command that runs in a container. */
-export interface RunningCommand {
+interface RunningCommand {
   /** The Engine's connection: input, and output in frames, or plain with a terminal. */
   readonly stream: Duplex;
   readonly tty: boolean;
