@@ -1,7 +1,7 @@
 // Traces of a whole kubelet on a real runtime: what a collector gets of a pod's life and of a request, what the runtime gets with
 // each call, and that a collector that is gone or hangs delays no pod.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
@@ -45,6 +45,22 @@ const isOf =
   (span: SeenSpan): boolean =>
     span.name === name && span.parentId === parent.spanId && span.traceId === parent.traceId;
 
+/** Keeps the spans of a pod's start for the picture of docs/tracing.md, if NODELET_SPANS names a file. */
+async function drawn(collector: OtlpCollector, sync: SeenSpan): Promise<void> {
+  const file = process.env["NODELET_SPANS"];
+  if (file === undefined) return;
+  const ms = (nanos: bigint): number => Math.round(Number(nanos) / 1e5) / 10;
+  const spans = collector.spans
+    .filter((span) => span === sync || (span.traceId === sync.traceId && span.parentId === sync.spanId))
+    .sort((a, b) => Number(a.startNanos - b.startNanos))
+    .map(({ name, startNanos, endNanos }) => ({
+      name: name.replace("runtime.v1.", ""),
+      startMs: ms(startNanos - sync.startNanos),
+      durationMs: ms(endNanos - startNanos),
+    }));
+  await writeFile(file, `${JSON.stringify(spans, undefined, 2)}\n`);
+}
+
 test("a pod's start, a request and the pod's end are traces, and the runtime gets the context of each call", async (context) => {
   const { collector, target } = await collectorOf(context);
   const socket = `unix://${join(process.env["NODELET_TEST_DIR"] ?? "", "traced.sock")}`;
@@ -79,6 +95,7 @@ test("a pod's start, a request and the pod's end are traces, and the runtime get
     const sent = proxy.traces.filter((trace) => trace.method === method).map(({ traceparent }) => traceparent);
     assert.deepEqual(sent, [`00-${call.traceId}-${call.spanId}-01`], `what the runtime got with ${verb}`);
   }
+  await drawn(collector, sync);
 
   await waitSecure(node);
   const answer = await secureAsk(node, `/run/default/${POD}/app?cmd=true`, "POST", SAMPLED);

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { anchorsOf } from "../../packaging/site/anchors.js";
 import { globSync } from "../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -40,21 +41,6 @@ function deadLinks(document: string, text: string = read(document)): string[] {
     const known = anchor === undefined || anchorsOf(file === "" ? text : read(path)).has(anchor);
     return known ? [] : [`${document}: ${target}`];
   });
-}
-
-/** The anchors that GitHub gives to a document's headings: equal ones are numbered. */
-function anchorsOf(text: string): Set<string> {
-  const anchors = new Set<string>();
-  const counts = new Map<string, number>();
-  const headings = text.replaceAll(/^```[^]*?^```/gm, "").matchAll(/^#{1,6} (.+)$/gm);
-  for (const [, heading = ""] of headings) {
-    const plain = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "");
-    const anchor = plain.trim().replaceAll(" ", "-");
-    const count = counts.get(anchor) ?? 0;
-    counts.set(anchor, count + 1);
-    anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
-  }
-  return anchors;
 }
 
 /** The paths that a text names, braces expanded, without the full stop of a sentence. */

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { appArmorProfileOf } from "../../shared/api/app-armor.js";
 import { allContainersOf } from "../../shared/api/pod-containers.js";
 import type { AppArmorProfile, Pod } from "../../shared/api/pod.js";
+import type { Refusal } from "../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";
 
 export const appArmorHandler: AdmissionHandler = ({ pod, node }) => {
@@ -10,7 +11,7 @@ export const appArmorHandler: AdmissionHandler = ({ pod, node }) => {
   if (pod.status !== undefined && pod.status.phase !== "Pending") return undefined;
   const profiles = profilesOf(pod);
   if (profiles.length === 0) return undefined;
-  const refused = (why: string) => ({ reason: "AppArmor", message: `Cannot enforce AppArmor: ${why}` });
+  const refused = (why: string): Refusal => ({ reason: "AppArmor", message: `Cannot enforce AppArmor: ${why}` });
   if (node.appArmorProblem !== undefined) return refused(node.appArmorProblem);
   for (const { type, localhostProfile = "" } of profiles) {
     if (type === "Localhost" && localhostProfile.trim() === "") {

@@ -17,11 +17,11 @@ import { findShortages } from "./free-resources.js";
 import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 import type { PodFailure, MissingResource, Refusal } from "../model/refusal.js";
 
-const PREEMPTED: PodFailure = {
+const PREEMPTED = {
   reason: "Preempting",
   message: "Preempted in order to admit critical pod",
   disruption: "Pod was preempted by Kubelet to accommodate a critical pod.",
-};
+} as const satisfies PodFailure;
 
 const NODE_AFFINITY = "NodeAffinity";
 

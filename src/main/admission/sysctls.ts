@@ -1,6 +1,7 @@
 // The sysctls that a pod may set: safe ones and those the operator allowed, but never one of a namespace that the pod
 // shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 import { dottedSysctl } from "../model/sysctl-name.js";
+import type { Refusal } from "../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";
 
 /** Name to the first kernel in which it belongs to a namespace; without: every kernel. */
@@ -24,7 +25,7 @@ export const sysctlHandler: AdmissionHandler = ({ pod, node }) => {
   for (const { name } of securityContext?.sysctls ?? []) {
     const known = dottedSysctl(name);
     const space = namespaceOf(known);
-    const forbidden = (why: string) => ({
+    const forbidden = (why: string): Refusal => ({
       reason: "SysctlForbidden",
       message: `forbidden sysctl: ${JSON.stringify(name)} ${why}`,
     });

@@ -1,9 +1,10 @@
 // The verdict of admission on a new pod.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 
 export type AdmissionVerdict =
   | { admit: true }
   /** The pod is shown as Failed with this reason; the message is prefixed with "Pod was rejected: ". */
-  | { admit: false; reason: string; message: string };
+  | { admit: false; reason: EventReason; message: string };
 
 /** A resize that is not granted. */
 export interface ResizeRefusal {

@@ -13,7 +13,12 @@ const STATE_LABELS = {
   [ContainerState.CONTAINER_UNKNOWN]: "unknown",
 } as const;
 
-export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: NodeSync): void {
+interface Watched {
+  cache: Pick<NodeSync["cache"], "all" | "staleRecords">;
+  workers: Pick<NodeSync["workers"], "all">;
+}
+
+export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: Watched): void {
   let stale = 0;
   const staleRecords = registry.counter(
     "nodelet_stale_pleg_records_total",

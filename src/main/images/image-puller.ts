@@ -1,6 +1,7 @@
 // Makes sure that the image of a container or volume is present: lists, decides by policy and access, pulls.
 // Invariant: a failed pull is not retried before its back-off (per pod and image) expires; an absent runtime or an
 // abort counts as no failure and starts no back-off.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -218,7 +219,7 @@ export class ImagePuller {
     return found;
   }
 
-  private emit({ pod, container }: ImageNeed, type: EventInput["type"], reason: string, message: string): void {
+  private emit({ pod, container }: ImageNeed, type: EventInput["type"], reason: EventReason, message: string): void {
     this.deps.events.pod(pod, { type, reason, message, ...(container === undefined ? {} : { container }) });
   }
 }

@@ -54,7 +54,7 @@ interface ContainerLogMetrics {
   compressions: Counter<"outcome">;
 }
 
-function containerLogMetrics(registry: ThreadRegistry): ContainerLogMetrics {
+export function containerLogMetrics(registry: ThreadRegistry): ContainerLogMetrics {
   return {
     usedBytes: registry.gauge(
       "kubelet_container_log_filesystem_used_bytes",

@@ -2,11 +2,12 @@
 // The component that acts records the event here; the recorder forwards it to memory, log and API server.
 import type { EventType, ObjectReference } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { EventReason } from "../../shared/api/event-reasons.js";
 
 export interface EventInput {
   type: EventType;
-  /** Upstream's reason: "Pulled", "FailedMount". */
-  reason: string;
+  /** A row of event-reasons.ts. */
+  reason: EventReason;
   message: string;
   /** The container that the event is about: its field path becomes part of the involved object. */
   container?: string;

@@ -1,7 +1,8 @@
 // Why a pod may not run on this node, or a resize is not granted.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 
 export interface Refusal {
-  reason: string;
+  reason: EventReason;
   message: string;
   /** Set when room could be made: how much is missing of which resources. */
   missing?: readonly MissingResource[];

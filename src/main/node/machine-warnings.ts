@@ -1,5 +1,6 @@
 // Warns once, by events of the Node after the start, of machine settings that affect pods: a resolver file that exceeds
 // the limits for pods, and memory-backed volumes that the kernel may swap to disk. Loaded when it runs.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
@@ -35,7 +36,7 @@ export async function emitMachineWarnings(
   events: Pick<EventRecorder, "node">,
   machine: MachineSources = ownMachine,
 ): Promise<void> {
-  const warn = (reason: string, message: string | undefined): void => {
+  const warn = (reason: EventReason, message: string | undefined): void => {
     if (message !== undefined) events.node({ type: "Warning", reason, message });
   };
   const [resolver, swapped] = await Promise.all([resolverProblem(settings), maySwapTmpfs(settings, machine)]);

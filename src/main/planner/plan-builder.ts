@@ -1,4 +1,5 @@
 // Collects a plan: stops, starts or the waits that come before them, and the earliest moment to plan again.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Container } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
@@ -147,7 +148,7 @@ export class PlanBuilder {
   }
 
   private planPullBackoffEvents({ name, image = "" }: Container, { retryAt }: StartFailure): void {
-    const plan = (type: EventInput["type"], reason: string, message: string): void => {
+    const plan = (type: EventInput["type"], reason: EventReason, message: string): void => {
       this.plan.events.push({
         key: `${reason} pull ${name} ${retryAt}`,
         event: { type, reason, message, container: name },

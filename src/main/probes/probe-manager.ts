@@ -1,6 +1,7 @@
 // The probes on main: sends the prober thread its probes, stores their results, and reports changes.
 // Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -168,7 +169,7 @@ function probeEvent(record: ProbeRecord, container: string): EventInput | undefi
   }
 }
 
-function warning(reason: string, message: string, container: string): EventInput {
+function warning(reason: EventReason, message: string, container: string): EventInput {
   return { type: "Warning", reason, message, container };
 }
 

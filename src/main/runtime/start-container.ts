@@ -1,4 +1,5 @@
 // One container from its definition to running: image, configuration, CreateContainer, StartContainer, log link.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import { mkdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
@@ -97,7 +98,7 @@ async function start(
   const { containerId } = await traced(runtime.trace, subject("create"), () =>
     create(runtime, step, config, sandbox, signal),
   );
-  const emit = (reason: string, message: string): void =>
+  const emit = (reason: EventReason, message: string): void =>
     runtime.events.pod(pod, { type: "Normal", reason, message, container: step.container.name });
   emit("Created", "Container created");
   await preStart(runtime, pod, step, signal);

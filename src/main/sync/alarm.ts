@@ -37,7 +37,7 @@ export class Alarm {
 
 // activeDeadlineSeconds: how long a pod may be active, counted from the moment this node accepted it.
 
-export const deadlineExceeded: PodFailure = { reason: "DeadlineExceeded", message: deadlineMessage };
+export const deadlineExceeded = { reason: "DeadlineExceeded", message: deadlineMessage } as const satisfies PodFailure;
 export const deadlineEvent: EventInput = { type: "Normal", ...deadlineExceeded };
 
 /** The active deadline of one pod, by wall time, because status.startTime is wall time. */

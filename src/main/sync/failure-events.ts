@@ -1,4 +1,5 @@
 // Events of what keeps a pod's worker from its aim: one word per cause, as upstream has them.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -13,7 +14,7 @@ import type { RuntimeState } from "../../shared/contracts/pleg.js";
 /** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */
 export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {
   if (pod === undefined || isUnavailable(error)) return;
-  const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
+  const warn = (reason: EventReason, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
   const text = messageOf(error);
   if (isPodCgroupError(error)) warn("FailedCreatePodContainer", `unable to ensure pod container exists: ${text}`);
   else if (isPodDirectoriesError(error)) warn("Failed", `error making pod data directories: ${text}`);
@@ -33,7 +34,7 @@ export function recordPassFailure(
   sandboxUnseen: boolean,
 ): void {
   if (pod === undefined) return;
-  const warn = (reason: string, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
+  const warn = (reason: EventReason, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
   if (isNetworkNotReadyError(error)) warn("NetworkNotReady", error.message);
   else if (error instanceof InspectionError) {
     if (sandboxUnseen) warn("FailedPodSandBoxStatus", `Unable to get pod sandbox status: ${error.message}`);

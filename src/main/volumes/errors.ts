@@ -1,4 +1,5 @@
 // Errors of volumes, one class per cause. Each message names the pod, the volume and the remedy.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 
 /** The volume's source is not one the kubelet mounts. */
@@ -64,7 +65,7 @@ export class VolumeRefusedError extends VolumeSetUpError {
     pod: Pod,
     volume: string,
     /** Of the pod's status: "VolumeAttachmentLimitExceeded". */
-    readonly reason: string,
+    readonly reason: EventReason,
     problem: string,
     options?: ErrorOptions,
   ) {

@@ -1,6 +1,7 @@
 // The node-status thread's contract: it maintains the Node object and the node's lease by itself. Main sends the facts
 // that only main has, and receives the state of the API server (docs/adr/0024).
 // Invariant: facts are sent whole, the newest last; a fact that main does not know yet is undefined, never a guess.
+import type { EventReason } from "../api/event-reasons.js";
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { ContainerImage, Node, Taint } from "../api/node.js";
 import type { EventType } from "../api/event.js";
@@ -90,7 +91,7 @@ export interface NodeStatusUpcalls {
   /** The API server responds again after it was unreachable. */
   serverReturned(): void;
   /** An Event about the node. */
-  event(type: EventType, reason: string, message: string): void;
+  event(type: EventType, reason: EventReason, message: string): void;
 }
 
 export interface NodeStatusControl {

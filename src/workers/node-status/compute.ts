@@ -1,5 +1,6 @@
 // Computes the wanted Node from the present one and all known facts. Pure: the same input, the same Node.
 // Invariant: what others put there (extended resources, volumesAttached, their conditions and labels) stays.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Node, NodeStatus, NodeSystemInfo } from "../../shared/api/node.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-status.js";
@@ -28,7 +29,7 @@ export interface StatusInput {
 
 interface NodeEvent {
   type: EventType;
-  reason: string;
+  reason: EventReason;
   message: string;
 }
 

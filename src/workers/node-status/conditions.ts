@@ -1,5 +1,6 @@
 // The conditions of a node: message and transition time of each, and the Event that reports its change.
 // Invariant: conditions of others (NetworkUnavailable, a node problem detector's) stay as they are.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { NodeCondition } from "../../shared/api/node.js";
 import { PRESSURES, type Pressure, type RuntimeFacts } from "../../shared/contracts/node-status.js";
 import type { RuntimeCondition } from "../../shared/contracts/pleg.js";
@@ -57,32 +58,33 @@ function readyCondition(reasons: readonly string[]): Wanted {
   return { type: "Ready", status: "False", reason: "KubeletNotReady", message };
 }
 
-/** Reasons and messages: without pressure, under it. */
-const PRESSURE_WORDS: Readonly<Record<Pressure, readonly [[string, string], [string, string]]>> = {
+/** Reasons and messages: without pressure, under it. A condition's reason begins with Kubelet, an event's with Node. */
+const PRESSURE_WORDS = {
   MemoryPressure: [
-    ["KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
-    ["KubeletHasInsufficientMemory", "kubelet has insufficient memory available"],
+    ["HasSufficientMemory", "kubelet has sufficient memory available"],
+    ["HasInsufficientMemory", "kubelet has insufficient memory available"],
   ],
   DiskPressure: [
-    ["KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
-    ["KubeletHasDiskPressure", "kubelet has disk pressure"],
+    ["HasNoDiskPressure", "kubelet has no disk pressure"],
+    ["HasDiskPressure", "kubelet has disk pressure"],
   ],
   PIDPressure: [
-    ["KubeletHasSufficientPID", "kubelet has sufficient PID available"],
-    ["KubeletHasInsufficientPID", "kubelet has insufficient PID available"],
+    ["HasSufficientPID", "kubelet has sufficient PID available"],
+    ["HasInsufficientPID", "kubelet has insufficient PID available"],
   ],
-};
+} as const satisfies Record<Pressure, unknown>;
 
-function pressureCondition(type: Pressure, pressed: boolean): Wanted {
+function pressureCondition(type: Pressure, pressed: boolean): { wanted: Wanted; event: EventReason } {
   const [without, under] = PRESSURE_WORDS[type];
-  const [reason, message] = pressed ? under : without;
-  return { type, status: pressed ? "True" : "False", reason, message };
+  const [word, message] = pressed ? under : without;
+  const wanted: Wanted = { type, status: pressed ? "True" : "False", reason: `Kubelet${word}`, message };
+  return { wanted, event: `Node${word}` };
 }
 
 export interface Conditions {
   conditions: NodeCondition[];
   /** Reasons of the Events to record: "NodeReady", "NodeHasSufficientMemory". */
-  events: string[];
+  events: EventReason[];
 }
 
 /** `now`: RFC 3339. */
@@ -93,7 +95,7 @@ export function nextConditions(
   now: string,
 ): Conditions {
   const conditions = [...existing];
-  const events: string[] = [];
+  const events: EventReason[] = [];
   const put = (wanted: Wanted, before: NodeCondition | undefined): void => {
     const changed = before?.status !== wanted.status;
     const condition: NodeCondition = {
@@ -107,10 +109,10 @@ export function nextConditions(
   };
   const find = (type: string): NodeCondition | undefined => conditions.find((condition) => condition.type === type);
   for (const type of PRESSURES) {
-    const wanted = pressureCondition(type, pressures.includes(type));
+    const { wanted, event } = pressureCondition(type, pressures.includes(type));
     const before = find(type);
     // A pressure that is true on a new Node gets an event, too, unlike Ready.
-    if (before?.status !== wanted.status) events.push((wanted.reason ?? "").replace(/^Kubelet/, "Node"));
+    if (before?.status !== wanted.status) events.push(event);
     put(wanted, before);
   }
   const ready = readyCondition(reasons);

@@ -1,5 +1,6 @@
 // The latest known Node: reports to main when it changes, when it becomes (un)schedulable, and its pod CIDRs.
 // Invariant: main gets one call per change; an older version never replaces a newer one.
+import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Node } from "../../shared/api/node.js";
 import type { NodeStatusUpcalls, SeenNode } from "../../shared/contracts/node-status.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -59,7 +60,7 @@ export class NodeView {
     return versionOf(node) > versionOf(read) ? node : read;
   }
 
-  event(type: "Normal" | "Warning", reason: string, message: string): void {
+  event(type: "Normal" | "Warning", reason: EventReason, message: string): void {
     this.send(`the event ${reason}`, this.options.main.event(type, reason, message));
   }
 

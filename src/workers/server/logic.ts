@@ -18,7 +18,7 @@ import { processMetrics, processStartTime } from "./process-metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { boardMetrics } from "./board-metrics.js";
-import { standingMetrics } from "./standing-metrics.js";
+import { standingMetrics, statsProvider } from "./standing-metrics.js";
 import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
@@ -97,12 +97,7 @@ export class ServerLogic implements ServerControl {
       clock,
       log,
     });
-    const provider = this.registry.gauge(
-      "kubelet_metrics_provider",
-      "Provider of pod and container stats; the value is always 1",
-      ["provider"],
-    );
-    provider.set({ provider: init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor" }, 1);
+    statsProvider(this.registry, init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor");
     this.node = {
       pods: this.pods,
       scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log, true),

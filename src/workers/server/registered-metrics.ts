@@ -7,7 +7,9 @@ import type { MetricFamily } from "../../shared/metrics/snapshot.js";
 const NAME = "registered_metrics_total";
 const HELP = "The count of registered metrics broken by stability level and deprecation version";
 
-/** Metrics and prefixes of level BETA; all others of upstream's on /metrics are ALPHA. */
+/** Of /metrics/slis. */
+const STABLE = new Set(["kubernetes_healthcheck", "kubernetes_healthchecks_total"]);
+/** Metrics and prefixes of level BETA; all others of upstream's are ALPHA. */
 const BETA = new Set([
   NAME,
   "disabled_metrics_total",
@@ -17,6 +19,7 @@ const BETA = new Set([
   "kubelet_image_volume_requested_total",
   "kubernetes_build_info",
   "kubernetes_feature_enabled",
+  "prober_probe_total",
 ]);
 const BETA_PREFIX = "workqueue_";
 /** For developers of the kubelet; other readers must not rely on them. */
@@ -39,8 +42,10 @@ export function registeredFamily(families: readonly Pick<MetricFamily, "name">[]
   return { name: NAME, help: HELP, type: "counter", samples };
 }
 
-function levelOf(name: string): "ALPHA" | "BETA" | "INTERNAL" | undefined {
+/** undefined: the metric has no level. */
+export function levelOf(name: string): "ALPHA" | "BETA" | "STABLE" | "INTERNAL" | undefined {
   if (WITHOUT_LEVEL.test(name)) return undefined;
   if (INTERNAL.has(name) || name.startsWith(INTERNAL_PREFIX)) return "INTERNAL";
+  if (STABLE.has(name)) return "STABLE";
   return BETA.has(name) || name.startsWith(BETA_PREFIX) ? "BETA" : "ALPHA";
 }

@@ -4,11 +4,19 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { exposition, type Exposition } from "./exposition.js";
+import type { Counter } from "../../shared/metrics/prom.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 /** Prometheus' usual scrape timeout is 10 s: respond well within it. */
 const COLLECT_DEADLINE_MS = 2000;
+
+export function lateScrapes(registry: ThreadRegistry): Counter {
+  return registry.counter(
+    "nodelet_scrapes_late_total",
+    "Number of scrapes with the previous values of other threads, because the main thread did not respond in time",
+  );
+}
 
 export class Scrape {
   private last: MetricSnapshot[] = [];
@@ -25,10 +33,7 @@ export class Scrape {
     /** With registered_metrics_total. */
     private readonly counted = false,
   ) {
-    this.late = counts.counter(
-      "nodelet_scrapes_late_total",
-      "Number of scrapes with the previous values of other threads, because the main thread did not respond in time",
-    );
+    this.late = lateScrapes(counts);
   }
 
   /**

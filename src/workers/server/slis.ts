@@ -41,13 +41,21 @@ export class HealthSlis {
   }
 
   private count(name: string, healthy: boolean): void {
-    this.registry
-      .gauge("kubernetes_healthcheck", "Result of a single health check; 1 if healthy", ["name", "type"])
-      .set({ name, type: TYPE }, healthy ? 1 : 0);
-    this.registry
-      .counter("kubernetes_healthchecks_total", "Number of health check results, by status", ["name", "type", "status"])
-      .inc({ name, type: TYPE, status: healthy ? "success" : "error" });
+    const { result, results } = sliMetrics(this.registry);
+    result.set({ name, type: TYPE }, healthy ? 1 : 0);
+    results.inc({ name, type: TYPE, status: healthy ? "success" : "error" });
   }
+}
+
+export function sliMetrics(registry: ThreadRegistry) {
+  return {
+    result: registry.gauge("kubernetes_healthcheck", "Result of a single health check; 1 if healthy", ["name", "type"]),
+    results: registry.counter("kubernetes_healthchecks_total", "Number of health check results, by status", [
+      "name",
+      "type",
+      "status",
+    ]),
+  };
 }
 
 function pageRegistry(): ThreadRegistry {

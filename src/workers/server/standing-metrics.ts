@@ -41,3 +41,9 @@ export function standingMetrics(registry: ThreadRegistry): void {
   for (const label of ["", "true"]) restarted.inc({ static: label }, 0);
   for (const [name, help] of Object.entries(GAUGES)) registry.gauge(name, help).set(0);
 }
+
+export function statsProvider(registry: ThreadRegistry, provider: "cri" | "cadvisor"): void {
+  registry
+    .gauge("kubelet_metrics_provider", "Provider of pod and container stats; the value is always 1", ["provider"])
+    .set({ provider }, 1);
+}

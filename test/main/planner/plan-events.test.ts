@@ -53,7 +53,7 @@ test("the back-off of a pull is recorded once per wait, after the error was show
 
 test("each pod has events of its own, and a pod that is gone is forgotten", () => {
   const { emitted, events } = recorder();
-  const planned = [{ key: "k", event: { type: "Normal" as const, reason: "SandboxChanged", message: "m" } }];
+  const planned = [{ key: "k", event: { type: "Normal", reason: "SandboxChanged", message: "m" } }] as const;
   const [one, two] = [pod({}, "one"), pod({}, "two")];
   events.emit(one, planned);
   events.emit(two, planned);

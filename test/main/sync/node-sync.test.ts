@@ -5,6 +5,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { BUSYBOX } from "../runtime/runtime-kit.js";
 import { syncNode } from "./node-sync-kit.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 
 const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
   const made = pod({
@@ -87,9 +88,7 @@ test("a pod that completed: eviction forgets it, the API server keeps it until i
 });
 
 test("a pod that admission refuses never runs: no eviction, no probes of a running pod, Failed in the API", async (t) => {
-  const verdict = (): { admit: false; reason: string; message: string } => ({
-    ...{ admit: false, reason: "OutOfcpu", message: "no CPU is left" },
-  });
+  const verdict = (): AdmissionVerdict => ({ admit: false, reason: "OutOfcpu", message: "no CPU is left" });
   const node = await syncNode(t, { cluster: true, verdict });
   node.change("add", web());
   await node.until("the refusal", () => node.phase("uid-web") === "Failed");

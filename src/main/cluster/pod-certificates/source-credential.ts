@@ -2,6 +2,7 @@
 // volume.
 // Invariant: one pending request at a time; a failure is retried with back-off while the pod exists; a denial is final.
 // The refresh time is wall time and is checked every minute or two, as the clock may jump.
+import type { EventReason } from "../../../shared/api/event-reasons.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -191,7 +192,7 @@ export class SourceCredential {
 
   private emitLateness(): void {
     const { overdue, expired } = lateness(this.state, this.deps.clock.now());
-    const emit = (reason: string, message: string): void =>
+    const emit = (reason: EventReason, message: string): void =>
       this.deps.events.pod(this.pod, { type: "Warning", reason, message });
     if (overdue && !this.reported.overdue) emit("CertificateOverdueForRefresh", "PodCertificate refresh overdue");
     if (expired && !this.reported.expired) emit("CertificateExpired", "PodCertificate expired");

@@ -22,6 +22,13 @@ export interface PluginManagerOptions {
   dial?: DialRegistration;
 }
 
+export function pluginMetrics(registry: ThreadRegistry) {
+  return registry.gauge("plugin_manager_total_plugins", "Number of plugins in Plugin Manager", [
+    "socket_path",
+    "state",
+  ]);
+}
+
 export class PluginManager {
   private readonly sockets = new Map<string, PluginSocket>();
   private readonly watch: SocketWatch;
@@ -51,10 +58,7 @@ export class PluginManager {
   }
 
   private watchSockets(registry: ThreadRegistry): void {
-    const total = registry.gauge("plugin_manager_total_plugins", "Number of plugins in Plugin Manager", [
-      "socket_path",
-      "state",
-    ]);
+    const total = pluginMetrics(registry);
     registry.onSnapshot(() => {
       total.reset();
       for (const [path, { isWanted, isRegistered }] of this.sockets) {

@@ -31,13 +31,14 @@ export interface PodsApiOptions {
   log: Logger;
 }
 
+export function podWatchMetrics(registry: ThreadRegistry) {
+  return registry.counter("kubelet_pod_watch_events_dropped_total", "Cumulative number of pod watch events dropped");
+}
+
 /** Rejects when the socket can't be made. */
 export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): void }> {
   const { directory, pods, registry, clock, log } = options;
-  const dropped = registry.counter(
-    "kubelet_pod_watch_events_dropped_total",
-    "Cumulative number of pod watch events dropped",
-  );
+  const dropped = podWatchMetrics(registry);
   const view = new PodsView({ pods: () => pods.all(), dropped: () => dropped.inc(), log });
   const server = new Server();
   server.addService(PodsService, handlers(view, new CallRate(clock)));

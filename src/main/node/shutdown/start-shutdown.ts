@@ -76,7 +76,7 @@ interface ShutdownMetrics {
   times(start: number | undefined, end: number | undefined): void;
 }
 
-function shutdownMetrics(registry: ThreadRegistry): ShutdownMetrics {
+export function shutdownMetrics(registry: ThreadRegistry): ShutdownMetrics {
   const start = registry.gauge(
     "kubelet_graceful_shutdown_start_time_seconds",
     "Last graceful shutdown start time in Unix seconds",

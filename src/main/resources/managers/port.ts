@@ -3,6 +3,7 @@
 // each manager allocates.
 // Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of
 // the kubelet through each manager's own checkpoint; a rejected pod holds nothing.
+import type { EventReason } from "../../../shared/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Refusal } from "../../model/refusal.js";
@@ -30,7 +31,7 @@ export class AllocationError extends Error {
   readonly code = "ALLOCATION_FAILED";
   constructor(
     /** The reason in the pod status: "UnexpectedAdmissionError", "SMTAlignmentError". */
-    readonly reason: string,
+    readonly reason: EventReason,
     message: string,
     options?: ErrorOptions,
   ) {

@@ -30,7 +30,7 @@ export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
   return { lookup, close: () => trusted.close() };
 }
 
-function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
+export function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
   const route = (
     path: string,
     answer: (params: Readonly<Record<string, string | undefined>>) => Promise<unknown>,

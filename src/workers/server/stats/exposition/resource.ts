@@ -4,7 +4,8 @@ import { labelText, numberText, Page } from "./text.js";
 
 const NANOS = 1e9;
 
-const FAMILIES = {
+/** Type and help by name; the help begins with the level. */
+export const RESOURCE_FAMILIES = {
   container_cpu_usage_seconds_total: [
     "counter",
     "[STABLE] Cumulative cpu time consumed by the container in core-seconds",
@@ -37,9 +38,9 @@ const FAMILIES = {
 /** @param readings undefined: the cgroups could not be read */
 export function resourcePage(readings: NodeReadings | undefined): Page {
   const page = new Page();
-  const row = (name: keyof typeof FAMILIES, labels: string, value: number | undefined, at?: number): void => {
+  const row = (name: keyof typeof RESOURCE_FAMILIES, labels: string, value: number | undefined, at?: number): void => {
     if (value === undefined) return;
-    const [type, help] = FAMILIES[name];
+    const [type, help] = RESOURCE_FAMILIES[name];
     const braces = labels === "" ? "" : `{${labels}}`;
     page.family(name, type, help).push(`${name}${braces} ${numberText(value)}${at === undefined ? "" : ` ${at}`}`);
   };

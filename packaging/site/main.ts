@@ -1,0 +1,18 @@
+// `npm run site`: builds the documentation below dist/site.
+
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { isSetupProblem } from "../standalone/problem.js";
+import { buildSite } from "./build.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+
+try {
+  const folder = join(ROOT, "dist/site");
+  const { files } = await buildSite(ROOT, folder);
+  console.log(`${files.length} files in ${folder}; open ${join(folder, "index.html")}`);
+} catch (error) {
+  if (!isSetupProblem(error)) throw error;
+  console.error(`nodelet: ${error.message}`);
+  process.exitCode = 1;
+}
