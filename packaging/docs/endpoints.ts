@@ -2,7 +2,7 @@
 // made with everything turned on, and never called.
 
 import type { Route } from "../../src/workers/server/answer.js";
-import { nodeletRoutes } from "../../src/workers/server/admin/admin-routes.js";
+import { nodeletRoutes, type AdminRouteDeps } from "../../src/workers/server/admin/admin-routes.js";
 import { subresourcesOf, verbOf } from "../../src/workers/server/auth/attributes.js";
 import { nodeChecks } from "../../src/workers/server/health.js";
 import { CONNECTION_LIMITS } from "../../src/workers/server/https-server.js";
@@ -10,23 +10,22 @@ import { nodeRoutes, type NodeRouteDeps } from "../../src/workers/server/routes.
 import { HealthSlis } from "../../src/workers/server/slis.js";
 import { Stats } from "../../src/workers/server/stats/index.js";
 import { pageRoutes } from "../../src/workers/server/status-page/page-routes.js";
-import { TrustedRoutes } from "../../src/workers/server/trusted-routes.js";
+import { TrustedRoutes, type TrustedDeps } from "../../src/workers/server/trusted-routes.js";
 import { code, heading, table } from "./table.js";
 import { ENDPOINT_MEANINGS } from "./endpoint-meanings.js";
 
-/** Dependencies of a route that is not called. */
-const uncalled = <T>(): T => ({}) as T;
+/** Dependencies of routes that are made and not called: those that are needed to make them. */
+const part = <T extends object>(needed: Partial<T>): T => needed as T;
 
 export function endpointsPage(): string {
-  const node: NodeRouteDeps = {
-    ...uncalled<NodeRouteDeps>(),
-    checks: nodeChecks(uncalled(), 0),
+  const node = part<NodeRouteDeps>({
+    checks: nodeChecks(part({}), 0),
     slis: new HealthSlis(),
-    stats: new Stats(uncalled()),
-  };
+    stats: new Stats(part({})),
+  });
   const readOnly = new Set(nodeRoutes(node).map(({ path }) => path));
-  const secure = [...trusted(node), ...pageRoutes(uncalled())];
-  const admin = nodeletRoutes({ ...uncalled(), node });
+  const secure = [...trusted(node), ...pageRoutes(part({}))];
+  const admin = nodeletRoutes(part<AdminRouteDeps>({ node }));
   const seen = new Set<string>();
   const rows = [...secure, ...admin].flatMap((route) => {
     const path = shown(route.path);
@@ -50,32 +49,33 @@ export function endpointsPage(): string {
 }
 
 function trusted(node: NodeRouteDeps): Route[] {
-  const made = new TrustedRoutes({
-    ...uncalled<ConstructorParameters<typeof TrustedRoutes>[0]>(),
-    node,
-    limits: CONNECTION_LIMITS,
-    manifests: uncalled(),
-    init: {
-      enableDebuggingHandlers: true,
-      enableSystemLogHandler: true,
-      enableSystemLogQuery: true,
-      enableProfilingHandler: true,
-      enableDebugFlagsHandler: true,
-      streamingConnectionIdleTimeoutMs: 0,
-      podLogsDir: "",
-      checkpointsDir: "",
-      gates: {
-        podLogsQuerySplitStreams: true,
-        containerCheckpoint: true,
-        componentFlagz: true,
-        componentStatusz: true,
-        extendWebSocketsToKubelet: true,
+  const made = new TrustedRoutes(
+    part<TrustedDeps>({
+      node,
+      limits: CONNECTION_LIMITS,
+      manifests: () => Promise.reject(new Error("no route is called")),
+      init: {
+        enableDebuggingHandlers: true,
+        enableSystemLogHandler: true,
+        enableSystemLogQuery: true,
+        enableProfilingHandler: true,
+        enableDebugFlagsHandler: true,
+        streamingConnectionIdleTimeoutMs: 0,
+        podLogsDir: "",
+        checkpointsDir: "",
+        gates: {
+          podLogsQuerySplitStreams: true,
+          containerCheckpoint: true,
+          componentFlagz: true,
+          componentStatusz: true,
+          extendWebSocketsToKubelet: true,
+        },
+        flags: [],
+        kubernetesVersion: "",
+        manifestApi: true,
       },
-      flags: [],
-      kubernetesVersion: "",
-      manifestApi: true,
-    },
-  });
+    }),
+  );
   made.close();
   return made.routes;
 }

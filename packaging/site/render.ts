@@ -20,7 +20,7 @@ export interface RenderOptions {
   /** Path of its page in the site. */
   target: string;
   /** The page of a document; undefined: the document has none. */
-  pageOf(source: string): string | undefined;
+  pageOf: (source: string) => string | undefined;
 }
 
 export function renderDocument(markdown: string, { source, target, pageOf }: RenderOptions): Rendered {
