@@ -51,7 +51,7 @@ export async function readContents(root: string): Promise<Part[]> {
 }
 
 /** `docs/cluster.md` → `cluster.html`, `docs/adr/README.md` → `adr/index.html`, `ARCHITECTURE.md` → `architecture.html`. */
-export function targetOf(source: string): string {
+function targetOf(source: string): string {
   const inDocs = source.startsWith("docs/");
   const path = inDocs ? source.slice("docs/".length) : source.toLowerCase();
   return path.replace(/(^|\/)README\.md$/, "$1index.md").replace(/\.md$/, ".html");
