@@ -43,12 +43,21 @@ export const EVENT_REASONS = {
   Killing: normal("Pod", "the kubelet stops a container"),
   FailedKillPod: warning("Pod", "a container or sandbox could not be stopped; the kubelet tries again"),
   ExceededGracePeriod: warning("Pod", "the pod's containers ran longer than its grace period"),
-  InvalidEnvironmentVariableNames: warning("Pod", "keys of a config map or secret are no names of variables; they are left out"),
-  FailedToRetrieveImagePullSecret: warning("Pod", "a secret of imagePullSecrets could not be read; the pull is tried without it"),
+  InvalidEnvironmentVariableNames: warning(
+    "Pod",
+    "keys of a config map or secret are no names of variables; they are left out",
+  ),
+  FailedToRetrieveImagePullSecret: warning(
+    "Pod",
+    "a secret of imagePullSecrets could not be read; the pull is tried without it",
+  ),
   // Hooks and probes
   FailedPostStartHook: warning("Pod", "a postStart hook failed; the container is stopped"),
   FailedPreStopHook: warning("Pod", "a preStop hook failed; the container is stopped all the same"),
-  LifecycleHTTPFallback: warning("Pod", "a hook with scheme HTTPS reached a server of HTTP, and was repeated without TLS"),
+  LifecycleHTTPFallback: warning(
+    "Pod",
+    "a hook with scheme HTTPS reached a server of HTTP, and was repeated without TLS",
+  ),
   Unhealthy: warning("Pod", "a probe failed, or could not be run"),
   ProbeWarning: warning("Pod", "an HTTP probe was redirected to another host, which counts as a success"),
   // Sync of a pod
@@ -81,7 +90,9 @@ export const EVENT_REASONS = {
   PodLevelResourcesNotSupported: rejected("resources of the whole pod, and the gate PodLevelResources is off"),
   PodFeatureUnsupported: rejected("it needs a feature that the node does not have"),
   NodeShutdown: rejected("the node shuts down"),
-  TopologyAffinityError: rejected("its CPUs, memory and devices cannot be taken from NUMA nodes as topologyManagerPolicy demands"),
+  TopologyAffinityError: rejected(
+    "its CPUs, memory and devices cannot be taken from NUMA nodes as topologyManagerPolicy demands",
+  ),
   SMTAlignmentError: rejected("its CPUs are not whole cores, as full-pcpus-only demands"),
   EmptyPodSharedPoolError: rejected("exclusive CPUs of its containers leave none of the pod's own for the others"),
   VolumeAttachmentLimitExceeded: rejected("the node can attach no further volume of the driver"),
@@ -104,7 +115,10 @@ export const EVENT_REASONS = {
   SuccessfulAttachVolume: normal("Pod", "a volume is attached, or its device is there"),
   SuccessfulMountVolume: normal("Pod", "a block volume is mapped"),
   AlreadyMountedVolume: warning("Pod", "a local volume is mounted elsewhere on the node with another fsGroup"),
-  FailedMountOnFilesystemMismatch: warning("PersistentVolume", "the file system of the disk is not the one of the volume's fsType"),
+  FailedMountOnFilesystemMismatch: warning(
+    "PersistentVolume",
+    "the file system of the disk is not the one of the volume's fsType",
+  ),
   VolumePermissionChangeInProgress: warning("Pod", "the change of ownership to fsGroup takes longer than 30 s"),
   VolumeConditionAbnormal: warning("Pod", "the CSI driver reports a volume as abnormal"),
   VolumeResizeFailed: warning("Pod", "the file system of a volume could not be expanded"),
@@ -137,11 +151,17 @@ export const EVENT_REASONS = {
   NodeHasSufficientPID: normal("Node", "the condition PIDPressure became False"),
   NodeHasInsufficientPID: normal("Node", "the condition PIDPressure became True"),
   NodeAllocatableEnforced: normal("Node", "the limits of node allocatable are written to the cgroups"),
-  FailedNodeAllocatableEnforcement: warning("Node", "a limit of node allocatable could not be written; the kubelet tries again each minute"),
+  FailedNodeAllocatableEnforcement: warning(
+    "Node",
+    "a limit of node allocatable could not be written; the kubelet tries again each minute",
+  ),
   KubeletSetupFailed: warning("Node", "cgroups, directories or limits of the node could not be set up"),
   CgroupV1: warning("Node", "the node uses cgroup v1, which upstream will remove"),
   CheckLimitsForResolvConf: warning("Node", "the node's resolv.conf cannot be read, or exceeds the limits for pods"),
-  PossibleMemoryBackedVolumesOnDisk: warning("Node", "volumes in memory may be swapped to disk: swap is on and tmpfs lacks noswap"),
+  PossibleMemoryBackedVolumesOnDisk: warning(
+    "Node",
+    "volumes in memory may be swapped to disk: swap is on and tmpfs lacks noswap",
+  ),
   FreeDiskSpaceFailed: warning("Node", "removing images did not free as much space as wanted"),
   InvalidDiskCapacity: warning("Node", "the capacity of the image file system cannot be read"),
   ImageGCFailed: warning("Node", "garbage collection of images failed"),
