@@ -42,7 +42,7 @@ export function endpointsPage(): string {
     ...heading("HTTP endpoints", [
       "Every path that the kubelet serves. 10250 is the authenticated port, 10255 the read-only port, `socket` the admin socket of the `nodelet` command.",
       "The healthz port (10248) serves `/healthz` and `/healthz/ping` only.",
-      "On 10250 a client needs one of the rights: a verb on a subresource of `nodes`, for this node.",
+      "On 10250 a client needs one of the rights: a verb on a subresource of `nodes`, for this node ([Security model](../security.md)).",
     ]),
     ...table(["method", "path", "served on", "right on 10250", "meaning"], rows),
   ].join("\n");

@@ -1,0 +1,89 @@
+// Every command block of the documentation names where it runs; the comparison of shown and printed lines.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { globSync } from "../harness/glob.js";
+import { blocksOf, matchesShown, shownIn } from "../support/doc-blocks.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const DOCUMENTS = [
+  ...["README.md", "ARCHITECTURE.md", "SPECIFICATION.md", "CONTRIBUTING.md"],
+  ...globSync(join(ROOT, "docs"), ".md").map((name) => `docs/${name}`),
+];
+const COMMANDS = new Set(["sh", "console"]);
+const OTHERS = new Set(["yaml", "json", "text"]);
+
+test("every block of commands names the environment that runs it, or the reason why none does", () => {
+  const wrong = DOCUMENTS.flatMap((document) =>
+    blocksOf(readFileSync(join(ROOT, document), "utf8")).flatMap(({ line, language, environment }) => {
+      if (OTHERS.has(language)) return [];
+      if (!COMMANDS.has(language))
+        return [`${document}:${line}: the tag "${language}" is none of sh, console, yaml, json, text`];
+      if (environment === undefined) return [`${document}:${line}: no "<!-- run: … -->" before the block`];
+      const missing =
+        environment.kind === "run by" ? environment.files.filter((file) => !existsSync(join(ROOT, file))) : [];
+      return missing.map((file) => `${document}:${line}: ${file} does not exist`);
+    }),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test("a comment belongs to the next block only", () => {
+  const text = [
+    "<!-- run: node -->",
+    "",
+    "```sh",
+    "a",
+    "```",
+    "```sh",
+    "b",
+    "```",
+    "<!-- run: moon -->",
+    "```sh",
+    "```",
+  ];
+  assert.deepEqual(
+    blocksOf(text.join("\n")).map(({ line, text: body, environment }) => [line, body, environment?.kind]),
+    [
+      [3, "a\n", "node"],
+      [6, "b\n", undefined],
+      [10, "\n", undefined],
+    ],
+  );
+  const other =
+    "<!-- run by: test/a.ts, test/b.ts -->\n```sh\n```\n\n  <!-- not run: why -->\n\n  ```console\n  $ x\n  ```\n";
+  assert.deepEqual(
+    blocksOf(other).map(({ text: body, environment }) => [body, environment]),
+    [
+      ["\n", { kind: "run by", files: ["test/a.ts", "test/b.ts"] }],
+      ["$ x\n", { kind: "not run", reason: "why" }],
+    ],
+  );
+});
+
+test("a console block has commands and what they print", () => {
+  assert.deepEqual(shownIn("$ one\nout\n  more\n\n$ two\n"), [
+    { command: "one", output: ["out", "  more"] },
+    { command: "two", output: [] },
+  ]);
+});
+
+for (const [what, shown, output, matches] of [
+  ["numbers, durations and columns", ["a  1/1  Running  0  2s"], "head\na 1/1    Running 3 1m30s", true],
+  [
+    "times and ids",
+    ["since 2026-11-24T10:00:00Z (12s) of 0123456789ab"],
+    "since 2027-01-02T03:04:05Z (1m2s) of fedcba9876543210",
+    true,
+  ],
+  ["any text for …", ["it said: … no such host"], "error: it said: dial tcp: lookup x: no such host; again", true],
+  ["another word", ["a Running"], "a Pending", false],
+  ["lines in another order", ["one", "two"], "two\none", false],
+  ["a missing line", ["one", "two"], "one", false],
+] as const) {
+  test(`shown and printed lines: ${what} ${matches ? "match" : "do not match"}`, () => {
+    assert.equal(matchesShown(shown, output), matches);
+  });
+}
