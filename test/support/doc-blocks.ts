@@ -4,7 +4,7 @@
 //   <!-- run by: test/vm/x.test.ts -->    another file runs the same commands
 //   <!-- not run: reason -->              no test runs them
 
-export type Environment =
+type Environment =
   { kind: "node" } | { kind: "run by"; files: readonly string[] } | { kind: "not run"; reason: string };
 
 export interface Block {
