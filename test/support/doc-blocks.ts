@@ -1,7 +1,7 @@
 // Fenced blocks of documents, and where their commands run: a comment before a block names it.
 //
 //   <!-- run: node -->                    by test/integration/docs.test.ts on a stand-alone node
-//   <!-- run by: test/vm/x.test.ts -->    another file runs the same commands
+//   <!-- run by: test/vm/release.test.ts -->    another file runs the same commands
 //   <!-- not run: reason -->              no test runs them
 
 type Environment =
