@@ -15,9 +15,11 @@ for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
   // Names of scripts contain a hash of their text.
   if (existsSync(cachePath(file))) continue;
   setFlagsFromString("--no-lazy");
+  setFlagsFromString("--no-flush-bytecode");
   // A copy of the name, because a part of a longer string would bring the whole string, and with it the path of the build, into the cache.
   const script = new Script(readFileSync(file, "latin1"), { filename: Buffer.from(name).toString() });
   // The cache holds for the flags of the moment.
   setFlagsFromString("--lazy");
+  setFlagsFromString("--flush-bytecode");
   writeFileSync(cachePath(file), sealCache(script.createCachedData()));
 }

@@ -21,8 +21,19 @@ const NO_MIDDLE_COMPILER = "--no-maglev";
  */
 const NO_HELPERS_FOR_YOUNG_GARBAGE = "--no-parallel-scavenge";
 
+/**
+ * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it is needed. V8
+ * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070).
+ */
+const FORGET_UNUSED_CODE = ["--bytecode-old-age=1", "--flush-baseline-code"];
+/** In Node 22 and later; in Node 20 the age is no flag. */
+const FIRST_V8_WITH_AGE = 12;
+
 /** Call before the first thread starts. */
 export function setV8Flags(): void {
+  if (Number.parseInt(process.versions.v8, 10) >= FIRST_V8_WITH_AGE) {
+    for (const flag of FORGET_UNUSED_CODE) setFlagsFromString(flag);
+  }
   setFlagsFromString(NO_MIDDLE_COMPILER);
   setFlagsFromString(NO_HELPERS_FOR_YOUNG_GARBAGE);
   setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MIB}`);
