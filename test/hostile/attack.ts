@@ -32,6 +32,8 @@ export interface Row {
   mainDelayMs: number;
   /** Most CPU time of main within a stretch as long as its longest delay: the part of the delay that can be its own. */
   mainCpuMs: number;
+  /** Longest delay of an idle process of the kubelet's niceness in the same time: the machine's part of main's delay. */
+  idleDelayMs: number;
   threadRestarts: number;
   rssBeforeMiB: number;
   rssAfterMiB: number;

@@ -36,6 +36,7 @@ const ROW: Row = {
     operatorMs: 20,
     mainDelayMs: 3.2,
     mainCpuMs: 1.2,
+    idleDelayMs: 2.4,
   },
   ...{ threadRestarts: 0, rssBeforeMiB: 100, rssAfterMiB: 101, broken: [], missed: [] },
 };
@@ -44,5 +45,5 @@ test("the table has a line for each attack, with its verdict", () => {
   const table = tableOf([ROW, { ...ROW, missed: ["late"] }, { ...ROW, broken: ["gone"], missed: ["late"] }]);
   const verdicts = table.split("\n").map((line) => line.split(" | ").at(-1));
   assert.deepEqual(verdicts.slice(2), ["kept |", "*missed*: late |", "**broken**: gone |"]);
-  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \(1\) \| 0 \| 100 → 101 \| kept \|/);
+  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \(1; 2\) \| 0 \| 100 → 101 \| kept \|/);
 });

@@ -2,10 +2,11 @@
 import { readFile } from "node:fs/promises";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
+import { IdleDelay } from "./idle-delay.js";
 import { busiestMs, MainCpu } from "./main-cpu.js";
 import type { Operator, OperatorWindow } from "./operator.js";
 
-/** The promise of SPECIFICATION.md. A machine that is busy with other things misses it; `SLACK` times as much is a failure. */
+/** The promise of SPECIFICATION.md; main's delay is compared with that of an idle process. A machine that is busy with other things misses it; `SLACK` times as much is a failure. */
 const PROMISE = { mainDelayMs: 100, operatorMs: 1000, probeLateMs: 1000 } as const;
 const SLACK = 20;
 
@@ -22,6 +23,7 @@ export class Meter {
     private readonly before: { window: OperatorWindow; pid: number; rssMiB: number; at: number },
     private readonly window: OperatorWindow,
     private readonly cpu: MainCpu,
+    private readonly idle: IdleDelay,
   ) {}
 
   /** Begins when the operator's calls are answered. */
@@ -30,7 +32,7 @@ export class Meter {
     const { pid } = of.node.kubelet;
     if (pid === undefined) throw new Error("the kubelet does not run");
     const before = { window, pid, rssMiB: await residentMiB(pid), at: await uptime() };
-    return new Meter(of, before, of.operator.open(), new MainCpu(pid));
+    return new Meter(of, before, of.operator.open(), new MainCpu(pid), new IdleDelay());
   }
 
   get hasDied(): boolean {
@@ -40,7 +42,7 @@ export class Meter {
   async end(attack: Attack, did: string, timeoutMs: number): Promise<Row> {
     const { before, window, of } = this;
     const to = await uptime();
-    const samples = await this.cpu.stop();
+    const [samples, idleDelayMs] = await Promise.all([this.cpu.stop(), this.idle.stop()]);
     // The operator's view of pod and threads after the attack.
     const after = this.hasDied ? window : await of.operator.round(timeoutMs).catch(() => window);
     of.operator.close(window);
@@ -57,6 +59,7 @@ export class Meter {
       operatorMs: worst.ms,
       mainDelayMs,
       mainCpuMs,
+      idleDelayMs,
       threadRestarts,
       rssBeforeMiB: before.rssMiB,
       rssAfterMiB: this.hasDied ? 0 : await residentMiB(before.pid),
@@ -71,7 +74,7 @@ export class Meter {
     const [problem] = window.problems;
     if (problem !== undefined) row.broken.push(`the operator's calls failed (${window.problems.length}): ${problem}`);
     const limits = [
-      [`main's longest delay (own CPU ${Math.round(mainCpuMs)} ms)`, mainDelayMs, PROMISE.mainDelayMs],
+      [`main's longest delay beyond an idle process's`, mainDelayMs - idleDelayMs, PROMISE.mainDelayMs],
       [`the operator's ${worst.kind}`, worst.ms, PROMISE.operatorMs],
       [`the ${late.kind} probe`, late.ms, PROMISE.probeLateMs],
     ] as const;

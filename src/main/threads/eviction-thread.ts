@@ -25,7 +25,7 @@ export interface EvictionThreadOptions {
   clock: Clock;
   log: Logger;
   /** Main's upcalls once they exist; loaded at first use. */
-  owner: Promise<{ eviction: () => Promise<EvictionOwner> }>;
+  owner: Promise<{ eviction(): Promise<EvictionOwner> }>;
 }
 
 export class EvictionThread implements EvictionThreadPort {
@@ -80,8 +80,7 @@ export class EvictionThread implements EvictionThreadPort {
   }
 
   private async owner(): Promise<EvictionOwner> {
-    const { eviction } = await this.options.owner;
-    return eviction();
+    return (await this.options.owner).eviction();
   }
 
   private async join(thread: SupervisedThread<EvictionControl>): Promise<void> {

@@ -1,0 +1,22 @@
+// The longest delay that the machine gives an idle process while an attack runs: what of main's delay no code of main's
+// can avoid, as long as the kernel and the runtime's programs hold both processors.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+export class IdleDelay {
+  private readonly child: ChildProcess;
+
+  constructor() {
+    this.child = fork(new URL("./idle-process.js", import.meta.url), { execArgv: [] });
+  }
+
+  /** Ends the process. @returns its longest delay in ms */
+  async stop(): Promise<number> {
+    const said = once(this.child, "message");
+    const ended = once(this.child, "exit");
+    this.child.send("stop");
+    const [ms] = (await said) as [number];
+    await ended;
+    return ms;
+  }
+}
