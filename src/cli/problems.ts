@@ -1,6 +1,6 @@
 // The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
-import type { NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
-import { duration, moment } from "./output/amounts.js";
+import type { DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+import { bytes, duration, moment } from "./output/amounts.js";
 
 export interface Problem {
   severity: "error" | "warning";
@@ -19,6 +19,7 @@ export function problemsOf(status: NodeletStatus): Problem[] {
     ...runtimeProblems(status),
     ...apiServerProblems(status),
     ...pressureProblems(status),
+    ...diskProblems(status),
     ...volumeProblems(status),
     ...certificateProblems(status),
     ...startProblems(status),
@@ -112,20 +113,56 @@ function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Probl
 
 const SHORT_OF = {
   MemoryPressure: ["memory", "`nodelet top` shows the pods that use most"],
-  DiskPressure: ["disk space or inodes", "`df -h; df -i` shows the full disk, `nodelet images` the unused images"],
+  DiskPressure: [
+    "disk space or inodes",
+    "`df -h; df -i` shows the full disk, `nodelet top` the pods that use most, `nodelet images` the unused images",
+  ],
   PIDPressure: ["process ids", "`nodelet top` shows the pods; look for one that forks without end"],
 } as const;
 
-function* pressureProblems({ facts }: NodeletStatus): Iterable<Problem> {
+function* pressureProblems({ facts, disk }: NodeletStatus): Iterable<Problem> {
   for (const { type, since } of facts?.pressures ?? []) {
     const [what, help] = SHORT_OF[type];
     yield {
       severity: "error",
-      what: `the node is short of ${what} (${type}): the kubelet evicts pods and admits only critical ones`,
+      what: `the node is short of ${what} (${type}): the kubelet evicts pods and admits no others, except static and critical ones${type === "DiskPressure" && disk !== undefined ? `. ${roomOf(disk)}` : ""}`,
       since,
       help,
     };
   }
+}
+
+/** A disk with less room than this counts as full. */
+const FULL_SHARE = 0.01;
+
+/** A full disk without pressure: the eviction thresholds do not cover it, or have not taken effect yet. */
+function* diskProblems({ disk, facts }: NodeletStatus): Iterable<Problem> {
+  if (disk === undefined || facts?.pressures.some(({ type }) => type === "DiskPressure") === true) return;
+  const { path, availableBytes, capacityBytes, inodesFree, inodes } = disk;
+  const noBytes = availableBytes < capacityBytes * FULL_SHARE;
+  const noInodes = inodes > 0 && inodesFree < inodes * FULL_SHARE;
+  if (!noBytes && !noInodes) return;
+  yield {
+    severity: "error",
+    what: `the disk of ${path} is full: pods cannot start, and what they write to their volumes and logs fails. ${roomOf(disk)}`,
+    help: `free space on it: \`df -h ${path}\` names the disk, \`nodelet top\` the pods that write most, \`nodelet images\` the unused images`,
+  };
+}
+
+/** "12 MiB of 64 MiB are free on the disk of /var/lib/kubelet", and inodes when they are the shortage. */
+function roomOf({ path, availableBytes, capacityBytes, inodesFree, inodes }: DiskFacts): string {
+  const few = inodes > 0 && inodesFree / inodes < availableBytes / Math.max(capacityBytes, 1);
+  const nodes = few ? `, and ${inodesFree} of ${inodes} inodes (files)` : "";
+  return `${bytes(availableBytes)} of ${bytes(capacityBytes)} are free on the disk of ${path}${nodes}`;
+}
+
+/** Help for an error of the kernel or the runtime about a full disk. */
+export function fullDiskHelp(message: string): string[] {
+  return /ENOSPC|no space left|EDQUOT|quota exceeded/i.test(message)
+    ? [
+        "a disk of this node is full: `df -h; df -i` shows which. `nodelet top` shows the pods that write most, `nodelet images` the unused images",
+      ]
+    : [];
 }
 
 function* volumeProblems({ facts }: NodeletStatus): Iterable<Problem> {

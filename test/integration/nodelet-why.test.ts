@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, test, type TestContext } from "node:test";
+import { run } from "../../packaging/standalone/exec.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { canHang, HungMounts } from "../support/hung-mounts.js";
 import { nodelet } from "../support/nodelet-command.js";
+import { fill, MIB } from "../support/small-node.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
 
 /** Asks until all words are there: the trouble takes its time. */
@@ -188,4 +190,48 @@ test("a stopped runtime: status and why name it, since when, and the remedy", as
     ["why", "late"],
     [/node: the container runtime( containerd)? does not respond/, /systemctl restart containerd/],
   );
+});
+
+/** A node whose root directory is on a disk of 64 MiB. Its containerd sees the same mounts. */
+async function nodeOnSmallDisk(t: TestContext, evictionHard: Record<string, string>): Promise<TestNode> {
+  const config = { evictionHard: { "memory.available": "100Mi", ...evictionHard } };
+  const node = await startNode({ containerd: "own", start: false, config });
+  t.after(() => node.stop());
+  await run("mount", ["-t", "tmpfs", "-o", "size=64m,mode=755", "nodelet-test", node.kubelet.rootDir]);
+  await node.restart();
+  return node;
+}
+
+describe("a full disk", { concurrency: 2 }, () => {
+  const volumes = [{ name: "data", emptyDir: {} }];
+  const volumeMounts = [{ name: "data", mountPath: "/data" }];
+
+  test("with an eviction threshold: the pressure, the disk and its room", async (t) => {
+    const node = await nodeOnSmallDisk(t, { "nodefs.available": "20Mi" });
+    const write = `dd if=/dev/zero of=/data/big bs=1M count=50; ${IDLE}`;
+    const app = shell("app", write, { volumeMounts });
+    await node.writeManifest("writer", manifest("writer", [app], { spec: { volumes } }));
+    await explained(
+      node,
+      ["status"],
+      [
+        /the node is short of disk space or inodes \(DiskPressure\): .*except static.* MiB of 64\.0 MiB are free on the disk of \/\S+\/kubelet/,
+        /for [\dhms]+, since/,
+        /`nodelet top` the pods that use most/,
+      ],
+    );
+  });
+
+  test("without one: the disk, and the pod that cannot start", async (t) => {
+    const node = await nodeOnSmallDisk(t, {});
+    await fill(join(node.kubelet.rootDir, "filler"), 100 * MIB);
+    const full = /the disk of \/\S+\/kubelet is full: pods cannot start.* 0 B of 64\.0 MiB are free/;
+    await explained(node, ["status"], [full, /`df -h \S+` names the disk/]);
+    await node.writeManifest("late", manifest("late", [shell("app", IDLE, { volumeMounts })], { spec: { volumes } }));
+    await explained(
+      node,
+      ["why", "late"],
+      [full, /it cannot be started .*: ENOSPC: no space left on device/, /a disk of this node is full: `df -h; df -i`/],
+    );
+  });
 });

@@ -2,6 +2,7 @@
 import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import { bytes, duration, timeOf } from "../output/amounts.js";
+import { fullDiskHelp } from "../problems.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 
 /** Waiting reasons that other rules explain, or that are ordinary. */
@@ -98,6 +99,8 @@ function notStarted({ facts }: WhyInput, { container, kind }: ContainerView, rea
 }
 
 function startHelp(reason: string, message: string): string[] {
+  const full = fullDiskHelp(message);
+  if (full.length > 0) return full;
   if (/configmap|secret/i.test(message))
     return ["create the missing ConfigMap or Secret, or mark the reference as optional"];
   if (/executable file not found|no such file or directory/i.test(message))

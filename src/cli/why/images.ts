@@ -1,5 +1,6 @@
 // Rules about images: the registry's error, the time of the next pull, remedies. Pure.
 import { duration, timeOf } from "../output/amounts.js";
+import { fullDiskHelp } from "../problems.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 
 const PULL_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"]);
@@ -90,10 +91,11 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string) => string
       `this node does not reach ${registryOf(image)}: check network, firewall and proxy (HTTPS_PROXY of the runtime's unit)`,
     ],
   ],
-  [/no space left/i, () => ["the disk of the images is full: `nodelet images` shows what can go"]],
 ];
 
 function pullHelp(said: string, image: string): string[] {
+  const full = fullDiskHelp(said);
+  if (full.length > 0) return full;
   const found = HELP.find(([pattern]) => pattern.test(said));
   return found?.[1](image) ?? ["pull it by hand to see more: crictl pull " + image];
 }

@@ -1,6 +1,7 @@
 // Rules about the whole pod: runtime, volumes, sandbox, failed syncs, termination, conditions. Pure.
 import { duration, moment, timeOf } from "../output/amounts.js";
-import { problemsOf } from "../problems.js";
+import { podState } from "../pods/state.js";
+import { fullDiskHelp, problemsOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 
 /** A set-up that takes longer is worth a line. */
@@ -11,9 +12,15 @@ export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
   const { runtime } = node.facts ?? {};
   const down = runtime !== undefined && !(runtime.reachable && runtime.runtimeReady);
   const noNetwork = runtime?.networkReady === false && pod.spec.hostNetwork !== true && pod.status?.phase === "Pending";
-  if (node.mainProblem === undefined && !down && !noNetwork) return;
+  const kinds = [
+    ...(node.mainProblem !== undefined || down || noNetwork ? ["main thread", "runtime"] : []),
+    // A pod that runs well needs no word about the disk.
+    ...(podState(pod).fine ? [] : ["DiskPressure", "the disk of \\S+ is full"]),
+  ];
+  if (kinds.length === 0) return;
+  const relevant = new RegExp(kinds.join("|"));
   for (const { what, since, help } of problemsOf(node)) {
-    if (!/main thread|runtime/.test(what)) continue;
+    if (!relevant.test(what)) continue;
     yield { severity: "error", about: "node", what, ...(since !== undefined && { since }), help: [help] };
   }
 }
@@ -53,6 +60,8 @@ export function* volumeRules({ facts, node, now, pod }: WhyInput): Iterable<Find
 }
 
 function volumeHelp(error: string): string[] {
+  const full = fullDiskHelp(error);
+  if (full.length > 0) return full;
   if (/configmap|secret/i.test(error) && /not found/i.test(error))
     return ["create the missing object, or mark the volume as optional"];
   if (/hostPath type check failed|no such file|ENOENT/i.test(error))
@@ -73,10 +82,16 @@ export function* sandboxRules({ events, pod, facts }: WhyInput): Iterable<Findin
     what: `the runtime cannot create its sandbox (network namespace, cgroup): ${failed.message.replace(/^Failed to create pod sandbox: /, "")}`,
     ...(since !== undefined && { since }),
     ...(facts?.retry !== undefined && { nextTryAt: facts.retry.nextTryAt }),
-    help: /cni|network/i.test(failed.message)
-      ? ["repair the CNI plugin: its configuration is in /etc/cni/net.d, its programs in /opt/cni/bin"]
-      : ["see the runtime's log: journalctl -u containerd"],
+    help: sandboxHelp(failed.message),
   };
+}
+
+function sandboxHelp(error: string): string[] {
+  const full = fullDiskHelp(error);
+  if (full.length > 0) return full;
+  return /cni|network/i.test(error)
+    ? ["repair the CNI plugin: its configuration is in /etc/cni/net.d, its programs in /opt/cni/bin"]
+    : ["see the runtime's log: journalctl -u containerd"];
 }
 
 export function* syncRules({ facts, node }: WhyInput): Iterable<Finding> {

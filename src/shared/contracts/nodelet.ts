@@ -102,6 +102,16 @@ export interface ApiServerFacts {
   problem?: string;
 }
 
+/** The file system of the kubelet's root directory: pods' volumes and the kubelet's records. Bytes. */
+export interface DiskFacts {
+  path: string;
+  availableBytes: number;
+  capacityBytes: number;
+  /** Both 0: the file system has no fixed number of inodes. */
+  inodesFree: number;
+  inodes: number;
+}
+
 /** GET /nodelet/status */
 export interface NodeletStatus {
   now: number;
@@ -113,6 +123,8 @@ export interface NodeletStatus {
   runtimeEndpoint: string;
   threads: ThreadFacts[];
   certificates: CertificateFacts[];
+  /** Absent: the file system does not respond. */
+  disk?: DiskFacts;
   /** Absent: the node runs stand-alone. */
   apiServer?: ApiServerFacts;
   /** Absent: main did not respond, because of `mainProblem`. */

@@ -18,6 +18,12 @@ const late = { name: "pleg", state: "running", starts: 2, lastTickMs: 61_000, lo
 const DAY = 24 * 3_600_000;
 const certificate = (days: number) => [{ use: "serving" as const, file: "/pki/k.crt", notAfter: NOW + days * DAY }];
 
+/** Of 100 MiB and 100 inodes. */
+const disk = (freeMiB: number, inodesFree: number) => ({
+  ...{ path: "/r", capacityBytes: 100 * 2 ** 20, availableBytes: freeMiB * 2 ** 20 },
+  ...{ inodes: 100, inodesFree },
+});
+
 const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...words: RegExp[]])[] = [
   [
     "a late thread",
@@ -42,6 +48,13 @@ const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...word
     /short of disk space or inodes \(DiskPressure\)/,
   ],
   [
+    "a pressure on the disk of the pods",
+    node({ pressures: [{ type: "DiskPressure", since: NOW - 5000 }] }, { disk: disk(3, 50) }),
+    /\(DiskPressure\).* critical ones\. 3\.0 MiB of 100 MiB are free on the disk of \/r$/,
+  ],
+  ["a full disk", node({}, { disk: disk(0, 1) }), /disk of \/r is full: .*\. 0 B of 100 MiB are free/],
+  ["a disk without inodes", node({}, { disk: disk(50, 0) }), /disk of \/r is full: .*, and 0 of 100 inodes/],
+  [
     "a hung mount",
     node({ hungMounts: [{ mountPoint: "/m", source: "s", fsType: "nfs", since: NOW }] }),
     /volume at \/m \(nfs from s\) does not respond/,
@@ -59,8 +72,11 @@ describe("what is wrong with a node", () => {
       match(problems[0]?.help ?? "", /\w/);
     });
   }
-  test("nothing", () =>
-    deepEqual(problemsOf(node({}, { certificates: certificate(300), apiServer: { tookMs: 3 } })), []));
+  test("nothing", () => {
+    const fine = { certificates: certificate(300), apiServer: { tookMs: 3 }, disk: disk(2, 2) };
+    deepEqual(problemsOf(node({}, fine)), []);
+    deepEqual(problemsOf(node({}, { disk: { ...disk(2, 0), inodes: 0 } })), []);
+  });
 });
 
 test("status: one screen with every part, and what is wrong", () => {

@@ -1,7 +1,7 @@
 // GET /nodelet/status: the node as the server thread sees it, with main's facts where main answers in time.
 // Invariant: it answers while main, the runtime or the API server hang.
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, statfs } from "node:fs/promises";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -9,6 +9,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type {
   ApiServerFacts,
   CertificateFacts,
+  DiskFacts,
   NodeFacts,
   NodeletStatus,
   ThreadFacts,
@@ -21,6 +22,7 @@ import type { ThreadSnapshot } from "../../../shared/queue/board.js";
 /** Main answers in milliseconds, or hangs. */
 const MAIN_MS = 2000;
 const API_MS = 3000;
+const DISK_MS = 1000;
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
 
 export interface StatusDeps {
@@ -39,9 +41,10 @@ export interface StatusDeps {
 
 export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
   const { node, kubernetesVersion, rootDir, runtimeEndpoint, certificates, clock } = deps;
-  const [facts, apiServer, read] = await Promise.all([
+  const [facts, apiServer, disk, read] = await Promise.all([
     mainFacts(deps),
     deps.api === undefined ? undefined : askApiServer(deps.api, node, clock),
+    diskFacts(rootDir, clock),
     Promise.all(certificates.map(certificateFacts)),
   ]);
   return {
@@ -51,6 +54,7 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
     pid: process.pid,
     threads: deps.threads().map(threadFacts),
     certificates: read,
+    ...(disk && { disk }),
     ...(apiServer && { apiServer }),
     ...facts,
     devicePluginProblem: deps.devicePluginProblem(),
@@ -58,12 +62,34 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
 }
 
 async function mainFacts({ facts, clock }: StatusDeps): Promise<Pick<NodeletStatus, "facts" | "mainProblem">> {
-  const late = new AbortController();
-  const timer = clock.after(MAIN_MS, () => late.abort(new Error(`no response within ${MAIN_MS / 1000} s`)));
   try {
-    return { facts: await unlessAborted(facts(), late.signal) };
+    return { facts: await within(facts(), MAIN_MS, clock) };
   } catch (error) {
     return { mainProblem: messageOf(error) };
+  }
+}
+
+async function diskFacts(path: string, clock: Clock): Promise<DiskFacts | undefined> {
+  try {
+    const { bsize, blocks, bavail, files, ffree } = await within(statfs(path), DISK_MS, clock);
+    return {
+      path,
+      availableBytes: bavail * bsize,
+      capacityBytes: blocks * bsize,
+      inodesFree: ffree,
+      inodes: files,
+    };
+  } catch {
+    // The eviction thread logs a file system that does not respond; the status is about the rest then.
+    return undefined;
+  }
+}
+
+async function within<T>(result: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+  const late = new AbortController();
+  const timer = clock.after(limitMs, () => late.abort(new Error(`no response within ${limitMs / 1000} s`)));
+  try {
+    return await unlessAborted(result, late.signal);
   } finally {
     timer.cancel();
   }
