@@ -1,11 +1,24 @@
 // docs/monitoring.md, the Grafana dashboard and the Prometheus rules against the pages of a whole kubelet.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
-import { ownSeries, panels, promisedSeries, rules, RULES, seriesIn, servedSeries } from "../support/monitoring.js";
+import {
+  ownSeries,
+  panels,
+  promisedSeries,
+  rules,
+  RULES,
+  seriesIn,
+  servedSeries,
+  variables,
+} from "../support/monitoring.js";
+import { Prometheus } from "../support/prometheus.js";
 import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
 
 /** On the pages of every node only after an event, or only in a cluster: each with where a test shows it. */
@@ -120,6 +133,60 @@ test("promtool can parse every expression of the dashboard", async () => {
     await rm(dir, { recursive: true, force: true });
   }
 });
+
+test("every query of the dashboard gives a result in Prometheus, for the job and the instances that it offers", async () => {
+  // Series that appear with an event: a page with one of each, under the labels of the kubelet's.
+  let requests = 0;
+  const events = createServer((_request, response) => response.end(eventPage(++requests)));
+  events.listen(0, "127.0.0.1");
+  await once(events, "listening");
+  const { port } = events.address() as AddressInfo;
+  await using prometheus = await Prometheus.start("kubelet", [new URL(node.kubelet.url).host, `127.0.0.1:${port}`]);
+  try {
+    for (const variable of variables()) {
+      const [, series = "", label = ""] = /^label_values\((.*), (\w+)\)$/.exec(fill(variable)) ?? [];
+      await waitFor(async () => (await prometheus.query(series)).some(({ metric }) => label in metric), {
+        what: variable,
+        timeoutMs: 60_000,
+      });
+    }
+    let without: string[] = panels().flatMap(({ title, targets = [] }) =>
+      targets.map(({ expr }) => `${title}: ${expr}`),
+    );
+    assert.ok(without.length > 30);
+    await waitFor(
+      async () => {
+        const checked = await Promise.all(
+          without.map(async (query) => {
+            const found = await prometheus.query(fill(query.slice(query.indexOf(": ") + 2)));
+            return found.some(({ value: [, text] }) => text !== "NaN") ? [] : [query];
+          }),
+        );
+        without = checked.flat();
+        return without.length === 0;
+      },
+      { what: "a result of every query", timeoutMs: 90_000, intervalMs: 1000, lastSeen: () => without.join("\n") },
+    );
+  } finally {
+    events.close();
+    events.closeAllConnections();
+  }
+});
+
+/** An expression as Grafana sends it, for a scrape each second. */
+function fill(expression: string): string {
+  return expression.replaceAll("$__rate_interval", "15s").replaceAll("$job", "kubelet").replaceAll("$instance", ".+");
+}
+
+/** Each value grows with the requests, as far as it must for the query to show it. */
+function eventPage(requests: number): string {
+  return [
+    `kubelet_evictions{eviction_signal="memory.available"} ${requests}`,
+    `nodelet_thread_restarts_total{thread="pleg"} ${requests}`,
+    `nodelet_queue_dropped_total{queue="pleg"} ${requests}`,
+    "",
+  ].join("\n");
+}
 
 test("every panel has a title, a query and a description that says what it shows", () => {
   const shown = panels().filter(({ type }) => type !== "row");

@@ -38,6 +38,21 @@ export function panels(): Panel[] {
   return (JSON.parse(read("packaging/monitoring/dashboard.json")) as { panels: Panel[] }).panels;
 }
 
+interface Variable {
+  type: string;
+  query: string | { query: string };
+}
+
+/** The queries that fill the lists of job and instance. */
+export function variables(): string[] {
+  const { templating } = JSON.parse(read("packaging/monitoring/dashboard.json")) as {
+    templating: { list: Variable[] };
+  };
+  return templating.list.flatMap(({ type, query }) =>
+    type === "query" ? [typeof query === "string" ? query : query.query] : [],
+  );
+}
+
 /** The kubelet's series that an expression names, without the suffixes of histograms and without recorded series. */
 export function seriesIn(expression: string): string[] {
   const names = expression.match(
