@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
+import { PATIENCE } from "./wait.js";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -44,7 +45,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       args,
       {
         env: { ...process.env, ...options.env },
-        timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        timeout: (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) * PATIENCE,
         killSignal: "SIGKILL",
         maxBuffer: MAX_OUTPUT_BYTES,
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

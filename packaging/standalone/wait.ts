@@ -21,6 +21,9 @@ export interface WaitOptions {
   lastSeen?: () => string | Promise<string>;
 }
 
+/** Factor of the deadlines of the set-up and of test/vm, for slow machines: NODELET_PATIENCE=4. */
+export const PATIENCE = Math.max(1, Number(process.env["NODELET_PATIENCE"] ?? 1) || 1);
+
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_INTERVAL_MS = 25;
 
@@ -29,7 +32,7 @@ export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: WaitOptions,
 ): Promise<Exclude<T, false | undefined | null | 0 | "">> {
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) * PATIENCE;
   const deadline = performance.now() + timeoutMs;
   let failure: string | undefined;
   for (;;) {

@@ -64,6 +64,8 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       containerd = await startContainerd({ dir: join(dir, "c") });
       await importImages(containerd.socket, setting("NODELET_TEST_IMAGES"));
     }
+    // systemd: on a machine whose runtime has that driver, too (test/vm).
+    const driver = process.env["NODELET_TEST_CGROUP_DRIVER"];
     const [readOnlyPort, healthzPort] = [await freePort(), await freePort()];
     const kubelet = await prepareKubelet({
       dir,
@@ -77,6 +79,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
       config: {
         imageGCHighThresholdPercent: 100,
         evictionHard: { "memory.available": "100Mi" },
+        ...(driver === undefined ? {} : { cgroupDriver: driver }),
         ...options.config,
       },
       ...(options.flags === undefined ? {} : { flags: options.flags }),

@@ -6,6 +6,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { relative } from "node:path";
 import { finished } from "node:stream/promises";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 
 export interface Suite {
   name: "unit" | "integration" | "cluster" | "faults" | "hostile" | "vm";
@@ -28,7 +29,7 @@ const SUITES: readonly Suite[] = [
   // An attacker's bench: short, or whole with NODELET_HOSTILE=whole (`npm run test:hostile`).
   { name: "hostile", concurrency: 1, timeoutMs: 3_600_000, environment: true },
   // Boots a machine of its own; see test/vm.
-  { name: "vm", concurrency: 1, timeoutMs: 900_000, onlyByName: true },
+  { name: "vm", concurrency: 1, timeoutMs: 1_500_000, onlyByName: true },
 ];
 
 export interface Tally {
@@ -84,7 +85,7 @@ export async function runSuite(
   const stream = run({
     files: files.filter((file) => !unbuilt.includes(file)),
     concurrency: suite.concurrency,
-    timeout: suite.timeoutMs,
+    timeout: suite.timeoutMs * PATIENCE,
     signal,
   });
   const names = new Set(files);

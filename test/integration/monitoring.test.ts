@@ -154,6 +154,8 @@ test("every query of the dashboard gives a result in Prometheus, for the job and
       targets.map(({ expr }) => `${title}: ${expr}`),
     );
     assert.ok(without.length > 30);
+    // A rate has a value after a change only.
+    await node.writeManifest("starts", manifest("starts", [shell("app", IDLE)]));
     await waitFor(
       async () => {
         const checked = await Promise.all(

@@ -4,6 +4,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 
 export interface CommandResult {
   status: number;
@@ -46,8 +47,9 @@ export class Channel {
     return this.becameReady;
   }
 
-  /** Runs a shell script in the guest, where it is ended after `timeoutMs` with status 124. */
-  run(script: string, timeoutMs: number): Promise<CommandResult> {
+  /** Runs a shell script in the guest, where it is ended after `limitMs` (times PATIENCE) with status 124. */
+  run(script: string, limitMs: number): Promise<CommandResult> {
+    const timeoutMs = limitMs * PATIENCE;
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 import type { PodRecord } from "../../src/main/sync/pod-record.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
 import { greedyPod, LIMITS, limitedPod, notingPod, PROTECTED, RESERVED, RESERVED_BYTES, THROTTLED } from "./pods.js";
@@ -20,7 +21,7 @@ let filesBefore: string[];
 
 const listFiles = async (): Promise<string[]> => (await node.vm.ok(LIST_FILES)).trim().split("\n");
 
-describe("the installed package on a machine with systemd", { timeout: 13 * 60_000 }, () => {
+describe("the installed package on a machine with systemd", { timeout: 13 * 60_000 * PATIENCE }, () => {
   before(async () => {
     world = await openWorld();
     node = new GuestNode(world.vm);

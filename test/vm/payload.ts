@@ -3,35 +3,60 @@
 
 import { cp, copyFile, mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { build } from "esbuild";
 import { copyCode, copyPackage } from "../../packaging/install/copy-code.js";
 import { productionPackages } from "../../packaging/install/production-packages.js";
 import { buildImages } from "../../packaging/standalone/images.js";
 import { makeFileSystem } from "./image.js";
 
-const SIZE = "256M";
+const SIZE = "384M";
 const TREE = ["packaging", "package.json", "package-lock.json", "LICENSE", "Makefile"];
 
-/** Makes the disk in `dir` with these packages, and /images.tar. */
-export async function makePackagesPayload(root: string, dir: string, packages: readonly string[]): Promise<string> {
+/** Makes the disk in `dir` with these packages, /images.tar, and at /package files of the integration suite with what they need. */
+export async function makePackagesPayload(
+  root: string,
+  dir: string,
+  { packages, tests }: { packages: readonly string[]; tests: readonly string[] },
+): Promise<string> {
   const tree = join(dir, "payload");
   await mkdir(tree);
   for (const file of packages) await copyFile(file, join(tree, basename(file)));
+  if (tests.length > 0) await copyProject(root, join(tree, "package"));
+  for (const name of tests) await bundleTest(root, name, join(tree, testIn(name)));
   await copyFile(await buildImages(join(root, ".cache")), join(tree, "images.tar"));
   const disk = join(dir, "payload.img");
   await makeFileSystem(tree, disk, SIZE);
   return disk;
 }
 
+/** Path of a test file below the root of the disk. Its paths to the kubelet are relative to packaging/standalone. */
+export function testIn(name: string): string {
+  return `package/dist/packaging/standalone/${name}.test.mjs`;
+}
+
+/** One file: Node under emulation reads hundreds of them slowly. */
+async function bundleTest(root: string, name: string, outfile: string): Promise<void> {
+  const require = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
+  await build({
+    entryPoints: [join(root, "dist/test/integration", `${name}.test.js`)],
+    ...{ bundle: true, platform: "node", format: "esm", outfile, banner: { js: require }, logLevel: "error" },
+  });
+}
+
 /** Makes the disk in `dir`: /package is what `make install` runs in, /images.tar what the runtime imports. */
 export async function makePayload(root: string, dir: string): Promise<string> {
   const tree = join(dir, "payload");
-  const home = join(tree, "package");
-  await mkdir(home, { recursive: true });
-  for (const part of TREE) await cp(join(root, part), join(home, part), { recursive: true });
-  for (const part of ["dist/agent", "dist/packaging"]) await copyCode(join(root, part), join(home, part));
-  for (const part of await productionPackages(root)) await copyPackage(join(root, part), join(home, part));
+  await copyProject(root, join(tree, "package"));
   await copyFile(await buildImages(join(root, ".cache")), join(tree, "images.tar"));
   const disk = join(dir, "payload.img");
   await makeFileSystem(tree, disk, SIZE);
   return disk;
+}
+
+/** The parts of the checkout that `make install` and the kubelet need. */
+async function copyProject(root: string, home: string): Promise<void> {
+  await mkdir(home, { recursive: true });
+  for (const part of TREE) await cp(join(root, part), join(home, part), { recursive: true });
+  for (const part of ["dist/agent", "dist/packaging"]) await copyCode(join(root, part), join(home, part));
+  for (const part of await productionPackages(root)) await copyPackage(join(root, part), join(home, part));
 }

@@ -1,19 +1,23 @@
-// The packages on a machine with systemd and without a Node of its own: Debian 12; NODELET_VM_RELEASES=bookworm,trixie: 13, too.
-// One life of a package per machine: install, a pod, upgrade, remove, a refused purge, install again, purge.
+// The packages on machines with systemd and without a Node of their own: Debian 12; NODELET_VM_RELEASES=bookworm,trixie: 13, too.
+// One life of a package per machine: install, a pod, upgrade, remove, a refused purge, install again, purge. On Debian 13 follow
+// the integration tests of a pod's life under the systemd driver.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { run } from "../../packaging/standalone/exec.js";
+import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 import { GuestNode, type RunningContainer } from "./guest-node.js";
-import { makePackagesPayload } from "./payload.js";
+import { makePackagesPayload, testIn } from "./payload.js";
 import { memoryVolumePod } from "./pods.js";
 import type { Suite } from "./recipe.js";
 import { makePackages, OLDER, type Packages } from "./release.js";
 import { openWorld, type World } from "./world.js";
 
 const INSTALL_MS = 240_000;
+const TESTS_MS = 420_000;
 let packages: Packages;
 before(async () => {
   packages = await makePackages();
@@ -50,13 +54,18 @@ test("the .rpm has the same files as the .deb, requires nothing of npm, and its 
   assert.match(version, /^Kubernetes v1\.36\./);
 });
 
-// Debian 13 is asked for by name: its image and its life take as long again.
+// Debian 13 is asked for by name: its life and the tests after it take longer than CI has.
+const RELEASES = (process.env["NODELET_VM_RELEASES"] ?? "bookworm").split(",");
+/** Of the integration suite, run on Debian 13. */
+const TESTS = ["pod-lifecycle"];
+/** Node of the tests, out of the path of the packages. */
+const NODE = "/root/node-of-the-tests";
 for (const suite of ["bookworm", "trixie"] as const) {
-  if ((process.env["NODELET_VM_RELEASES"] ?? "bookworm").split(",").includes(suite)) lifeOn(suite);
+  if (RELEASES.includes(suite)) lifeOn(suite);
 }
 
 function lifeOn(suite: Suite): void {
-  describe(`the .deb on Debian ${suite === "bookworm" ? 12 : 13}`, { timeout: 12 * 60_000 }, () => {
+  describe(`the .deb on Debian ${suite === "bookworm" ? 12 : 13}`, { timeout: 14 * 60_000 * PATIENCE }, () => {
     let world: World;
     let node: GuestNode;
     let filesBefore: string[];
@@ -74,10 +83,13 @@ function lifeOn(suite: Suite): void {
 
     before(async () => {
       const payload = (root: string, dir: string): Promise<string> =>
-        makePackagesPayload(root, dir, [packages.older, packages.deb]);
+        makePackagesPayload(root, dir, {
+          packages: [packages.older, packages.deb],
+          tests: suite === "trixie" ? TESTS : [],
+        });
       world = await openWorld({ suite, payload });
       node = new GuestNode(world.vm);
-      await node.vm.ok("rm /usr/bin/node");
+      await node.vm.ok(`mv /usr/bin/node ${NODE}`);
       filesBefore = await listFiles();
     });
     after(() => world.close());
@@ -151,7 +163,37 @@ function lifeOn(suite: Suite): void {
       );
       assert.notEqual((await node.vm.run("systemctl cat kubelet")).status, 0);
     });
+
+    if (suite === "trixie")
+      for (const name of TESTS)
+        test(`${name} of the integration suite passes on cgroup v2 alone, under the systemd driver`, () =>
+          underSystemd(node, name));
   });
+}
+
+/** Runs a file of the integration suite inside, on the machine's own containerd. */
+async function underSystemd(node: GuestNode, name: string): Promise<void> {
+  await node.vm.ok(`
+    sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' /etc/containerd/config.toml
+    grep -q 'SystemdCgroup = true' /etc/containerd/config.toml && systemctl restart containerd && ctr version
+    test "$(stat -f -c %T /sys/fs/cgroup)" = cgroup2fs && mkdir -p /var/tmp/tests`);
+  const environment = [
+    "NODELET_TEST_DIR=/var/tmp/tests",
+    "NODELET_CRI_ENDPOINT=unix:///run/containerd/containerd.sock",
+    "NODELET_CGROUP_ROOT=/",
+    "NODELET_TEST_CGROUP_DRIVER=systemd",
+    `NODELET_TEST_IMAGE=${BUSYBOX_IMAGE}`,
+    // Emulation takes its time.
+    `NODELET_PATIENCE=${4 * PATIENCE}`,
+  ];
+  const { status, stdout } = await node.vm.run(
+    `env ${environment.join(" ")} ${NODE} --test --test-reporter=tap /mnt/${testIn(name)} 2>&1`,
+    TESTS_MS,
+  );
+  assert.equal(status, 0, stdout.slice(-8000));
+  assert.match(stdout, /^# pass [1-9]/m);
+  assert.match(stdout, /^# skipped 0$/m);
+  await node.vm.ok("journalctl --no-pager --quiet | grep -q 'Created slice kubepods-besteffort-pod.*slice'");
 }
 
 /** Prints how many packs V8 takes with their caches, under the flags of the kubelet, and which it rejects. */
