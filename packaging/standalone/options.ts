@@ -4,9 +4,13 @@ import { parseArgs } from "node:util";
 import { messageOf, SetupProblem } from "./problem.js";
 import { withoutTrailing } from "../../src/shared/text/trim.js";
 
+type PrivateRuntime = "containerd" | "docker";
+
 export interface StartOptions {
   stateDir: string;
   untilReady: boolean;
+  /** The private runtime. */
+  runtime: PrivateRuntime;
   /** A running runtime to use in place of a private containerd. */
   endpoint?: string;
   readOnlyPort: number;
@@ -25,6 +29,7 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
 
   --until-ready                      stop as soon as the sample pod runs; status 0, or 1 with the reason
   --state-dir <folder>               directory of all state (default /var/lib/nodelet-standalone)
+  --runtime containerd|docker        the private runtime (default containerd); docker: an Engine of its own, the kubelet serves CRI over it
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
   --read-only-port <port>            /pods and /metrics (default 10255)
   --healthz-port <port>              /healthz (default 10248)
@@ -49,12 +54,18 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
   if (endpoint !== undefined && !endpoint.startsWith("unix:///")) {
     throw new SetupProblem(`--container-runtime-endpoint ${endpoint}: must begin with unix:///`);
   }
+  const { runtime } = values;
+  if (runtime !== "containerd" && runtime !== "docker")
+    throw new SetupProblem(`--runtime ${runtime}: containerd or docker is allowed`);
+  if (runtime === "docker" && endpoint !== undefined)
+    throw new SetupProblem("--runtime docker starts an Engine of its own: leave out --container-runtime-endpoint");
   const stateDir = values["state-dir"];
   if (!stateDir.startsWith("/") || stateDir === "/")
     throw new SetupProblem(`--state-dir ${stateDir}: must be an absolute path`);
   return {
     stateDir: withoutTrailing(stateDir, "/"),
     untilReady: values["until-ready"],
+    runtime,
     ...(endpoint === undefined ? {} : { endpoint }),
     readOnlyPort: number("read-only-port", values["read-only-port"], 65535),
     healthzPort: number("healthz-port", values["healthz-port"], 65535),
@@ -68,6 +79,7 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
 function parse(args: readonly string[]): {
   "state-dir": string;
   "until-ready": boolean;
+  runtime: string;
   "container-runtime-endpoint"?: string;
   "read-only-port": string;
   "healthz-port": string;
@@ -82,6 +94,7 @@ function parse(args: readonly string[]): {
       options: {
         "state-dir": { type: "string", default: "/var/lib/nodelet-standalone" },
         "until-ready": { type: "boolean", default: false },
+        runtime: { type: "string", default: "containerd" },
         "container-runtime-endpoint": { type: "string" },
         "read-only-port": { type: "string", default: "10255" },
         "healthz-port": { type: "string", default: "10248" },

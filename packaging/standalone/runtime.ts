@@ -13,6 +13,10 @@ export interface Runtime {
   endpoint: string;
   /** Name and version: `containerd 1.6.20`. */
   name: string;
+  /** What ends by itself: "containerd". Absent if it is not ours. */
+  program?: string;
+  /** Flags of a kubelet that uses it. */
+  flags: readonly string[];
   /** Parent cgroup for pods. */
   cgroup: string;
   /** Pid of the runtime if it is ours. */
@@ -33,10 +37,28 @@ export async function startPrivateRuntime(dir: string, archive: string, step: St
   }
   return {
     endpoint: containerd.endpoint,
+    program: "containerd",
+    flags: [],
     name: `containerd ${containerd.version}, private, in ${dir}`,
     cgroup: containerd.cgroup,
     pid: () => containerd.pid,
     stop: () => containerd.stop(),
+  };
+}
+
+/** An Engine with the images; the kubelet itself serves CRI over it. @param cacheDir has Debian's packages if docker is not installed */
+export async function startPrivateDocker(dir: string, archive: string, cacheDir: string, step: Step): Promise<Runtime> {
+  const { provideDocker, startDocker } = await import("./docker-engine.js");
+  await step("finding the Docker Engine", () => provideDocker(cacheDir));
+  const docker = await step("starting a private Docker Engine", () => startDocker({ dir, archive, engineOnly: true }));
+  return {
+    endpoint: docker.endpoint,
+    program: "dockerd",
+    name: `${docker.version}, private, in ${dir}: docker --host ${docker.dockerEndpoint}`,
+    flags: ["--container-runtime=docker", ...docker.flags],
+    cgroup: docker.cgroup,
+    pid: () => docker.pid,
+    stop: () => docker.stop(),
   };
 }
 
@@ -51,6 +73,7 @@ export async function useRunningRuntime(endpoint: string, archive: string, step:
     const imported = await provideImages(cri, { socket, runtimeName, archive, step });
     return {
       endpoint,
+      flags: [],
       name: `${runtimeName} ${runtimeVersion} at ${socket}`,
       cgroup: `/nodelet-${crypto.randomUUID().slice(0, 8)}`,
       pid: () => undefined,

@@ -15,7 +15,7 @@ import { ensurePackages } from "./packages.js";
 import { isRunning, isSettled, podTable, type PodView } from "./pods.js";
 import { isSetupProblem, messageOf, SetupProblem } from "./problem.js";
 import { step } from "./progress.js";
-import { startPrivateRuntime, useRunningRuntime, type Runtime } from "./runtime.js";
+import { startPrivateDocker, startPrivateRuntime, useRunningRuntime, type Runtime } from "./runtime.js";
 import { watchSignals, type StopSignals } from "./signals.js";
 import { claimStateDir, type StateDir } from "./state-dir.js";
 import { waitFor } from "./wait.js";
@@ -23,6 +23,7 @@ import { waitFor } from "./wait.js";
 /** The repository's (or package's) folder, seen from dist/packaging/standalone. */
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const EXAMPLES = join(ROOT, "packaging", "standalone", "manifests");
+const CACHE = join(ROOT, ".cache");
 const SAMPLE = "hello";
 /** Longer than the longest grace period of the examples. */
 const PODS_GONE_TIMEOUT_MS = 45_000;
@@ -49,7 +50,8 @@ export async function main(args: readonly string[]): Promise<number> {
 async function start(options: StartOptions): Promise<number> {
   widenPath();
   await ensurePackages({ say, step, ...(options.endpoint === undefined ? {} : { runtimeIsThere: true }) });
-  if (options.endpoint === undefined) await chooseRuntime({ cacheDir: join(ROOT, ".cache"), step });
+  if (options.endpoint === undefined && options.runtime === "containerd")
+    await chooseRuntime({ cacheDir: CACHE, step });
   const signals = watchSignals((line) => say(line));
   const run: Run = { options, signals };
   let status = 0;
@@ -89,11 +91,13 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     signals.stopped.throwIfAborted();
     return step(name, work);
   };
-  const archive = await next("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
+  const archive = await next("making the pause and busybox images", () => buildImages(CACHE));
   run.runtime =
-    options.endpoint === undefined
-      ? await startPrivateRuntime(state.containerd, archive, next)
-      : await useRunningRuntime(options.endpoint, archive, next);
+    options.endpoint !== undefined
+      ? await useRunningRuntime(options.endpoint, archive, next)
+      : options.runtime === "docker"
+        ? await startPrivateDocker(state.containerd, archive, CACHE, next)
+        : await startPrivateRuntime(state.containerd, archive, next);
   if (options.endpoint !== undefined) await state.remember({ cgroup: run.runtime.cgroup });
 
   const kubelet = await prepareKubelet({
@@ -102,7 +106,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     cgroupRoot: run.runtime.cgroup,
     readOnlyPort: options.readOnlyPort,
     healthzPort: options.healthzPort,
-    flags: [`--status-page-port=${options.statusPagePort}`],
+    flags: [`--status-page-port=${options.statusPagePort}`, ...run.runtime.flags],
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   run.kubelet = kubelet;
@@ -188,7 +192,7 @@ async function awaitPods(
   return pods;
 }
 
-/** Until Ctrl-C, or until the kubelet or the private containerd ends by itself. */
+/** Until Ctrl-C, or until the kubelet or the private runtime ends by itself. */
 async function waitForTheEnd({ signals, kubelet, runtime, options }: Run): Promise<number> {
   say("\nCtrl-C stops the pods and removes everything.");
   const why = await waitFor(
@@ -196,7 +200,7 @@ async function waitForTheEnd({ signals, kubelet, runtime, options }: Run): Promi
       if (signals.stopped.aborted) return "signal";
       if (kubelet?.pid === undefined) return "the kubelet ended by itself";
       if (options.endpoint === undefined && runtime?.pid() === undefined)
-        return "the private containerd ended by itself";
+        return `the private ${runtime?.program ?? "runtime"} ended by itself`;
       return false;
     },
     { what: "the end", timeoutMs: Infinity, intervalMs: 100 },

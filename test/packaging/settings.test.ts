@@ -138,6 +138,8 @@ test("descendants are found through all generations, and no other process", () =
 test("options of npm start: an error is one line", () => {
   assert.equal(parseStartOptions([]).readOnlyPort, 10255);
   assert.equal(parseStartOptions(["--state-dir", "/x/"]).stateDir, "/x");
+  assert.equal(parseStartOptions([]).runtime, "containerd");
+  assert.equal(parseStartOptions(["--runtime", "docker"]).runtime, "docker");
   for (const args of [
     ["--bogus"],
     ["--read-only-port", "0"],
@@ -145,6 +147,8 @@ test("options of npm start: an error is one line", () => {
     ["--state-dir", "relative"],
     ["--state-dir", "/"],
     ["--container-runtime-endpoint", "tcp://1.2.3.4"],
+    ["--runtime", "cri-o"],
+    ["--runtime", "docker", "--container-runtime-endpoint", "unix:///run/other.sock"],
   ]) {
     assert.throws(
       () => parseStartOptions(args),
