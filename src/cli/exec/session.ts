@@ -27,7 +27,7 @@ export interface ExecStreams {
   stdin?: Readable;
   stdout: Writable;
   stderr: Writable;
-  /** Runs once the command has started; `resize` tells its terminal a new size. */
+  /** Runs once the command has started; `resize` sets the size of its terminal. */
   onStart?: (resize: (columns: number, rows: number) => void) => void;
 }
 

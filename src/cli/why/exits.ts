@@ -52,7 +52,7 @@ function oomKilled(input: WhyInput, view: ContainerView, ended: ContainerStateTe
     ...next(input, view),
     help: [
       limit === undefined
-        ? "set resources.limits.memory to what the container needs"
+        ? "raise resources.limits.memory to the container's need"
         : "raise the memory limit, or make the program use less",
       `its last output: nodelet logs ${input.pod.metadata.name} -c ${container.name} --previous`,
     ],

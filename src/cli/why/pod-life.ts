@@ -174,7 +174,7 @@ export function* waitRules({ pod, now }: WhyInput): Iterable<Finding> {
       about: `init container ${container.name}`,
       what: `it runs, and the containers after it wait until it exits with code 0`,
       since: Math.min(startedAt, now),
-      help: [`see what it waits for: nodelet logs ${pod.metadata.name} -c ${container.name}`],
+      help: [`its log may show the cause: nodelet logs ${pod.metadata.name} -c ${container.name}`],
     };
   }
   for (const { conditionType } of pod.spec.readinessGates ?? []) {

@@ -63,8 +63,8 @@ export class AdmissionQueue {
     return this.next(async () => {
       signal.throwIfAborted();
       const verdict = await this.admission.admit(pod, signal);
-      // No caller receives this result, so no caller would release the resources. After a restart the pod keeps what it
-      // has.
+      // No caller receives this result, so no caller would release the resources. After a restart the pod keeps its
+      // resources.
       if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
       return verdict;
     });

@@ -92,14 +92,14 @@ export class NodeAdmission {
     return undefined;
   }
 
-  /** The pod's definition changed. CPU and memory stay what was granted last: a resize may be on its way to the pod. */
+  /** The pod's definition changed. CPU and memory stay as granted last: a resize may be pending. */
   updated(pod: Pod): void {
     const { uid } = pod.metadata;
     const known = this.admitted.get(uid);
     if (known !== undefined) this.admitted.set(uid, withResources(pod, resourcesOf(known)));
   }
 
-  /** The pod ended, or is gone: its room is free. */
+  /** The pod is terminated or removed: its resources are free. */
   release(uid: string): void {
     this.admitted.delete(uid);
     this.deps.managers?.release(uid);

@@ -226,7 +226,7 @@ class Joining implements JoinedCluster {
   }
 }
 
-/** Pods and their statuses go first when the server is back; what they refer to may be hundreds of watches. */
+/** When the server is back, pods and their statuses go first: their objects may need hundreds of watches. */
 const OBJECTS_WAKE_MS = 5000;
 
 /** Objects that pods refer to are followed over the pods' own connection. */

@@ -1,5 +1,5 @@
 // A container whose start failed, or whose starter was lost, has exited without having run. It must not push out the one
-// that tells how the last run ended: that exit would be lost.
+// with the exit of the last run: that exit would be lost.
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 
 /** containerd's reason for a container whose start failed. */

@@ -1,5 +1,5 @@
-// CPU and memory of a pod apart from its definition: what was allocated to it, and what it runs with, may differ from
-// what the spec desires. Pure. Other resources can't be resized and are always those of the definition.
+// Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
+// Other resources cannot be resized and are always those of the spec.
 import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { compareQuantities, maxQuantity, printQuantity } from "../../shared/api/quantity.js";
 

@@ -1,4 +1,4 @@
-// Sums of a pod's requests and limits, with its overhead, and with what it sets for the pod as a whole.
+// Sums of a pod's requests and limits, with its overhead and its pod-level resources.
 import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import { aggregate } from "../../shared/api/aggregate-resources.js";
 import { addQuantities, parseQuantity, value, ZERO, type ExactQuantity } from "../../shared/api/quantity.js";

@@ -1,5 +1,5 @@
-// Image volumes of a container: their images are fetched as a container's own is, and the runtime mounts them by what the
-// reference resolved to. A runtime without support treats such a mount as a host path without a name.
+// Image volumes of a container: their images are pulled like the container's own, and the runtime mounts them by the resolved
+// reference. A runtime without support treats such a mount as a host path without a name.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { isImagePlace, type VolumePlace } from "../volumes/place.js";
@@ -31,7 +31,7 @@ export function imageMountCount({ mounts }: ContainerConfig): number {
 /** The errors of containerd before 2.1 and CRI-O before 1.31: they create, or look for, the host path "". */
 const NO_HOST_PATH = /failed to mkdir "":|stat "": |stat : no such file|mkdir : no such file|host ?path is empty/i;
 
-/** The runtime's refusal of a container; where its mounts of images are the cause, what to do about it. */
+/** The runtime's refusal of a container, with the remedy if its image mounts are the cause. */
 export function explainRefusal(config: ContainerConfig, details: string): string {
   const mount = config.mounts.find(({ image }) => image !== undefined);
   if (mount === undefined || !NO_HOST_PATH.test(details)) return details;

@@ -160,7 +160,7 @@ export class ManifestFile {
     }
     const decoded = await decodeInPool({ kind: "file", path }, bytes, decode, this.lateTries);
     if ((await currentSignature(path)) !== signature) {
-      // It changed while it was read: what was decoded may be neither the old nor the new version.
+      // It changed while it was read: the decoded text may be neither the old nor the new version.
       this.again = true;
       return;
     }

@@ -41,7 +41,7 @@ export interface StatusInput {
   terminationMessages?: ReadonlyMap<string, string>;
   /** The container whose postStart hook is under way: it runs, but neither started nor ready. */
   inPostStart?: string;
-  /** The rule RestartAllContainers fired: whether it is still at work, and what it removed that is not there again. */
+  /** The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run again yet. */
   restartingAll?: RestartingAll;
   /** Names of containers that will be started again, whatever their exit code. */
   restarting?: ReadonlySet<string>;

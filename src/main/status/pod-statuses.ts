@@ -279,7 +279,7 @@ export class PodStatuses {
     if (this.put(pod, status, marks) && !unpublished) this.deps.events.emit("statusComputed", { pod, status });
   }
 
-  /** @returns true when it differs from what was there */
+  /** @returns true when pod or status differ from the last ones */
   private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): boolean {
     const { uid } = pod.metadata;
     const text = JSON.stringify(status);
@@ -312,8 +312,8 @@ export class PodStatuses {
 }
 
 /**
- * A container was stopped in order to be started again: where its policy does not restart what ends so, the API takes no
- * word of its end, since it would take none of its next run after that.
+ * A container was stopped in order to be restarted, although its restart policy would not restart it after such an exit. Its exit is not
+ * reported: the API server refuses a status in which a container runs again after a final exit.
  */
 function isBetweenRuns(
   { containerStatuses = [] }: PodStatus,

@@ -96,8 +96,8 @@ export class TerminationReader {
   }
 }
 
-// The end of what a container wrote, out of its log in CRI format. The log may have been rotated a moment before the
-// container ended: then the file that was rotated last, which is never compressed, has the lines before.
+// The end of a container's output, from its log in CRI format. If the log was rotated shortly before the container exited, the lines
+// before are in the file that was rotated last, which is never compressed.
 
 /** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
 const TAIL_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 // The operation as which one pass of a pod worker counts (label operation_type of kubelet_pod_worker_duration_seconds).
 import type { PodWorkerState, WorkerOperation } from "../model/synced-pod.js";
 
-/** @param news what the pass is about, for a pod that is to run */
+/** @param news the cause of the pass; counts only before the pod terminates */
 export function operationOf(state: PodWorkerState, news: "create" | "update" | "sync"): WorkerOperation {
   switch (state) {
     case "admitting":

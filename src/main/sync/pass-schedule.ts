@@ -48,7 +48,7 @@ export class PassSchedule {
       this.wakeIn(rest);
       return undefined;
     }
-    // One signal until it is used: what a pass began may go on into the next.
+    // The signal stays until it aborts: work that one pass began may continue in the next.
     if (this.abort.signal.aborted) this.abort = new AbortController();
     return this.abort.signal;
   }

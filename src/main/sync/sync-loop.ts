@@ -115,7 +115,7 @@ export class SyncLoop implements PodChangeLoop {
     });
   }
 
-  /** Others see on the board what main is stuck in, should it be. */
+  /** The board names the operation, in case main hangs in it. */
   private during(op: number, work: () => void): void {
     this.deps.setOp(op);
     try {
@@ -125,7 +125,7 @@ export class SyncLoop implements PodChangeLoop {
     }
   }
 
-  /** The kubelet stops: nothing is routed any more. */
+  /** The kubelet stops: no change is dispatched any more. */
   stop(): void {
     this.stopped = true;
   }
@@ -204,7 +204,7 @@ export class SyncLoop implements PodChangeLoop {
     }
   }
 
-  /** Once its end is seen through the object stays a while: the server has to hear of it first. */
+  /** The object stays for a while after the termination, until the API server has the final status. */
   private delete(pod: Pod): void {
     const { workers, records } = this.deps;
     const { uid } = pod.metadata;
@@ -268,7 +268,7 @@ export class SyncLoop implements PodChangeLoop {
     this.deps.onStatics();
   }
 
-  /** Ends what runs or lies about without being wanted. */
+  /** Terminates the pods in the runtime that no source wants. */
   private sweep(): void {
     const { cache } = this.deps;
     if (this.stopped || !this.sourcesSeen || !this.started) return;
@@ -288,7 +288,7 @@ export class SyncLoop implements PodChangeLoop {
     void this.sweepLeftovers();
   }
 
-  /** May have come to be while something was awaited. */
+  /** Read again after an await: stop() may have been called. */
   private isStopped(): boolean {
     return this.stopped;
   }

@@ -27,7 +27,7 @@ export interface LogThreadOptions {
   ringBytes?: number;
 }
 
-/** Some thousand lines: what a burst may bring while the reader is slow. */
+/** Some thousand lines: a burst while the reader is slow. */
 const MAIN_RING_BYTES = 1 << 20;
 const RING_BYTES = 256 << 10;
 const HEAP_MIB = 32;

@@ -9,11 +9,11 @@ import { serverInit, serverUpcalls } from "./server-init.js";
 import { ServerThread } from "./server-thread.js";
 import type { NodeThread, ThreadDeps } from "./thread-host.js";
 
-/** Above what the supervisor takes to notice a stalled thread (10 s) and to start it again (10 s and the start itself). */
+/** Above the time in which the supervisor detects a stalled thread (10 s) and restarts it (10 s and the start itself). */
 const WATCHDOG_MS = 30_000;
 
 export interface ThreadRow {
-  /** Old-space limit, MiB: far above what a node of 1,000 pods needs, low enough that a leak ends one thread only. */
+  /** Old-space limit, MiB: far above the need of a node of 1,000 pods, low enough that a leak ends one thread only. */
   heapMiB: number;
   /** Above this age of the thread's stamp, ms, systemd's watchdog is not notified. */
   watchdogMs: number;

@@ -1,4 +1,4 @@
-// Pod status (core/v1): what the kubelet computes and reports.
+// Pod status (core/v1), as the kubelet computes and reports it.
 import type { ResourceList, ResourceRequirements, Time } from "./meta.js";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
@@ -87,7 +87,7 @@ export interface PodStatus {
   containerStatuses?: ApiContainerStatus[];
   ephemeralContainerStatuses?: ApiContainerStatus[];
   qosClass?: QOSClass;
-  /** Of the pod as a whole: what it has, and the requests that it was allocated. */
+  /** Of the pod as a whole: actuated resources, and allocated requests. */
   resources?: ResourceRequirements;
   allocatedResources?: ResourceList;
   /** Claims made from templates, written by the controller. Without `resourceClaimName` the pod needs none. */

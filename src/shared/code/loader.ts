@@ -103,7 +103,7 @@ export class Loader {
   }
 }
 
-/** The first line of a chunk lists what it imports. */
+/** The first line of a chunk lists its imports. */
 function importsOf(text: string): string[] {
   const names = text.slice("//".length, text.indexOf("\n"));
   return names === "" ? [] : names.split(" ");

@@ -3,15 +3,15 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * How much garbage the worker threads' heaps may gather before V8 looks at it: MiB of a semi-space, of which a heap has two; what a
- * burst has made them grow to stays for minutes. Main's heap has its limit already, from the first line of the entry point: a larger
+ * How much garbage the worker threads' heaps may gather before V8 looks at it: MiB of a semi-space, of which a heap has two. They keep
+ * the size of a burst for minutes. Main's heap has its limit already, from the first line of the entry point: a larger
  * one. The flag counts more than a Worker's maxYoungGenerationSizeMb, which is therefore given nowhere.
  */
 const SEMI_SPACE_MIB = 1;
 
 /**
- * Without V8's middle compiler, which Node 24 uses and Node 20 and 22 do not: the process keeps 28 MiB of what it allocates to
- * compile the code of a burst (docs/adr/0057).
+ * Without V8's middle compiler, which Node 24 uses and Node 20 and 22 do not: the process keeps 28 MiB that it allocates
+ * to compile the code of a burst (docs/adr/0057).
  */
 const NO_MIDDLE_COMPILER = "--no-maglev";
 

@@ -9,7 +9,7 @@ import { RingProducer, type RingBuffers } from "../queue/ring.js";
 export interface LineSink {
   /** `severe`: a warning or worse. `line` ends in a line feed. */
   write(line: string, severe: boolean): void;
-  /** Calls back once what was written so far has left the process, or with an error when it has not in time. */
+  /** Calls back once all bytes written so far have left the process; with an error if the deadline passes first. */
   flush(done: (error?: Error) => void): void;
   /** Before the thread exits. */
   flushSync(): void;

@@ -21,7 +21,7 @@ export function openFilesLimit(): Rlimit {
   return { soft: Number(soft), hard: Number(hard) };
 }
 
-/** Holds for all threads. @throws OsCallError: EPERM when hard is above what the kernel allows, EINVAL for soft > hard */
+/** Holds for all threads. @throws OsCallError: EPERM when hard is above the kernel's limit, EINVAL for soft > hard */
 export function setOpenFilesLimit(limit: Rlimit): void {
   const word = (value: number): bigint => (value === Infinity ? UNLIMITED : BigInt(value));
   const pair = BigUint64Array.of(word(limit.soft), word(limit.hard));

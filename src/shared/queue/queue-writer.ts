@@ -75,7 +75,7 @@ export class QueueWriter<T> {
   /**
    * Never blocks. The record is in the ring or pending when it returns.
    * @throws RecordTooLargeError (record dropped), QueueFullError (back-pressure limit, record dropped),
-   *   RingClosedError (writer or consumer closed, record dropped), or what the codec threw.
+   *   RingClosedError (writer or consumer closed, record dropped), or the codec's error.
    */
   push(value: T): void {
     this.counts.pushed++;

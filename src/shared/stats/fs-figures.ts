@@ -13,7 +13,7 @@ export interface FsFigures {
   inodesUsed?: number;
 }
 
-/** A part of a file system: its room, and what the part takes. */
+/** A part of a file system: the space of the file system, and the space that the part uses. */
 export function partOf(fs: FsFigures | undefined, at: number, bytes: number, inodes: number): FsFigures {
   return { ...fs, at, usedBytes: bytes, inodesUsed: inodes };
 }

@@ -30,9 +30,9 @@ export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number 
   return () => timer.cancel();
 }
 
-// Gives a thread's memory back once the thread rests: V8 keeps what a burst made its heap grow to, and a thread that does a
-// little all the time never gets the collection by which it would shrink.
-// Invariant: a thread that has anything to do is never made to collect.
+// Collects the garbage of an idle thread. V8 keeps the heap size of a burst, and a thread that always does a little work never gets the
+// collection that shrinks its heap.
+// Invariant: a busy thread never collects because of this class.
 
 /** Checks in a row at which the thread was nearly idle: 6 s of stamps, because an idle node is relisted every 10 s. */
 const CALM_LOOKS = 12;

@@ -24,7 +24,7 @@ export interface OpenSpan {
   set(attributes: Attributes): void;
   /** Records the error, and marks the span as failed. */
   fail(error: unknown): void;
-  /** Runs the action; spans that begin in it, and in what it awaits, are children until this span ends. */
+  /** Runs the action. Spans that begin in it, or in calls that it awaits, are children of this span until it ends. */
   within<T>(action: () => T): T;
   /** Only the first call has an effect. */
   end(): void;

@@ -1,5 +1,5 @@
 // Sub paths: a part of a volume that a container may have written itself, symlinks included. The part is opened component by
-// component from handles on directories, and what was opened, not its name, is bind-mounted. Invariant: no link is followed by
+// component from handles on directories; the opened handle, not its name, is bind-mounted. Invariant: no link is followed by
 // the kernel; one that leads out of the volume is refused before anything behind it is touched.
 import { constants } from "node:fs";
 import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";

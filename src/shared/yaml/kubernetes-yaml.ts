@@ -5,7 +5,7 @@
 // Only the first document of a text counts, as upstream has it.
 import { Composer, LineCounter, Parser, type CST, type Document, type ScalarTag, type Tags } from "yaml";
 
-/** Far above what a Pod or a configuration needs; walkers and the YAML composer recurse. */
+/** Far above the depth of a Pod or a configuration; walkers and the YAML composer recurse. */
 export const DEPTH_LIMIT = 200;
 
 /**

@@ -19,7 +19,7 @@ export interface StampLimits {
 
 /**
  * Main is never killed for slowness, so 20 s leave a wide margin; pleg is restarted after 10 s of silence and
- * then has 10 s to be ready. Both below the lease, whatever it is: the lease must not outlive what it stands for.
+ * then has 10 s to be ready. Both are shorter than the lease: the lease must not outlive the node's health.
  */
 export function stampLimits(leaseDurationSeconds: number): StampLimits {
   const leaseMs = leaseDurationSeconds * 1000;

@@ -1,5 +1,5 @@
-// Looks at the machine's interfaces, its default route and what the node's name resolves to, now and then: a resolver that
-// hangs must not hold up a heartbeat.
+// Reads the machine's interfaces, its default route and the addresses of the node's name, apart from the heartbeat: a resolver that
+// hangs must not delay one.
 import { lookup } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";

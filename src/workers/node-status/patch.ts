@@ -113,7 +113,7 @@ function isMap(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Equal text for what the API takes for equal: members in any order; nothing, null, [] and {} are the same. */
+/** Equal text for values that are equal in the API: members in any order; absent, null, [] and {} are the same. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "" : `[${value.map(canonical).join(",")}]`;
   if (!isMap(value)) return value === undefined || value === null ? "" : JSON.stringify(value);

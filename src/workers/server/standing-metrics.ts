@@ -1,5 +1,5 @@
-// Metrics that stand at zero on this node, and that dashboards and alerts look for: what a manager counts that may be off, and
-// what this kubelet never does. Each is added to what another thread counts of it, as metrics of several threads are.
+// Metrics that stay at zero on this node, because a manager is off or this kubelet never does the counted action. Dashboards and alerts
+// expect them. Their values are added to those of other threads.
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 
 const COUNTERS: Readonly<Record<string, string>> = {

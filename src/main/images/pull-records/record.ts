@@ -1,5 +1,5 @@
-// Records of pulls as upstream keeps them below ROOTDIR/image_manager, so that either kubelet reads what the other wrote:
-// an intent while a pull goes on, a record of each image that was pulled. Both are named by the sha256 of what they are of.
+// Records of pulls as upstream keeps them below ROOTDIR/image_manager, so that each kubelet reads the other's records:
+// an intent during a pull, a record of each pulled image. File names are the sha256 of the image or of its reference.
 // Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 import { createHash } from "node:crypto";
 import type { CredentialSource } from "../credentials.js";

@@ -3,8 +3,8 @@
 //   wanted ── GetInfo, validate, register, Notify(true) ──▶ registered ── socket gone or another ──▶ deregistered
 //      ▲  └──── anything failed: Notify(false), back-off ────┘
 //
-// Invariant: one thing at a time is done with a socket; what was registered is deregistered before the next socket of
-// that path is; the newest identity asked for wins.
+// Invariant: one operation at a time per socket. A plugin is deregistered before the next socket of its path is
+// registered. The newest requested identity wins.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";

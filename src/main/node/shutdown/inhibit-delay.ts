@@ -22,7 +22,7 @@ export interface InhibitDelayDeps {
   signal: AbortSignal;
 }
 
-/** @throws InhibitDelayTooShortError, what the bus throws, or the signal's reason */
+/** @throws InhibitDelayTooShortError, the error of the bus, or the signal's reason */
 export async function ensureInhibitDelay(needMs: number, deps: InhibitDelayDeps): Promise<void> {
   const { logind, confDir, clock, log, signal } = deps;
   const before = await logind.inhibitDelayMs();

@@ -1,5 +1,5 @@
 // cpuManagerPolicyOptions as the static policy reads them. Names, gates and what excludes what are checked with the
-// configuration; here is what only the machine can tell.
+// configuration; this file has the rules that need the machine's topology.
 import type { CpuTopology } from "./cpu-topology.js";
 import { CpuPolicyError } from "./errors.js";
 

@@ -1,6 +1,6 @@
 // The static policy: exclusive CPUs for some containers, the shared pool for the others.
 // Invariant: a CPU is one container's alone, but for containers of one pod that never run at the same time; reserved
-// CPUs are never exclusive; what a container has it keeps until its pod is released.
+// CPUs are never exclusive; a container keeps its CPUs until its pod is released.
 // Source: https://kubernetes.io/docs/concepts/policy/node-resource-managers/
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { TopologyHint } from "../managers/port.js";

@@ -1,6 +1,6 @@
 // The checkpoint on disk: read once, written whole after each change.
-// Invariant: what a container was given is on disk, synced, before the container is started; one write at a time, and
-// what changes meanwhile is in the next.
+// Invariant: a container's devices are on disk, synced, before the container starts. One write at a time; changes during a
+// write are in the next one.
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";

@@ -19,7 +19,7 @@ export interface ChoiceInput {
 /** undefined: the plugin has no preference. */
 export type AskPreference = (request: PreferenceRequest) => Promise<readonly string[] | undefined>;
 
-/** @throws DevicePluginError when there are not enough; or what the plugin fails with */
+/** @throws DevicePluginError when there are not enough; or the plugin's error */
 export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Promise<string[]> {
   const { resource, required } = input;
   const chosen = input.reusable.slice(0, required);

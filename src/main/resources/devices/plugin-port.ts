@@ -29,7 +29,7 @@ export interface PreferenceRequest {
 /** All calls reject with PluginCallError. */
 export interface DevicePluginClient {
   options(signal: AbortSignal): Promise<PluginOptions>;
-  /** Tells all devices, again at each change. Resolves when the plugin ends the stream. */
+  /** Reports all devices, again at each change. Resolves when the plugin ends the stream. */
   watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void>;
   preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
   /** undefined: the plugin's response is empty. */

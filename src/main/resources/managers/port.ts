@@ -84,7 +84,7 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Of the pod as a whole, for topologyManagerScope pod. */
   podHints(pod: Pod): ResourceHints;
   /**
-   * Allocates the container's requests, within `affinity` if given. Idempotent: it keeps what it has.
+   * Allocates the container's requests, within `affinity` if given. Idempotent: a container keeps its allocation.
    * @throws AllocationError; or the signal's reason
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;

@@ -1,5 +1,5 @@
-// reservedMemory, checked against what the node keeps back altogether: the two must be the same amount, or pods would be
-// promised memory that node allocatable does not have, or the other way round.
+// Checks reservedMemory against the node's whole reservation (kubeReserved, systemReserved, hard eviction threshold). The two must be
+// equal: else the NUMA nodes and node allocatable offer different amounts of memory.
 import { addQuantities, printQuantity, value, ZERO, type ExactQuantity } from "../../../shared/api/quantity.js";
 import { parseReserved } from "../../command/rules/parse-reserved.js";
 import type { MemoryReservation } from "../../command/value-types.js";

@@ -1,4 +1,4 @@
-// Files with environment variables (fileKeyRef): a narrow part of what a POSIX shell reads, VAR='value' and comments.
+// Files with environment variables (fileKeyRef): VAR='value' and comments, a small part of POSIX shell syntax.
 // https://kubernetes.io/docs/tasks/inject-data-application/define-environment-variable-via-file/
 
 /** A line that is neither a variable, a comment nor blank. */

@@ -160,7 +160,7 @@ export class SubmittedSource {
       (version === undefined ? undefined : refusedWithoutCondition(condition, version, of));
     if (refusal !== undefined) throw new RefusedError(refusal);
     if (current === undefined) return await this.create({ pods, warnings }, dryRun);
-    // An equal manifest is no new version: a client may send what it wants again and again.
+    // An equal manifest is no new version: a client may repeat its request.
     const same = current.metadata === one.metadata && current.spec === one.spec && current.pod !== undefined;
     return same ? this.reply([current], { warnings: this.warn(warnings) }) : this.write(pods, warnings, dryRun);
   }

@@ -1,5 +1,5 @@
 // The assigned configuration as files: --config and --config-dir, watched by inotify on the folders that matter, with a
-// periodic look for what no watch can tell (network file systems, no watches left).
+// periodic scan for changes that no watch reports (network file systems, no watches left).
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";

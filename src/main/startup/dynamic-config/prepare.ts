@@ -6,7 +6,7 @@ import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";
 import { isSourceReadError } from "./errors.js";
 
 /**
- * Chooses the configuration of this start; `files` of the result is what to read settings from. `validate` is called
+ * Chooses the configuration of this start; the settings are read from `files` of the result. `validate` is called
  * last for exactly those files, where there are any. Rejects with DynamicConfigDirError.
  */
 export async function prepareConfiguration(options: DynamicConfigOptions): Promise<DynamicConfig> {

@@ -26,7 +26,7 @@ export async function setOomScoreAdj(
   }
 }
 
-/** Between the runtime's children (0) and what the kernel needs at once: a node whose pods take every core still syncs. */
+/** Above the runtime's children (0) and below the kernel's urgent threads: the kubelet syncs even when pods use every core. */
 export const AGENT_NICENESS = -5;
 
 /**
@@ -56,7 +56,7 @@ export interface OpenFilesCalls {
 /**
  * Sets how many files the kubelet may hold open. The hard limit is raised where that is needed, never lowered: a later
  * start in this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and
- * what the hard limit allows is taken. Returns the limit in force, Infinity for none; undefined when it is not known.
+ * the hard limit is used. Returns the limit in force, Infinity for none; undefined when it is not known.
  */
 export function setMaxOpenFiles(
   limit: number,

@@ -53,8 +53,8 @@ export interface WatchdogOptions {
   intervalMs: number;
   board: Pick<BoardReader, "snapshot">;
   /**
-   * Per thread; above the supervisor's stall limit plus its longest back-off, or systemd ends what the supervisor was
-   * about to mend.
+   * Per thread. Above the supervisor's stall limit plus its longest back-off: else systemd kills a kubelet whose thread
+   * the supervisor is about to restart.
    */
   limits: StampLimits;
   clock: Pick<Clock, "every" | "monotonic">;

@@ -1,5 +1,5 @@
-// Keeps the API server's picture of the pods' statuses as the node's own: what changed is patched, urgent changes first,
-// the newest only, one call per pod and a few at once; a pod that the server is deleting goes when all of it is down.
+// Patches changed pod statuses to the API server: urgent changes first, only the newest status of a pod, one call per pod and a few calls
+// at once. Deletes the object of a pod that the server is deleting, once the pod is terminated.
 //
 // Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.

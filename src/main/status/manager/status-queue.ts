@@ -17,7 +17,7 @@ export class StatusQueue {
     this.urgent.add(uid);
   }
 
-  /** It waits for company until `notBefore`; of what it waits for already the earliest counts, unless its end begins. */
+  /** Waits until `notBefore`, so that later changes join the same patch. A pending wait is not extended, except when the pod starts to terminate. */
   hold(uid: string, stage: Hold["stage"], notBefore: number): void {
     if (this.urgent.has(uid)) return;
     const before = this.stages.get(uid);

@@ -1,5 +1,5 @@
 // vol_data.json: the facts about a volume that was passed to a driver. Written before the call to the driver, so that a
-// kubelet that finds it after a crash can undo what the driver may have done. Keys are upstream's, which also reads
+// kubelet that finds it after a crash can undo the driver's calls. Keys are upstream's, which also reads
 // these files.
 import { readFile, rm } from "node:fs/promises";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";

@@ -46,7 +46,7 @@ export class FlexDevices {
     const { attachments, ownership } = this.options;
     const { name, pod, signal } = request;
     const unique = attachedName(driver.name, name);
-    // On disk first: what a controller attached must stay in volumesInUse after a restart.
+    // On disk first: an attached volume must stay in volumesInUse after a restart.
     await paths.makeMountPoint(this.target(driver.name, name));
     attachments.use(unique);
     const options = optionsFor(request);

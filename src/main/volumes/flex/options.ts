@@ -1,5 +1,5 @@
-// The JSON object that a flexVolume driver gets with a volume: the volume's own options, and what the kubelet adds under
-// kubernetes.io/. Secrets are in it: no message and no log line may show it.
+// The JSON object that a flexVolume driver gets with a volume: the volume's own options, and those that the kubelet adds under
+// kubernetes.io/. It contains secrets: no message and no log line may show it.
 import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FlexVolumeSource } from "../../../shared/api/volume.js";

@@ -64,7 +64,7 @@ export interface ClientOptions extends ClientLimits {
 export interface ConnectedClient extends ApiClient {
   /** Another client with its own limits over the same connections. It ends with this one; its close() does nothing. */
   sharing(limits: ClientLimits): ApiClient;
-  /** Tells when the server is back after it was away. */
+  /** Reports when the server responds again. */
   readonly presence: Returns & Pick<Presence, "seenElsewhere">;
   /** Reads credential files again, now; connections made with an old certificate end. Rejects with CredentialError. */
   reload(): Promise<void>;

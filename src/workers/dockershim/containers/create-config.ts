@@ -28,7 +28,7 @@ export interface CreateInput {
   lowestOomScoreAdj: number;
 }
 
-/** Rejects with Fault for what the Engine cannot do. */
+/** Rejects with Fault for a setting that the Engine does not support. */
 export async function createOptions({
   sandboxId,
   config,

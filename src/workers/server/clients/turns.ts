@@ -1,7 +1,7 @@
 // Requests of one HTTP/1.1 connection are handled one after the other, as Go's server does. Node hands over all that arrived
 // together, and an upgrade even while an earlier response is being written.
 // Invariant: an upgrade is handled when every earlier response has ended; what waits is bounded, and never outlives its connection.
-// A connection with too many requests is closed, and the rest of what it sent costs no work.
+// A connection with too many requests is closed, and its remaining bytes are not read.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -23,9 +23,9 @@ const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
 <p>Profiles of this process, in V8's formats. Parameters: seconds, thread (main, server).</p>
 <ul>
 <li><a href="profile">profile</a>: where the time goes, 30 s (.cpuprofile)</li>
-<li><a href="heap">heap</a>: what was allocated in 5 s and is still there (.heapprofile)</li>
-<li><a href="allocs">allocs</a>: what was allocated in 5 s (.heapprofile)</li>
-<li><a href="goroutine">goroutine</a>: the threads and what they do</li>
+<li><a href="heap">heap</a>: memory allocated in 5 s and still in use (.heapprofile)</li>
+<li><a href="allocs">allocs</a>: memory allocated in 5 s (.heapprofile)</li>
+<li><a href="goroutine">goroutine</a>: the threads and their current operations</li>
 <li><a href="cmdline">cmdline</a>: the command line</li>
 </ul></body></html>
 `;

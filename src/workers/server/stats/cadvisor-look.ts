@@ -34,7 +34,7 @@ export interface CadvisorInputs {
 }
 
 type Labels = CadvisorCgroup["labels"];
-const NOBODY: Labels = { container: "", image: "", name: "", namespace: "", pod: "" };
+const NO_CONTAINER: Labels = { container: "", image: "", name: "", namespace: "", pod: "" };
 
 export async function cadvisorPage(deps: CadvisorDeps, inputs: CadvisorInputs): Promise<CadvisorPage> {
   const { machine, read, clock, networks, reader } = deps;
@@ -61,17 +61,17 @@ export async function cadvisorPage(deps: CadvisorDeps, inputs: CadvisorInputs): 
     await breath.take();
   };
   addMachine(page, machine, read);
-  await show(NOBODY, readings.root, {
+  await show(NO_CONTAINER, readings.root, {
     startedAt: machine.bootedAt,
     memoryLimit: machine.memory,
     fs: systems.map((fs) => ({ ...deviceFigures(fs), ...present("disk", diskOf(fs.device, disks)) })),
     ...present("network", networks.of("node")?.interfaces),
   });
-  for (const path of above) await show(NOBODY, deps.one(path));
-  for (const { reading } of readings.system) await show(NOBODY, reading);
+  for (const path of above) await show(NO_CONTAINER, deps.one(path));
+  for (const { reading } of readings.system) await show(NO_CONTAINER, reading);
   for (const pod of readings.pods) {
     const { name, namespace } = pod.place.pod.metadata;
-    const ofPod = { ...NOBODY, namespace, pod: name };
+    const ofPod = { ...NO_CONTAINER, namespace, pod: name };
     await show(ofPod, pod.reading, present("startedAt", startOf(pod)));
     const { sandbox } = pod.place;
     if (sandbox !== undefined) {

@@ -25,7 +25,7 @@ export class Stats {
         replyText(response, await service.summary(!core), "application/json");
       } catch (error) {
         if (!(error instanceof Error)) throw error;
-        this.deps.log.error({ err: error }, "the summary of what the node and its pods use could not be made");
+        this.deps.log.error({ err: error }, "cannot compute the stats summary of the node and its pods");
         replyError(response, 500, `Internal Error: ${error.message}`);
       }
     };
@@ -58,7 +58,7 @@ export class Stats {
       const page = await this.open()
         .then(make)
         .catch((error: unknown) => {
-          this.deps.log.error({ err: error }, "what the node and its pods use could not be read");
+          this.deps.log.error({ err: error }, "cannot read the resource usage of the node and its pods");
           return failed().chunks();
         });
       await writePage(request, response, page, EXPOSITION_CONTENT_TYPE);

@@ -250,7 +250,7 @@ export class StatsService {
       addRows(cadvisor.page);
       return cadvisor.page;
     } catch (error) {
-      this.deps.log.debug({ err: error }, "the runtime did not tell its metrics; the page is made from cgroups");
+      this.deps.log.debug({ err: error }, "the runtime returned no metrics; the page is made from cgroups");
       return undefined;
     }
   }

@@ -36,7 +36,7 @@ export class LiveStream {
     response.on("drain", this.drained);
     this.timer = clock.every(CHECK_MS, () => this.check()).unref();
     this.leave = feed.join(() => this.pump());
-    // Registered last: a response that is closed already ends what was begun above.
+    // Registered last: a response that is already closed ends the work begun above.
     response.once("close", () => this.close());
     if (response.destroyed) this.close();
   }
@@ -47,7 +47,7 @@ export class LiveStream {
     this.pump();
   };
 
-  /** Sends what differs from what the client has, until its connection is full. */
+  /** Sends the differences from the client's state, until its connection is full. */
   private pump(): void {
     if (this.full || this.closed) return;
     const now = new Map(this.feed.all());

@@ -75,7 +75,7 @@ export class Http1Sockets implements Wire {
     });
   }
 
-  /** Ends idle connections now; those in use end with what they are used for. */
+  /** Ends idle connections now. A connection in use ends with its request. */
   retire(): void {
     this.agent.destroyIdle();
     // A released socket is not kept.

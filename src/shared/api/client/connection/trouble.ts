@@ -1,4 +1,4 @@
-// Describes failures of the connection to the API server: what happened, and what the operator can do.
+// Describes failures of the connection to the API server: the cause, and the remedy for the operator.
 import { ApiConnectionError } from "../errors.js";
 import { errorCode } from "../../../errors/thrown.js";
 

@@ -11,7 +11,7 @@ export interface Listed<T> {
   resourceVersion: string;
 }
 
-/** @param options with resourceVersion "" (most recent), "0" (what the server has at hand), or one: not older than it */
+/** @param options with resourceVersion "" (most recent), "0" (from the server's cache), or a version: not older than it */
 export async function listAll<T extends ApiObject>(
   client: ApiClient,
   kind: ResourceKind<T>,

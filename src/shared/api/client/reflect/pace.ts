@@ -43,7 +43,7 @@ export class Pace {
   after(round: Round): number {
     const now = this.clock.monotonic();
     const { livedMs, received } = round;
-    // A server that fails now and then is not one that is down: what it did well counts against what it did not.
+    // A server that fails now and then is not down: each success cancels one failure.
     if (livedMs >= SHORT_MS && received > 0) this.waits = Math.max(0, this.waits - FORGIVEN);
     if (round.how === "anew") return this.anew(livedMs, now);
     if (this.isWorthwhile(round)) return 0;

@@ -9,7 +9,7 @@ export class NotSpdyError extends Error {
 
 const OF_WEBSOCKETS = /^(sec-websocket-.*|upgrade|connection|x-stream-protocol-version)$/;
 
-/** @param protocols what to speak over SPDY, in the order of preference */
+/** @param protocols for the streams over SPDY, in the order of preference */
 export function spdyHeaders(request: IncomingMessage, protocols: readonly string[]): OutgoingHttpHeaders {
   const own = Object.entries(headersFor(request, () => "")).filter(([name]) => !OF_WEBSOCKETS.test(name.toLowerCase()));
   return {
