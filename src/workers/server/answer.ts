@@ -1,6 +1,7 @@
 // The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { RoutePath } from "./paths.js";
 
 type Params = Readonly<Record<string, string | undefined>>;
 
@@ -23,8 +24,7 @@ export type Answer = (
 type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export interface Route {
-  /** As find-my-way has it: "/pods/:name", "/logs/*". */
-  path: string;
+  path: RoutePath;
   /** undefined: every method. */
   methods?: readonly Method[];
   answer: Answer;

@@ -1,16 +1,9 @@
 // kubelet_http_requests_* and kubelet_http_inflight_requests, with upstream's bounded label values.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { treeOf } from "./paths.js";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"]);
-const FIRST_SEGMENTS = new Set(
-  (
-    "healthz pods stats metrics run exec attach portForward containerLogs configz runningpods checkpoint logs debug " +
-    "flagz statusz ui manifests"
-  ).split(" "),
-);
-/** Upstream's, which means portForward by its last word and misses it. */
-const LONG_RUNNING = new Set(["exec", "attach", "debug"]);
 const METRICS_PATHS = new Set(["metrics/cadvisor", "metrics/probes", "metrics/resource"]);
 
 export interface HttpMetrics {
@@ -38,7 +31,7 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
         method: METHODS.has(method) ? method : "other",
         path: label,
         server_type: serverType,
-        long_running: String(LONG_RUNNING.has(label)),
+        long_running: String(treeOf(label)?.longRunning === true),
       };
       const startedAt = clock.monotonic();
       inflight.inc(labels);
@@ -54,9 +47,9 @@ export function httpMetrics(registry: ThreadRegistry, clock: Clock, serverType: 
   };
 }
 
-/** The path's bounded label: its first segment if upstream has it, metrics with its second, else "other". */
+/** The path's bounded label: its first segment if paths.ts has it, metrics with its second, else "other". */
 function pathLabel(path: string): string {
   const [first = "", second = ""] = path.split("/").slice(1);
   if (first === "metrics" && METRICS_PATHS.has(`metrics/${second}`)) return `metrics/${second}`;
-  return FIRST_SEGMENTS.has(first) ? first : "other";
+  return treeOf(first) === undefined ? "other" : first;
 }

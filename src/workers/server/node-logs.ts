@@ -30,7 +30,7 @@ export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
       await serveLogs(deps.logDirectory, path, request, response);
     }
   };
-  return ["/logs", "/logs/*"].map((path) => ({ path, methods: ["GET"], answer }));
+  return (["/logs", "/logs/*"] as const).map((path) => ({ path, methods: ["GET"], answer }));
 }
 
 function readQuery(request: IncomingMessage, response: ServerResponse): NodeLogQuery | "refused" | undefined {

@@ -5,6 +5,7 @@ import { replyPage } from "./compress.js";
 import type { Answer, Route } from "./answer.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
+import { DEBUG_TREES, type RoutePath, type TreeName } from "./paths.js";
 import type { PodList } from "./pod-list.js";
 import { queryOf, replyError, splitUrl } from "./reply.js";
 import type { CallerTrace } from "./request-span.js";
@@ -13,9 +14,6 @@ import type { Scrape } from "./scrape.js";
 import type { HealthSlis } from "./slis.js";
 import type { Stats } from "./stats/index.js";
 import { replyTimeline, type TimelineDeps } from "./timeline/reply.js";
-
-/** Trees that exist on the authenticated port only, and there only with enableDebuggingHandlers. */
-const DEBUG_TREES = ["run", "exec", "attach", "portForward", "containerLogs", "runningpods", "debug/pprof", "logs"];
 
 /** Dependencies of every port that serves pods. */
 export interface NodeRouteDeps {
@@ -67,11 +65,13 @@ export function nodeRoutes(deps: NodeRouteDeps): Route[] {
 }
 
 export function disabledDebugRoutes(): Route[] {
-  return DEBUG_TREES.flatMap((tree) => disabledTree(tree, "Debug endpoints are disabled."));
+  return [...DEBUG_TREES, "debug/pprof" as const].flatMap((tree) =>
+    disabledTree(tree, "Debug endpoints are disabled."),
+  );
 }
 
 /** Every path under /tree returns 405 with the message. */
-export function disabledTree(tree: string, message: string): Route[] {
+export function disabledTree(tree: TreeName | "debug/pprof", message: string): Route[] {
   const disabled: Answer = (_request, response) => replyError(response, 405, message);
   return [
     { path: `/${tree}`, answer: disabled },
@@ -79,7 +79,7 @@ export function disabledTree(tree: string, message: string): Route[] {
   ];
 }
 
-function metricsRoute(path: string, scrape: Scrape): Route {
+function metricsRoute(path: RoutePath, scrape: Scrape): Route {
   return {
     path,
     answer: async (request, response) => {

@@ -1,4 +1,5 @@
 // exec, attach and portForward: the runtime returns an address, and the client's connection is connected to it.
+import type { RoutePath, TreeName } from "./paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -37,8 +38,8 @@ type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<
 type Kind = (query: URLSearchParams, request: IncomingMessage, deps: StreamDeps) => Address;
 
 export function streamRoutes(deps: StreamDeps): Route[] {
-  const route = (path: string, answer: Answer): Route => ({ path, methods: ["GET", "POST"], answer });
-  const both = (name: string, rest: string, kind: Kind): Route[] => {
+  const route = (path: RoutePath, answer: Answer): Route => ({ path, methods: ["GET", "POST"], answer });
+  const both = (name: TreeName, rest: string, kind: Kind): Route[] => {
     const answer = stream(deps, kind);
     return [route(`/${name}/:namespace/:pod${rest}`, answer), route(`/${name}/:namespace/:pod/:uid${rest}`, answer)];
   };

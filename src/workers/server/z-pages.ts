@@ -1,4 +1,5 @@
 // /flagz and /statusz, each behind its gate.
+import type { RoutePath } from "./paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
@@ -18,7 +19,7 @@ export function zPages(init: HandlerInit, routes: readonly Route[], clock: Pick<
   return [...pages, route("/statusz", () => statusz(init.kubernetesVersion, paths, clock))];
 }
 
-function route(path: string, page: () => ZPage | Promise<ZPage>): Route {
+function route(path: RoutePath, page: () => ZPage | Promise<ZPage>): Route {
   return {
     path,
     methods: ["GET"],

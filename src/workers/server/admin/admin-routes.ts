@@ -1,5 +1,6 @@
 // The routes of the admin socket: those of the authenticated port, and those that only the nodelet command uses. Loaded with the first
 // request on the socket.
+import type { RoutePath } from "../paths.js";
 import type { Route } from "../answer.js";
 import { CONNECTION_LIMITS } from "../https-server.js";
 import { replyError, replyText } from "../reply.js";
@@ -32,7 +33,7 @@ export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
 
 export function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
   const route = (
-    path: string,
+    path: RoutePath,
     answer: (params: Readonly<Record<string, string | undefined>>) => Promise<unknown>,
   ): Route => ({
     path,

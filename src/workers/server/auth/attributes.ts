@@ -1,6 +1,8 @@
 // The attributes of a request for authorization: a verb on a subresource of this node.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/
 
+import { treeOf } from "../paths.js";
+
 const VERBS: Readonly<Record<string, string>> = {
   POST: "create",
   GET: "get",
@@ -10,24 +12,6 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 
 const MANIFESTS_PATH = "/manifests";
-
-/** A user who may do one of the listed may do it; tried in this order. Everything else is the node's proxy. */
-const SUBRESOURCES: readonly (readonly [path: string, subresources: readonly string[]])[] = [
-  ["/pods", ["pods", "proxy"]],
-  ["/runningpods", ["pods", "proxy"]],
-  ["/healthz", ["healthz", "proxy"]],
-  ["/configz", ["configz", "proxy"]],
-  ["/stats", ["stats"]],
-  ["/metrics", ["metrics"]],
-  ["/logs", ["log"]],
-  ["/checkpoint", ["checkpoint"]],
-  ["/statusz", ["statusz"]],
-  ["/flagz", ["configz"]],
-  // Our own: all that the status page shows, logs and configuration too, and nothing that changes the node.
-  ["/ui", ["ui", "proxy"]],
-  // Not the proxy's: a static pod has every right on the node.
-  [MANIFESTS_PATH, ["manifests"]],
-];
 
 /** "" for a method that has no verb. */
 export function verbOf(method: string): string {
@@ -41,9 +25,8 @@ export function isManifestPath(path: string): boolean {
 
 /** @param path of the request, still percent-encoded */
 export function subresourcesOf(path: string): readonly string[] {
-  const decoded = decode(path);
-  const found = SUBRESOURCES.find(([prefix]) => isBelow(decoded, prefix));
-  return found?.[1] ?? ["proxy"];
+  const [root, segment = ""] = decode(path).split("/");
+  return (root === "" ? treeOf(segment)?.subresources : undefined) ?? ["proxy"];
 }
 
 function decode(path: string): string {

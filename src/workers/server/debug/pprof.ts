@@ -46,7 +46,7 @@ export function pprofRoutes(deps: PprofDeps): Route[] {
       );
     } else replyNotFound(response);
   };
-  return ["/debug/pprof", "/debug/pprof/*"].map((path) => ({ path, methods: ["GET"], answer }));
+  return (["/debug/pprof", "/debug/pprof/*"] as const).map((path) => ({ path, methods: ["GET"], answer }));
 }
 
 async function replyProfile(

@@ -1,5 +1,6 @@
 // The routes of the status page, all below /ui/: the document, streams of the node, of one pod and of the images, logs, configuration.
 // They only read. URLs in the page are relative, so that it works behind `kubectl proxy`, too.
+import type { RoutePath } from "../paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ConfigzBodies } from "../../../shared/contracts/server.js";
@@ -36,7 +37,7 @@ export function pageRoutes(deps: PageRouteDeps): Route[] {
     streams++;
     new LiveStream(response, feed(), deps.clock, () => streams--);
   };
-  const get = (path: string, answer: Answer): Route => ({
+  const get = (path: RoutePath, answer: Answer): Route => ({
     path,
     methods: ["GET"],
     answer: (request, response, params) => {
