@@ -11,7 +11,7 @@ interface Tree {
 }
 
 /** Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/ */
-export const TREES = {
+const TREES = {
   healthz: { subresources: ["healthz", "proxy"] },
   pods: { subresources: ["pods", "proxy"] },
   stats: { subresources: ["stats"] },
