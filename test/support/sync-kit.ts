@@ -9,7 +9,7 @@ import { PodCache } from "../../src/main/sync/pod-cache.js";
 import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
 import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
-import type { PodWorkerDeps, PodWorkerReports } from "../../src/main/sync/pod-worker-port.js";
+import type { PodWorkerDeps } from "../../src/main/sync/pod-worker-port.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
@@ -190,7 +190,7 @@ export class SyncWorld {
     model?.apply(step);
   }
 
-  private reports(): PodWorkerReports {
+  private reports(): PodWorkerDeps["reports"] {
     return {
       onAdmitted: ignore,
       onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {

@@ -57,8 +57,20 @@ const LIFECYCLES = {
   terminated: "terminated",
 } as const;
 
+/** The combinations of labels that can occur. All are exported: a sum or a comparison misses no series of 0 pods. */
+const WORKING = [
+  { config: "desired", static: "" },
+  { config: "desired", static: "true" },
+  { config: "orphan", static: "" },
+  { config: "orphan", static: "true" },
+  { config: "runtime_only", static: "unknown" },
+] as const;
+
 function setWorkingPods({ workingPods }: PodMetrics, workers: readonly Pick<PodWorker, "state" | "desired">[]): void {
   workingPods.reset();
+  for (const lifecycle of new Set(Object.values(LIFECYCLES))) {
+    for (const labels of WORKING) workingPods.set({ lifecycle, ...labels }, 0);
+  }
   for (const { state, desired } of workers) {
     workingPods.inc({ lifecycle: LIFECYCLES[state], config: configOf(state, desired), static: staticLabel(desired) });
   }

@@ -14,7 +14,7 @@ import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
 
-export type PodWorkerReports = Pick<
+type PodWorkerReports = Pick<
   PassReports,
   "onAdmitted" | "onSynced" | "onPass" | "onEnding" | "onTerminating" | "onTerminated" | "onFinished"
 >;

@@ -15,19 +15,19 @@ export interface DraMetrics extends ClaimsObserver {
 
 export function draMetrics(registry: ThreadRegistry, claims: () => readonly ClaimState[]): DraMetrics {
   const operations = registry.histogram(
-    "kubelet_dra_operations_duration_seconds",
+    "dra_operations_duration_seconds",
     "Latency histogram in seconds for the duration of handling all ResourceClaims referenced by a pod when the pod starts or stops",
     ["operation_name", "is_error"],
     BUCKETS,
   );
   const calls = registry.histogram(
-    "kubelet_dra_grpc_operations_duration_seconds",
+    "dra_grpc_operations_duration_seconds",
     "Duration in seconds of the DRA gRPC operations",
     ["driver_name", "method_name", "grpc_status_code"],
     BUCKETS,
   );
   const inUse = registry.gauge(
-    "kubelet_dra_resource_claims_in_use",
+    "dra_resource_claims_in_use",
     "The number of ResourceClaims that are currently in use on the node, by driver name",
     ["driver_name"],
   );

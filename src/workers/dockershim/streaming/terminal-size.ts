@@ -10,7 +10,7 @@ export interface TerminalSize {
 const MAX_TEXT = 1024;
 const MAX_SIZE = 65_535;
 
-/** Complete objects at the beginning of `text`, and the rest. Objects of another form are left out. Pure. */
+/** Complete objects at the beginning of `text`, and the rest. Objects of another form are left out. Pure. @internal */
 export function takeSizes(text: string): { sizes: TerminalSize[]; rest: string } {
   const end = text.lastIndexOf("}") + 1;
   const sizes = text
