@@ -19,7 +19,8 @@ export function byPathLinks(): ByPathLinks {
       for (const name of (await readdir(BY_PATH).catch(() => [])).filter((one) =>
         words.some((word) => one.includes(word)),
       ))
-        await rm(`${BY_PATH}/${name}`);
+        // A logout that is not finished may remove its own.
+        await rm(`${BY_PATH}/${name}`, { force: true });
       // The machine's own disks keep them.
       for (const directory of [BY_PATH, "/dev/disk"]) await rmdir(directory).catch(() => undefined);
     },

@@ -29,12 +29,17 @@ const FORGET_UNUSED_CODE = ["--bytecode-old-age=1", "--flush-baseline-code"];
 /** In Node 22 and later; in Node 20 the age is no flag. */
 const FIRST_V8_WITH_AGE = 12;
 
+/** For a V8 of that version, as in `process.versions.v8`. @internal */
+export function v8Flags(version: string): string[] {
+  return [
+    ...(Number.parseInt(version, 10) >= FIRST_V8_WITH_AGE ? FORGET_UNUSED_CODE : []),
+    NO_MIDDLE_COMPILER,
+    NO_HELPERS_FOR_YOUNG_GARBAGE,
+    `--max-semi-space-size=${SEMI_SPACE_MIB}`,
+  ];
+}
+
 /** Call before the first thread starts. */
 export function setV8Flags(): void {
-  if (Number.parseInt(process.versions.v8, 10) >= FIRST_V8_WITH_AGE) {
-    for (const flag of FORGET_UNUSED_CODE) setFlagsFromString(flag);
-  }
-  setFlagsFromString(NO_MIDDLE_COMPILER);
-  setFlagsFromString(NO_HELPERS_FOR_YOUNG_GARBAGE);
-  setFlagsFromString(`--max-semi-space-size=${SEMI_SPACE_MIB}`);
+  for (const flag of v8Flags(process.versions.v8)) setFlagsFromString(flag);
 }
