@@ -4,10 +4,12 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { lowestOomScoreAdj } from "./containers/oom-score.js";
-import { listed } from "./engine/containers.js";
+import { inspected, listed } from "./engine/containers.js";
+import { answered } from "./engine/answers.js";
 import { Engine, request } from "./engine/engine.js";
 import { Fault } from "./fault.js";
 import { Images } from "./images/images.js";
+import { LayerUsage } from "./images/layer-usage.js";
 import { ContainerLogs } from "./logs/container-logs.js";
 import { LOG_PATH_LABEL } from "./names.js";
 import { makeNetwork } from "./network/make-network.js";
@@ -30,6 +32,7 @@ export class Shim {
   readonly engine: Engine;
   readonly logs: ContainerLogs;
   readonly images: Images;
+  readonly layerUsage: LayerUsage;
   readonly checkpoints: Checkpoints;
   readonly network: PodNetwork;
   /** Sandboxes that a call of StopPodSandbox stops now, by id, with the number of such calls. */
@@ -47,6 +50,7 @@ export class Shim {
     this.engine = new Engine({ endpoint: init.dockerEndpoint, timeoutMs: init.requestTimeoutMs, clock });
     this.logs = new ContainerLogs({ engine: this.engine, clock, log });
     this.images = new Images({ engine: this.engine, clock, init });
+    this.layerUsage = new LayerUsage({ engine: this.engine, clock, log });
     this.checkpoints = new Checkpoints(init.rootDir, log);
     this.network = makeNetwork(init.network, { clock, log });
   }
@@ -78,14 +82,16 @@ export class Shim {
     this.end.abort(new Error("the dockershim is stopping"));
     await this.adopting;
     await this.logs.stopAll();
+    this.engine.close();
   }
 
   async info(signal: AbortSignal): Promise<EngineInfo> {
-    return this.engine.call(signal, async (docker, abort) => {
+    const found = await this.engine.call(signal, async (docker, abort) => {
       // dockerode's types leave out the options.
       const ask = docker.info.bind(docker) as (options: object) => Promise<EngineInfo>;
       return ask(request(abort));
     });
+    return answered("info", found);
   }
 
   /** The Engine's; it cannot change while containers run. */
@@ -133,9 +139,7 @@ export class Shim {
   }
 
   private async hasTerminal(id: string, signal: AbortSignal): Promise<boolean> {
-    const { Config } = await this.engine.call(signal, (docker, abort) =>
-      docker.getContainer(id).inspect(request(abort)),
-    );
+    const { Config } = await inspected(this.engine, signal, id, "container");
     return Config.Tty;
   }
 }

@@ -40,7 +40,7 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
     },
 
     async startContainer({ containerId }, signal) {
-      const { Config } = await inspected(engine, signal, containerId, "container");
+      const { Id, Config } = await inspected(engine, signal, containerId, "container");
       shim.checkStarts(Config.Labels[SANDBOX_ID_LABEL] ?? "");
       try {
         await start(engine, signal, containerId);
@@ -51,7 +51,7 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
           });
         throw error;
       }
-      logs.follow({ id: containerId, path: Config.Labels[LOG_PATH_LABEL] ?? "", tty: Config.Tty, adopted: false });
+      logs.follow({ id: Id, path: Config.Labels[LOG_PATH_LABEL] ?? "", tty: Config.Tty, adopted: false });
       return {};
     },
 
@@ -93,8 +93,13 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
     },
 
     async reopenContainerLog({ containerId }, signal) {
-      await inspected(engine, signal, containerId, "container");
-      await logs.reopen(containerId);
+      const { Id, Config, State } = await inspected(engine, signal, containerId, "container");
+      if (!State.Running)
+        throw new Fault(
+          "FAILED_PRECONDITION",
+          `container ${containerId} is not running: its log will not grow any more`,
+        );
+      await logs.reopen({ id: Id, path: Config.Labels[LOG_PATH_LABEL] ?? "", tty: Config.Tty, adopted: true });
       return {};
     },
   };

@@ -2,6 +2,7 @@
 import type Docker from "dockerode";
 import { TYPE_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { engineMessage, engineStatus, Fault, isNotFound } from "../fault.js";
+import { answered } from "./answers.js";
 import { request, type Engine } from "./engine.js";
 
 export type KubernetesType = "podsandbox" | "container";
@@ -26,7 +27,10 @@ export async function listed(
     ...(sandboxId !== undefined && { [SANDBOX_ID_LABEL]: sandboxId }),
   });
   const filters = { label: wanted.map(([key, value]) => `${key}=${value}`) };
-  return engine.call(signal, (docker, abort) => docker.listContainers(request(abort, { all: true, filters })));
+  const found = await engine.call(signal, (docker, abort) =>
+    docker.listContainers(request(abort, { all: true, filters })),
+  );
+  return answered("containers", found);
 }
 
 /** Rejects with NotFound for a container of another type. */
@@ -37,7 +41,10 @@ export async function inspected(
   type: KubernetesType,
 ): Promise<Docker.ContainerInspectInfo> {
   if (!/^[0-9a-f]{1,64}$/.test(id)) throw new Fault("NOT_FOUND", `no ${type} ${JSON.stringify(id)}`);
-  const found = await engine.call(signal, (docker, abort) => docker.getContainer(id).inspect(request(abort)));
+  const found = answered(
+    "container",
+    await engine.call(signal, (docker, abort) => docker.getContainer(id).inspect(request(abort))),
+  );
   if (found.Config.Labels[TYPE_LABEL] !== type)
     throw new Fault("NOT_FOUND", `docker's container ${id} is no ${type} of Kubernetes`);
   return found;
@@ -51,10 +58,10 @@ export async function create(
   options: Docker.ContainerCreateOptions,
 ): Promise<string> {
   const make = async (as: string): Promise<string> => {
-    const { id } = await engine.call(signal, (docker, abort) =>
+    const made = await engine.call(signal, (docker, abort) =>
       docker.createContainer(request(abort, { name: as }, options)),
     );
-    return id;
+    return answered("created", { Id: made.id }).Id;
   };
   try {
     return await make(name);

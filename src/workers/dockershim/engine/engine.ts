@@ -1,10 +1,12 @@
 // The connection to the Docker Engine: version negotiation, deadlines, cancellation. All requests of the thread go through `Engine.call`.
-// Invariant: a request ends with its caller's signal or its deadline, also when the Engine hangs.
+// Invariant: a request ends with its caller's signal or its deadline, also when the Engine hangs; an answer is of a bounded size.
 import Docker from "dockerode";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import { abortReason } from "../../../shared/errors/thrown.js";
 import { Fault, isUnreachable } from "../fault.js";
+import { limitAnswers } from "./answer-limits.js";
+import { answered } from "./answers.js";
 
 /** Docker 20.10. Older Engines lack one-shot statistics. */
 const OLDEST_API: ApiVersion = [1, 41];
@@ -39,8 +41,13 @@ export function request(
 
 export class Engine {
   private negotiated: Promise<Docker> | undefined;
+  private readonly limits = limitAnswers();
 
   constructor(private readonly options: EngineOptions) {}
+
+  close(): void {
+    this.limits[Symbol.dispose]();
+  }
 
   /** Runs `work` with a client of the negotiated version. `timeoutMs`: Infinity for streams and waits. @throws Fault, or the Engine's error */
   async call<T>(
@@ -78,7 +85,7 @@ export class Engine {
     const first: { version: (options: object) => Promise<{ ApiVersion: string; MinAPIVersion: string }> } = new Docker(
       address,
     );
-    const { ApiVersion, MinAPIVersion } = await first.version({ abortSignal });
+    const { ApiVersion, MinAPIVersion } = answered("version", await first.version({ abortSignal }));
     const version = commonVersion(parse(ApiVersion), parse(MinAPIVersion));
     if (version === undefined) {
       throw new Fault(

@@ -2,13 +2,13 @@
 // Invariant: the command ends with its timeout: docker has no request for that, so its process is killed; the output is bounded.
 import { readFile } from "node:fs/promises";
 import type { Duplex } from "node:stream";
-import type Docker from "dockerode";
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Verbs } from "../call.js";
 import { inspected } from "../engine/containers.js";
 import { Fault } from "../fault.js";
 import { FrameReader } from "../logs/frames.js";
 import type { Shim } from "../shim.js";
+import { exitCodeOf, makeExec, pidOf } from "./engine-exec.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** Of standard output and standard error each; the rest is read and dropped, as containerd does. */
@@ -19,34 +19,28 @@ export function execVerbs(shim: Shim): Verbs<"execSync"> {
     async execSync({ containerId, cmd, timeout }, signal) {
       const { State } = await inspected(shim.engine, signal, containerId, "container");
       if (!State.Running) throw new Fault("UNKNOWN", `container ${containerId} is not running`);
-      const exec = await shim.engine.call(signal, (docker, abort) =>
-        docker.getContainer(containerId).exec({ Cmd: cmd, AttachStdout: true, AttachStderr: true, abortSignal: abort }),
-      );
-      const inspect = () => shim.engine.call(signal, (_docker, abort) => exec.inspect({ abortSignal: abort }));
+      const exec = await makeExec(shim, containerId, { Cmd: cmd, AttachStdout: true, AttachStderr: true }, signal);
       const limitMs = Number(timeout) * 1000;
       using scope = new Scope(signal);
       if (limitMs > 0) scope.limit(shim.clock, limitMs, () => new Error("timed out"));
       const output = { stdout: new Output(), stderr: new Output() };
-      const stream = await shim.engine.call(
-        signal,
-        (_docker, abort) => exec.start({ hijack: true, stdin: false, abortSignal: abort }),
-        Infinity,
-      );
-      await read(stream, output, scope.signal);
-      if (scope.signal.aborted) {
-        await kill(containerId, await pidOf(shim, exec));
+      try {
+        const stream = await shim.engine.call(
+          scope.signal,
+          (_docker, abort) => exec.start({ hijack: true, stdin: false, abortSignal: abort }),
+          Infinity,
+        );
+        await read(stream, output, scope.signal);
+        const exitCode = await exitCodeOf(shim, exec, scope.signal);
+        return { stdout: output.stdout.bytes(), stderr: output.stderr.bytes(), exitCode };
+      } catch (error) {
+        if (!scope.signal.aborted) throw error;
+        // Also for a caller that gave up.
+        await kill(containerId, await pidOf(shim, exec, new AbortController().signal));
         throw new Fault("DEADLINE_EXCEEDED", `command ${JSON.stringify(cmd.join(" "))} timed out`);
       }
-      const { ExitCode } = await inspect();
-      return { stdout: output.stdout.bytes(), stderr: output.stderr.bytes(), exitCode: ExitCode ?? 0 };
     },
   };
-}
-
-/** Also for a caller that gave up. 0: the Engine does not say. */
-async function pidOf({ engine }: Shim, exec: Docker.Exec): Promise<number> {
-  const { signal } = new AbortController();
-  return (await engine.call(signal, (_docker, abort) => exec.inspect({ abortSignal: abort }))).Pid;
 }
 
 class Output {

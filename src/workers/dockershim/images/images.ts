@@ -5,7 +5,8 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import { request, type Engine } from "../engine/engine.js";
-import { engineStatus, isNotFound } from "../fault.js";
+import { engineStatus, Fault, isNotFound } from "../fault.js";
+import { answered } from "../engine/answers.js";
 import { pulled } from "./pull-progress.js";
 import { splitReference } from "./reference.js";
 
@@ -21,19 +22,21 @@ export class Images {
   /** By name, digest or id; undefined: there is no such image. */
   async inspect(reference: string, signal: AbortSignal): Promise<Docker.ImageInspectInfo | undefined> {
     try {
-      return await this.deps.engine.call(signal, (docker, abort) => {
+      const found = await this.deps.engine.call(signal, (docker, abort) => {
         const image = docker.getImage(reference);
         const ask = image.inspect.bind(image) as (options: object) => Promise<Docker.ImageInspectInfo>;
         return ask(request(abort));
       });
+      return answered("image", found);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
     }
   }
 
-  list(signal: AbortSignal): Promise<Docker.ImageInfo[]> {
-    return this.deps.engine.call(signal, (docker, abort) => docker.listImages(request(abort)));
+  async list(signal: AbortSignal): Promise<Docker.ImageInfo[]> {
+    const found = await this.deps.engine.call(signal, (docker, abort) => docker.listImages(request(abort)));
+    return answered("images", found);
   }
 
   /** Returns the image's id. Rejects as the Engine does, or when there is no progress for imagePullProgressDeadlineMs. */
@@ -45,18 +48,20 @@ export class Images {
     await engine.call(
       scope.signal,
       async (docker, abort) => {
-        const stream = await docker.createImage(dockerAuth(auth), request(abort, query));
-        await pulled(stream as AsyncIterable<Buffer> & NodeJS.ReadableStream, {
+        await pulled({
           reference,
           clock,
           deadlineMs: init.imagePullProgressDeadlineMs,
+          begin: async () =>
+            (await docker.createImage(dockerAuth(auth), request(abort, query))) as AsyncIterable<Buffer> &
+              NodeJS.ReadableStream,
           cancel: (reason) => scope.abort(reason),
         });
       },
       Infinity,
     );
     const found = await this.inspect(reference, signal);
-    if (found === undefined) throw new Error(`the Docker Engine pulled ${reference} and has no such image`);
+    if (found === undefined) throw new Fault("UNKNOWN", `the Docker Engine pulled ${reference} and has no such image`);
     return found.Id;
   }
 

@@ -1,5 +1,6 @@
 // The stream of messages of a pull, one JSON object per line. The Engine reports failures in it, after its status 200.
-// Invariant: a pull ends: with its stream, with an error in it, or when no message came for the deadline.
+// Invariant: a pull ends: with its stream, with an error in it, or when no message came for the deadline. The Engine answers with the first
+// message only, so the deadline holds from the request on.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Fault } from "../fault.js";
 
@@ -8,14 +9,16 @@ export interface PullWatch {
   clock: Pick<Clock, "after">;
   /** Longest time between two messages, ms. */
   deadlineMs: number;
+  /** Sends the request; resolves with the Engine's answer. */
+  begin(): Promise<AsyncIterable<Buffer>>;
   cancel(reason: Error): void;
 }
 
 /** A message of the Engine is short; more without a line feed is none. */
 const MAX_LINE = 1024 * 1024;
 
-/** Reads the stream to its end. @throws Fault for an error of the Engine or of its registry */
-export async function pulled(stream: AsyncIterable<Buffer>, watch: PullWatch): Promise<void> {
+/** Pulls, and reads the stream to its end. @throws Fault for an error of the Engine or of its registry */
+export async function pulled(watch: PullWatch): Promise<void> {
   const { reference, clock, deadlineMs } = watch;
   const late = (): void =>
     watch.cancel(
@@ -27,7 +30,7 @@ export async function pulled(stream: AsyncIterable<Buffer>, watch: PullWatch): P
   let timer = clock.after(deadlineMs, late);
   let rest = "";
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of await watch.begin()) {
       timer.cancel();
       timer = clock.after(deadlineMs, late);
       const lines = (rest + chunk.toString("utf8")).split("\n");

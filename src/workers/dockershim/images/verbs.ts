@@ -16,7 +16,7 @@ export function imageVerbs(shim: Shim): Verbs<ImageVerb> {
       const wanted = filter?.image?.image ?? "";
       if (wanted !== "") {
         const found = await images.inspect(wanted, signal);
-        return { images: found === undefined ? [] : [criImage(found, found.Config.User, pinned)] };
+        return { images: found === undefined ? [] : [criImage(found, configOf(found).User ?? "", pinned)] };
       }
       return { images: (await images.list(signal)).map((image) => criImage(image, "", pinned)) };
     },
@@ -24,9 +24,11 @@ export function imageVerbs(shim: Shim): Verbs<ImageVerb> {
     async imageStatus({ image, verbose }, signal) {
       const found = await images.inspect(image?.image ?? "", signal);
       return {
-        image: found && criImage(found, found.Config.User, pinned),
+        image: found && criImage(found, configOf(found).User ?? "", pinned),
         info:
-          verbose && found ? { info: JSON.stringify({ imageSpec: { config: { Labels: found.Config.Labels } } }) } : {},
+          verbose && found
+            ? { info: JSON.stringify({ imageSpec: { config: { Labels: configOf(found).Labels } } }) }
+            : {},
       };
     },
 
@@ -41,9 +43,9 @@ export function imageVerbs(shim: Shim): Verbs<ImageVerb> {
     },
 
     async imageFsInfo(_request, signal) {
-      const [{ DockerRootDir }, all] = await Promise.all([shim.info(signal), images.list(signal)]);
-      // Layers that images share are counted once per image: the Engine knows better only by reading all of them.
-      const bytes = all.reduce((sum, { Size }) => sum + BigInt(Size), 0n);
+      const [{ DockerRootDir }, layers] = await Promise.all([shim.info(signal), shim.layerUsage.bytes()]);
+      // Of images, shared layers count once per image: more than is used, which is better than nothing.
+      const bytes = layers ?? (await images.list(signal)).reduce((sum, { Size }) => sum + BigInt(Size), 0n);
       const usage = {
         timestamp: clock.nowNanos(),
         fsId: { mountpoint: DockerRootDir },
@@ -53,6 +55,16 @@ export function imageVerbs(shim: Shim): Verbs<ImageVerb> {
       return { imageFilesystems: [usage], containerFilesystems: [usage] };
     },
   };
+}
+
+/** The Engine leaves out what an image does not set. */
+function configOf(image: { Config?: ImageConfig }): ImageConfig {
+  return image.Config ?? {};
+}
+
+interface ImageConfig {
+  User?: string;
+  Labels?: Record<string, string>;
 }
 
 type Named = Pick<Docker.ImageInfo, "Id" | "RepoTags" | "RepoDigests" | "Size">;

@@ -2,12 +2,14 @@
 // output is written. docker's stream is read only as fast as the file takes it.
 // Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new lines go to the new
 // file.
-import { mkdir, open, type FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, open, readdir, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { logFileNames } from "../../../shared/container-logs/file-names.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { readTail } from "../../../shared/fs/untrusted-file.js";
 import type { Logger } from "../../../shared/log/logger.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { request, type Engine } from "../engine/engine.js";
 import { engineSince, nanosOf } from "../engine/times.js";
 import { isNotFound } from "../fault.js";
@@ -30,6 +32,7 @@ export interface LoggedContainer {
 /** Wait before the Engine is asked again. */
 const RETRY_MS = 1000;
 const TAIL_BYTES = 128 * 1024;
+const LINE_FEED = 0x0a;
 /** Its group may read it, as the runtimes' log files. */
 const MODE = 0o640;
 
@@ -38,9 +41,13 @@ export class ContainerLog {
   readonly done: Promise<void>;
   private readonly end = new AbortController();
   private file: FileHandle | undefined;
+  /** Of opening it: a rotation may come at any time. */
+  private readonly turns = new KeyedSerializer();
   private last = "";
   /** Where the file begins while it is empty. */
   private sinceNanos = 0n;
+  /** What interrupts the copying now. */
+  private problem = "";
 
   constructor(
     private readonly container: LoggedContainer,
@@ -50,11 +57,13 @@ export class ContainerLog {
   }
 
   /** The kubelet has renamed the file: further lines go to a new one. */
-  async reopen(): Promise<void> {
-    const next = await open(this.container.path, "a", MODE);
-    const { file } = this;
-    this.file = next;
-    await file?.close();
+  reopen(): Promise<void> {
+    return this.turns.run("", async () => {
+      const next = await open(this.container.path, "a", MODE);
+      const { file } = this;
+      this.file = next;
+      await file?.close();
+    });
   }
 
   async stop(): Promise<void> {
@@ -69,37 +78,49 @@ export class ContainerLog {
     try {
       while (!signal.aborted) {
         try {
-          await this.prepare();
+          await this.turns.run("", () => this.prepare());
           await this.copy(signal);
           if (!(await this.isRunning(signal))) return;
         } catch (error) {
           if (isNotFound(error) || this.end.signal.aborted) return;
-          log.warn(
-            `the log ${path} of container ${id} is interrupted: ${messageOf(error)}; it continues in ${RETRY_MS / 1000} s`,
-          );
+          const problem = messageOf(error);
+          if (problem !== this.problem) {
+            this.problem = problem;
+            log.warn(`the log ${path} of container ${id} is interrupted: ${problem}; it is tried again each second`);
+          }
+          await this.close();
         }
         await clock.sleep(RETRY_MS, signal).catch(() => undefined);
       }
     } finally {
-      const { file } = this;
-      this.file = undefined;
-      await file?.close().catch(() => undefined);
+      await this.close();
     }
+  }
+
+  private async close(): Promise<void> {
+    const { file } = this;
+    this.file = undefined;
+    await file?.close().catch(() => undefined);
   }
 
   private async prepare(): Promise<void> {
     if (this.file !== undefined) return;
-    const { path, adopted } = this.container;
+    const { path } = this.container;
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-    this.file = await open(path, "a", MODE);
-    const { size, mtime } = await this.file.stat();
-    if (size === 0) {
-      // A file of a rotation: the one before has all lines up to its making. A new container has no lines before.
-      if (adopted) this.sinceNanos = BigInt(Math.floor(mtime.getTime())) * 1_000_000n;
+    const file = await open(path, "a", MODE);
+    this.file = file;
+    const { size, mtime } = await file.stat();
+    if (size > 0) {
+      this.last = (await wholeLines(file, path, size)) ?? this.last;
       return;
     }
-    const { bytes } = await readTail(path, TAIL_BYTES);
-    this.last = lastTimeIn(bytes.toString("latin1"));
+    if (!this.container.adopted || this.last !== "") return;
+    // A file of a rotation, or the first one of a container whose output was never copied.
+    const before = await rotatedBefore(path);
+    if (before === undefined) return;
+    this.last = (await lastTimeOf(before.path)) ?? "";
+    // A compressed file has all lines up to the making of this one.
+    if (this.last === "") this.sinceNanos = BigInt(Math.floor(mtime.getTime())) * 1_000_000n;
   }
 
   /** One stream of the Engine, to its end. */
@@ -118,6 +139,10 @@ export class ContainerLog {
       const text = lines.push(chunk);
       await this.write(text);
       this.last = lines.last;
+      if (this.problem !== "") {
+        this.problem = "";
+        this.deps.log.info(`the log ${this.container.path} of container ${id} continues`);
+      }
     }
   }
 
@@ -136,4 +161,29 @@ export class ContainerLog {
     );
     return State.Running;
   }
+}
+
+/** Cuts off a line that a full disk or a killed process left unfinished. Returns the time of the last line; undefined: there is none. */
+async function wholeLines(file: FileHandle, path: string, size: number): Promise<string | undefined> {
+  const { bytes } = await readTail(path, TAIL_BYTES);
+  const unfinished = bytes.length - (bytes.lastIndexOf(LINE_FEED) + 1);
+  // A line is shorter than that: this file is none of ours, and stays as it is.
+  if (unfinished > 0 && (unfinished < bytes.length || bytes.length === size)) await file.truncate(size - unfinished);
+  const time = lastTimeIn(bytes.toString("latin1"));
+  return time === "" ? undefined : time;
+}
+
+/** The newest file that the kubelet rotated away; undefined: there is none. */
+async function rotatedBefore(path: string): Promise<{ path: string } | undefined> {
+  const current = basename(path);
+  const names = (await readdir(dirname(path))).filter((name) => name !== current);
+  const newest = logFileNames(names, current).at(-1);
+  return newest && { path: join(dirname(path), newest.name) };
+}
+
+/** undefined: the file has no line, or it is compressed. */
+async function lastTimeOf(path: string): Promise<string | undefined> {
+  const { bytes } = await readTail(path, TAIL_BYTES);
+  const time = lastTimeIn(bytes.toString("latin1"));
+  return time === "" ? undefined : time;
 }

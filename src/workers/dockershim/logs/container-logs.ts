@@ -2,7 +2,6 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Engine } from "../engine/engine.js";
-import { Fault } from "../fault.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 
 /** An exited container's status waits so long for the last lines: its termination message may be read from them. */
@@ -37,10 +36,10 @@ export class ContainerLogs {
     late.abort();
   }
 
-  async reopen(id: string): Promise<void> {
-    const log = this.logs.get(id);
-    if (log === undefined) throw new Fault("UNKNOWN", `container ${id} does not write a log: it is not running`);
-    await log.reopen();
+  /** Of a running container. One whose log is not followed, since this thread has just started or failed to, is followed from here on. */
+  async reopen(container: LoggedContainer): Promise<void> {
+    this.follow(container);
+    await this.logs.get(container.id)?.reopen();
   }
 
   async stop(id: string): Promise<void> {

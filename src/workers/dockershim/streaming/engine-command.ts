@@ -1,15 +1,12 @@
 // exec and attach at the Engine: its hijacked connections, sizes of terminals, exit codes.
 import { Duplex } from "node:stream";
 import { request } from "../engine/engine.js";
+import { exitCodeOf, makeExec } from "../exec/engine-exec.js";
 import type { Shim } from "../shim.js";
 import { Fault } from "../fault.js";
 import type { CommandOptions } from "./command-streams.js";
 import type { CommandStart } from "./run-command.js";
 import type { TerminalSize } from "./terminal-size.js";
-
-/** The Engine notices the end of a command a moment after the end of its output. */
-const EXIT_TRIES = 50;
-const EXIT_RETRY_MS = 100;
 
 export function execCommand(
   shim: Shim,
@@ -22,11 +19,11 @@ export function execCommand(
   return {
     doing: "executing command in container",
     async start(signal) {
-      const exec = await engine.call(signal, (docker, abortSignal) =>
-        docker.getContainer(containerId).exec({
-          ...{ Cmd: [...cmd], Tty: tty, abortSignal },
-          ...{ AttachStdin: stdin, AttachStdout: stdout, AttachStderr: stderr },
-        }),
+      const exec = await makeExec(
+        shim,
+        containerId,
+        { Cmd: [...cmd], Tty: tty, AttachStdin: stdin, AttachStdout: stdout, AttachStderr: stderr },
+        signal,
       );
       const stream = await engine.call(signal, (_docker, abort) =>
         exec.start({ ...request(abort, {}, { Detach: false, Tty: tty }), hijack: true }),
@@ -35,16 +32,7 @@ export function execCommand(
         stream,
         tty,
         resize: (size) => sized(shim, (abort) => exec.resize(request(abort, inCharacters(size)))),
-        async exitCode() {
-          for (let tries = 0; tries < EXIT_TRIES; tries++) {
-            const { Running, ExitCode } = await engine.call(signal, (_docker, abort) =>
-              exec.inspect({ abortSignal: abort }),
-            );
-            if (!Running) return ExitCode ?? 0;
-            await shim.clock.sleep(EXIT_RETRY_MS, signal);
-          }
-          throw new Fault("UNKNOWN", "the Docker Engine does not report the end of the command");
-        },
+        exitCode: () => exitCodeOf(shim, exec, signal),
       };
     },
   };
