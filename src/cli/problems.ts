@@ -23,7 +23,18 @@ export function problemsOf(status: NodeletStatus): Problem[] {
     ...volumeProblems(status),
     ...certificateProblems(status),
     ...startProblems(status),
+    ...configurationProblems(status),
   ];
+}
+
+function* configurationProblems({ facts }: NodeletStatus): Iterable<Problem> {
+  const { error, active } = facts?.configuration ?? {};
+  if (error === undefined) return;
+  yield {
+    severity: "warning",
+    what: `the kubelet does not run the assigned configuration, but ${active ?? "another one"}: ${error}`,
+    help: "correct the assigned configuration, or assign another one; the kubelet takes over each change by itself",
+  };
 }
 
 function* threadProblems({ threads, mainProblem, now }: NodeletStatus): Iterable<Problem> {

@@ -1,6 +1,7 @@
 // nodelet config: the effective configuration with the origin of each value; --diff shows what is not the default, or what differs from
 // a file or from the configuration of another kubelet.
 import { readFile, stat } from "node:fs/promises";
+import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { differences, otherConfig, type Difference } from "../config-diff.js";
 import { configLines, type Configz } from "../config-lines.js";
@@ -17,13 +18,17 @@ export async function configCommand(
   context: Context,
   { diff = false }: { diff?: boolean | string },
 ): Promise<ExitCode> {
-  const { kubeletconfig, origins } = await context.client.json<Configz>("/configz?origin=1");
+  const [{ kubeletconfig, origins }, { facts }] = await Promise.all([
+    context.client.json<Configz>("/configz?origin=1"),
+    context.client.json<NodeletStatus>("/nodelet/status"),
+  ]);
+  const note = noteOf(facts?.configuration);
   if (typeof diff === "string") return await diffCommand(context, kubeletconfig, diff);
   const lines = configLines(kubeletconfig, origins).filter(({ origin }) => !diff || origin !== "default");
   await print(context, diff ? lines : kubeletconfig, () =>
     lines.length === 0
-      ? "every value is the default\n"
-      : table(
+      ? `every value is the default\n${note}`
+      : `${table(
           [
             { title: "FIELD", text: ({ field }) => field },
             { title: "ORIGIN", text: ({ origin }) => origin },
@@ -31,9 +36,16 @@ export async function configCommand(
           ],
           lines,
           context.columns,
-        ),
+        )}${note}`,
   );
   return EXIT.fine;
+}
+
+/** Why these values are not the assigned configuration's; "" when they are. */
+function noteOf(configuration: ConfigurationFacts | undefined): string {
+  if (configuration?.error === undefined) return "";
+  const { active, assigned, error } = configuration;
+  return `\nThis is the configuration of ${active}; assigned is ${assigned}: ${error}\n`;
 }
 
 /** Exits as diff(1): 1 when something differs. */

@@ -1,5 +1,5 @@
 // nodelet status: the node on one screen.
-import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
@@ -42,6 +42,7 @@ export function statusText(
       notAfter === undefined ? (problem ?? "?") : `expires in ${duration(notAfter - now)}, at ${moment(notAfter)}`,
     ]),
     ["pressures", facts === undefined ? "unknown" : facts.pressures.map(({ type }) => type).join(", ") || "none"],
+    ...configurationRow(facts?.configuration),
     ["pods", podCounts(pods)],
   ];
   const width = Math.max(...facts_.map(([name]) => name.length));
@@ -67,6 +68,14 @@ export function statusText(
     columns,
   );
   return `${head}\n\n${threads}\n${wrongText({ paint, columns }, status, pods, problems)}`;
+}
+
+function configurationRow(facts: ConfigurationFacts | undefined): [string, string][] {
+  if (facts === undefined) return [];
+  const { assigned, active, lastKnownGood, onTrial } = facts;
+  const state = onTrial ? ", on trial" : "";
+  const good = `last known good: ${lastKnownGood ?? "none yet"}`;
+  return [["configuration", `${active}${state} (assigned: ${assigned}; ${good})`]];
 }
 
 function runtimeText({ facts, runtimeEndpoint, now }: NodeletStatus): string {

@@ -7,6 +7,7 @@ import { startLogRotation } from "../logs/start-log-rotation.js";
 import { checkLeftStates } from "../resources/managers/left-states.js";
 import { startPodCidr } from "../runtime/pod-cidr.js";
 import type { NodeSync } from "../sync/node-sync.js";
+import type { NodeRecorder } from "../events/node-recorder.js";
 import type { Sources } from "../sources/start-sources.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { Components, running } from "../model/components.js";
@@ -28,6 +29,8 @@ export interface RunningAgent {
   settled(): boolean;
   /** All pods with their statuses. */
   pods(): readonly Pod[];
+  /** The recorder of events about the node. */
+  events: Pick<NodeRecorder, "node" | "sent">;
   /** Orderly stop; pods keep running. */
   stop(): Promise<void>;
 }
@@ -93,6 +96,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
                 startedAt,
               },
               events: events.store,
+              ...(context.configuration && { configuration: context.configuration }),
               unusedImages: () => threads.of["image-gc"].thread.call.unusedImages(),
               sources: sources.get,
             }),
@@ -163,6 +167,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
     runtime: () => sync.cache.runtime,
     settled,
     pods: () => sync.statuses.all(),
+    events,
     stop: () => components.stop(),
   };
 }

@@ -4,6 +4,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import type { NodeSettings } from "./node-settings.js";
 
@@ -16,6 +17,8 @@ export interface AgentContext {
   log: Logger;
   /** Of the authenticated port; absent: it is off. */
   serving?: ServingFiles;
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: NodeConfiguration;
   /** Absent: the node runs stand-alone. */
   cluster?: ClusterContext;
 }

@@ -3,6 +3,7 @@ import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { Membership } from "../cluster/membership.js";
 import type { SyncPath } from "./sync-path.js";
 
@@ -12,10 +13,11 @@ export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
   settled: () => boolean;
   clock: Clock;
   startedAt: number;
+  configuration?: NodeConfiguration;
 }
 
 export function nodeFacts(parts: FactDeps): NodeFacts {
-  const { sync, pressures, membership, calls, settled, startedAt } = parts;
+  const { sync, pressures, membership, calls, settled, startedAt, configuration } = parts;
   const { runtime, runtimeSince } = sync.cache;
   const conditions = membership?.node()?.status?.conditions;
   return {
@@ -26,6 +28,7 @@ export function nodeFacts(parts: FactDeps): NodeFacts {
     hungMounts: calls.notAnswering(),
     settled: settled(),
     ...(conditions !== undefined && { conditions }),
+    ...(configuration && { configuration: configuration.facts() }),
   };
 }
 

@@ -37,7 +37,7 @@ export function startPodSources(
 
 /** Joins the cluster in the background; nothing happens on a stand-alone node. */
 export function joinItsCluster(
-  { settings, threads, cluster, registry, clock, log }: AgentContext,
+  { settings, threads, cluster, configuration, registry, clock, log }: AgentContext,
   { membership, persistent, tasks, hostIPs, events: recorder }: Foundation,
   { runtime, devices, resources }: ManagedRuntime,
   { sync, pressures }: SyncPath,
@@ -51,6 +51,7 @@ export function joinItsCluster(
     plugins: { DevicePlugin: devices.handler },
     cri: runtime.cri,
     late: membership.late,
+    ...(configuration && { configuration }),
   };
   membership.begin(async () => {
     const { joinCluster } = await import("../cluster/join-cluster.js");

@@ -18,6 +18,7 @@ import { goPlatform } from "../node/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { Components } from "../model/components.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import { startCsi } from "../node/csi/start-csi.js";
@@ -52,6 +53,8 @@ export interface JoinDeps {
   threads: NodeThreads;
   sync: NodeSync;
   sources: Pick<Sources, "changes">;
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: NodeConfiguration;
   late: LateCluster;
   persistent: PersistentVolumes;
   cri: CriClient;
@@ -206,6 +209,11 @@ class Joining implements JoinedCluster {
     await components.add("resources for the node status", () =>
       resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)),
     );
+    const { configuration } = deps;
+    if (configuration !== undefined) {
+      const report: Parameters<typeof configuration.onReport>[0] = (now) => link.setConfig(now);
+      await components.add("the configuration for the node status", () => configuration.onReport(report));
+    }
     await components.add("pressures for the node status", () => pressures.follow((now) => link.setPressures(now)));
     credentials.useNode(link);
     return link;

@@ -13,6 +13,8 @@ const KEPT_EVENTS = 2000;
 /** Receives every event that passed the correlator; `again`: a repeat of which only count, text and time changed. */
 export interface EventTarget {
   put(event: Event, again: boolean): void;
+  /** Resolves when it has sent, or given up, every event so far. */
+  idle(): Promise<void>;
 }
 
 export interface NodeRecorderDeps {
@@ -27,6 +29,8 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
   private readonly correlator = new EventCorrelator();
   private serial = 0;
   private sink: EventTarget | undefined;
+  private readonly sinkIsThere = new Promise<void>((resolve) => (this.onSink = resolve));
+  private onSink: () => void = () => undefined;
 
   constructor(private readonly deps: NodeRecorderDeps) {}
 
@@ -96,6 +100,13 @@ export class NodeRecorder implements EventRecorder, ObjectEvents {
   sendTo(sink: EventTarget): void {
     for (const event of this.store.all()) sink.put(event, false);
     this.sink = sink;
+    this.onSink();
+  }
+
+  /** Resolves when the target has sent, or given up, all events so far; never without a target. */
+  async sent(): Promise<void> {
+    await this.sinkIsThere;
+    await this.sink?.idle();
   }
 
   /** Unique on this node: the time, as in upstream's names, and a serial within the millisecond. */

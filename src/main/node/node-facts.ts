@@ -11,7 +11,7 @@ const SETTLE_MS = 20;
 /** The facts that change; the runtime state arrives as records. */
 export type ChangingFacts = Pick<
   NodeFacts,
-  "images" | "volumesInUse" | "pressures" | "shuttingDown" | "storageProblem" | "capacity" | "allocatable"
+  "config" | "images" | "volumesInUse" | "pressures" | "shuttingDown" | "storageProblem" | "capacity" | "allocatable"
 >;
 
 export class GatheredFacts {

@@ -11,10 +11,18 @@ export type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction
     "kubeconfig" | "certDir" | "rootDir" | "nodeIPs" | "nodeLabels" | "cloudProvider" | "kubernetesVersion"
   >;
 
+interface NodeStatusParts {
+  nodeName: string;
+  startedAtMs: number;
+  clientConfig: ClientConfig;
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: unknown;
+}
+
 /** `settings`: from command line and files, before the machine's facts complete them. */
 export function nodeStatusInit(
   settings: NodeStatusSettings,
-  { nodeName, startedAtMs, clientConfig }: { nodeName: string; startedAtMs: number; clientConfig: ClientConfig },
+  { nodeName, startedAtMs, clientConfig, configuration }: NodeStatusParts,
 ): NodeStatusInit {
   const platform = goPlatform();
   const [operatingSystem = "", architecture = ""] = platform.split("/");
@@ -42,5 +50,6 @@ export function nodeStatusInit(
     declaredFeatures: [...(settings.resources.declaredFeatures ?? [])],
     rootDir: settings.rootDir,
     startedAtMs,
+    followConfigSource: configuration !== undefined,
   };
 }

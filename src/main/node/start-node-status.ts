@@ -3,11 +3,13 @@
 // Invariant: nothing here is waited for by the sync path.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { NodeConfigReport } from "../../shared/api/config-source.js";
 import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { printQuantity } from "../../shared/api/quantity.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeThreads } from "../threads/node-threads.js";
@@ -29,6 +31,8 @@ export interface NodeStatusLinkDeps {
   /** The latest state of the runtime; later records arrive by onRecord. */
   runtime: RuntimeState | undefined;
   relisted: boolean;
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: Pick<NodeConfiguration, "assigned">;
   /** The API server accepts the heartbeat again after it was unreachable. */
   serverReturned: () => void;
   threads: Pick<NodeThreads, "context" | "of" | "add">;
@@ -46,6 +50,8 @@ export interface NodeStatusLink {
   setShuttingDown(shuttingDown: boolean): void;
   /** Why volumes can't be had: "" when they can. */
   setStorageProblem(problem: string): void;
+  /** Of dynamic configuration. */
+  setConfig(report: NodeConfigReport): void;
   setResources(capacity: NodeResources, allocatable: NodeResources): void;
   /** The latest known Node; undefined: not read yet, or deleted. */
   node(): SeenNode | undefined;
@@ -78,6 +84,9 @@ export function startNodeStatus(settings: NodeStatusSettings, deps: NodeStatusLi
     serverReturned() {
       deps.serverReturned();
     },
+    onConfigSource(source) {
+      deps.configuration?.assigned(source);
+    },
     event(type, reason, message) {
       events.node({ type, reason, message });
     },
@@ -105,6 +114,7 @@ export function startNodeStatus(settings: NodeStatusSettings, deps: NodeStatusLi
     setPressures: (pressures) => facts.set({ pressures: [...pressures] }),
     setShuttingDown: (shuttingDown) => facts.set({ shuttingDown }),
     setStorageProblem: (storageProblem) => facts.set({ storageProblem }),
+    setConfig: (config) => facts.set({ config }),
     setResources: (capacity, allocatable) => facts.set(resourcesOf({ capacity, allocatable })),
     node: () => seen,
     onNode(listener) {

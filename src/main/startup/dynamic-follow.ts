@@ -9,8 +9,11 @@ import { BoardReader } from "../../shared/queue/board.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { differences, type Examination } from "./dynamic-config/examine.js";
 import { followConfiguration, type FollowedConfig } from "./dynamic-config/follow.js";
+import { configMetrics } from "./dynamic-config/metrics.js";
 import type { ConfigFiles } from "./dynamic-config/config-files.js";
 import { lateThreads } from "../threads/late-threads.js";
+import type { RunningAgent } from "../agent/agent.js";
+import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Logging } from "./process/logging.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
@@ -18,11 +21,22 @@ import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
 export interface FollowDeps {
   dynamic: DynamicConfig;
   logging: Logging;
+  events: RunningAgent["events"];
+  inCluster: boolean;
+  registry: ThreadRegistry;
   threads: Pick<NodeThreads, "context" | "of">;
   restart: (reason: string) => void;
 }
 
-export function followChanges({ dynamic, logging, threads, restart }: FollowDeps): FollowedConfig {
+export function followChanges({
+  dynamic,
+  logging,
+  threads,
+  events,
+  inCluster,
+  registry,
+  restart,
+}: FollowDeps): FollowedConfig {
   const argv = process.argv.slice(2);
   const board = new BoardReader(threads.context.board, systemClock);
   // One process per configuration, though several steps need the result; a failure is not cached.
@@ -38,6 +52,8 @@ export function followChanges({ dynamic, logging, threads, restart }: FollowDeps
     return examination;
   };
   dynamic.validate = examined;
+  dynamic.recordWith((event) => events.node(event));
+  dynamic.onReport(configMetrics(registry));
   return followConfiguration(dynamic, {
     healthy: () => lateThreads(board.snapshot(), WATCHDOG_LIMITS).length === 0,
     restartInPlace: (reason) => {
@@ -46,6 +62,7 @@ export function followChanges({ dynamic, logging, threads, restart }: FollowDeps
     },
     changedPaths: async (before, after) =>
       differences((await outcomeOf(before)).values, (await outcomeOf(after)).values),
+    eventsSent: () => (inCluster ? events.sent() : Promise.resolve()),
     applyInPlace: async (_changed, files) => {
       const { values, configz } = await outcomeOf(files);
       const verbosity = values["logging.verbosity"];

@@ -7,6 +7,7 @@ import { commandIo } from "./process/command-io.js";
 import type { ConfigEvent, DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { examine } from "./dynamic-config/examine.js";
 import { ioOf } from "./dynamic-config/config-files.js";
+import { ClusterSource } from "./dynamic-config/cluster-source.js";
 import { LocalSource } from "./dynamic-config/local-source.js";
 import { prepareConfiguration } from "./dynamic-config/prepare.js";
 
@@ -31,9 +32,10 @@ export async function startDynamic(argv: readonly string[]): Promise<DynamicStar
   const log = createLogger({ thread: "main" });
   const [config, dropIns] = [text("config"), text("config-dir")];
   const paths = { ...(config === "" ? {} : { config }), ...(dropIns === "" ? {} : { dropIns }) };
+  const local = new LocalSource(paths, systemClock, log);
   const dynamic = await prepareConfiguration({
     directory,
-    source: new LocalSource(paths, systemClock, log),
+    source: text("kubeconfig") === "" ? local : new ClusterSource(local),
     validate: (files) => examine(argv, files, commandIo),
     record: (event) => recordEvent(event, log),
     clock: systemClock,
@@ -42,7 +44,7 @@ export async function startDynamic(argv: readonly string[]): Promise<DynamicStar
   return { dynamic, io: dynamic.files === undefined ? commandIo : ioOf(dynamic.files, commandIo) };
 }
 
-/** Without an API server events are lines of the log. */
+/** Until the node runs, events are lines of the log. */
 function recordEvent({ type, reason, message }: ConfigEvent, log: Logger): void {
   log[type === "Warning" ? "warn" : "info"]({ reason, type }, message);
 }

@@ -13,6 +13,7 @@ import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-
 import { checkCluster } from "./cluster.js";
 import { shareRootDirectory } from "./shared-root.js";
 import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
+import type { FollowDeps } from "./dynamic-follow.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
 import type { Logging } from "./process/logging.js";
@@ -134,11 +135,14 @@ async function withNode(
     log,
     ...(settings.server.enableServer && { serving: servingFiles(settings) }),
     ...(cluster && { cluster }),
+    ...(deps.dynamic && { configuration: deps.dynamic }),
   });
   // A start that fails half way is better repeated; from here on pods and clients depend on this process.
   logging.surviveUncaught((origin) => threads.context.uncaughtInMain(origin));
   const systemd = linkToSystemd({ node: agent, threads, clock, log, feedEveryMs });
-  const followed = await follow(deps, threads, (reason) => end({ exitCode: 0, restart: reason }));
+  const followed = await follow(deps, { threads, registry, events: agent.events, inCluster }, (reason) =>
+    end({ exitCode: 0, restart: reason }),
+  );
   void stop.requested.then(() => end({ exitCode: 0 }));
   void lock.contended.then((what) => {
     log.info(`exiting for another process: ${what}`);
@@ -157,12 +161,12 @@ async function withNode(
 /** Dynamic configuration, where it is on: loaded only then. */
 async function follow(
   { dynamic, logging }: LifeDeps,
-  threads: NodeThreads,
+  node: Pick<FollowDeps, "threads" | "registry" | "events" | "inCluster">,
   restart: (reason: string) => void,
 ): Promise<{ stop(): Promise<void> } | undefined> {
   if (dynamic === undefined) return undefined;
   const { followChanges } = await import("./dynamic-follow.js");
-  return followChanges({ dynamic, logging, threads, restart });
+  return followChanges({ dynamic, logging, ...node, restart });
 }
 
 async function traceMain(

@@ -137,6 +137,14 @@ export const EVENT_REASONS = {
   CertificateOverdueForRefresh: warning("Pod", "a certificate of the pod should have been renewed by now"),
   CertificateExpired: warning("Pod", "a certificate of the pod expired before it was renewed"),
   // Node
+  KubeletConfigChanged: normal(
+    "Node",
+    "the kubelet takes over a changed configuration (--dynamic-config-dir), in most cases by a restart",
+  ),
+  NodeConfigError: warning(
+    "Node",
+    "a changed configuration was refused, or failed and was left again (--dynamic-config-dir)",
+  ),
   Starting: normal("Node", "the kubelet starts"),
   Rebooted: warning("Node", "the machine's boot id differs from the Node's"),
   Shutdown: normal("Node", "the machine shuts down; the kubelet terminates pods, or the shutdown was cancelled"),

@@ -5,6 +5,7 @@ import type { EventReason } from "../api/event-reasons.js";
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { ContainerImage, Node, Taint } from "../api/node.js";
 import type { EventType } from "../api/event.js";
+import type { ConfigMapReference, NodeConfigReport } from "../api/config-source.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { RuntimeDetails } from "./pleg.js";
 
@@ -43,6 +44,8 @@ export interface NodeStatusInit {
   rootDir: string;
   /** Wall time at which the kubelet started. */
   startedAtMs: number;
+  /** Follows the configuration that the Node assigns (--dynamic-config-dir). */
+  followConfigSource: boolean;
 }
 
 /** The last state of the container runtime. */
@@ -75,7 +78,24 @@ export interface NodeFacts {
   shuttingDown: boolean;
   /** Why volumes can't be had, "" when they can: CSINode is not there yet. */
   storageProblem: string;
+  /** undefined: without --dynamic-config-dir. */
+  config?: NodeConfigReport;
 }
+
+/** The configuration that the Node object assigns. */
+export type ConfigSource =
+  /** The Node assigns none: the node's own files count. */
+  | { readonly kind: "local" }
+  | {
+      readonly kind: "config-map";
+      /** With UID and resourceVersion. */
+      readonly reference: ConfigMapReference;
+      readonly text: string;
+      /** The assignment names the resourceVersion. */
+      readonly pinned: boolean;
+    }
+  /** `wanted` is absent when the assignment itself is invalid. */
+  | { readonly kind: "unavailable"; readonly wanted?: ConfigMapReference; readonly problem: string };
 
 /** The kubelet's own Node, without images, conditions and managed fields. */
 export type SeenNode = Node;
@@ -90,6 +110,8 @@ export interface NodeStatusUpcalls {
   onPodCIDR(podCIDR: string): Promise<void>;
   /** The API server responds again after it was unreachable. */
   serverReturned(): void;
+  /** The configuration that the Node assigns has changed; also the first time. */
+  onConfigSource(source: ConfigSource): void;
   /** An Event about the node. */
   event(type: EventType, reason: EventReason, message: string): void;
 }

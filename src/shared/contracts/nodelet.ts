@@ -72,6 +72,19 @@ export interface NodeFacts {
   settled: boolean;
   /** Of the Node object as the API server has it; absent on a stand-alone node and before the first. */
   conditions?: NodeCondition[];
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: ConfigurationFacts;
+}
+
+/** Dynamic configuration. */
+export interface ConfigurationFacts {
+  /** "ConfigMap kube-system/workers/kubelet" or "local files". */
+  assigned: string;
+  active: string;
+  lastKnownGood?: string;
+  /** The active configuration has not passed its trial yet. */
+  onTrial: boolean;
+  error?: string;
 }
 
 export interface ThreadFacts {

@@ -7,6 +7,7 @@ import type { NodeFacts, NodeStatusInit } from "../../shared/contracts/node-stat
 import type { EventType } from "../../shared/api/event.js";
 import { nodeAddresses, PROVIDED_IP, specifiedIPs, type HostNetwork, type NodeIPError } from "./addresses.js";
 import { nextConditions, notReadyReasons } from "./conditions.js";
+import { withConfigReport } from "./config-report.js";
 import type { Machine } from "./machine.js";
 import { without } from "./registration.js";
 import type { KubeletHealth } from "./health-monitor.js";
@@ -87,7 +88,9 @@ export function computeNode(existing: Node, input: StatusInput): Computed {
     ...(declaredFeatures.length > 0 && { declaredFeatures }),
   };
   if (declaredFeatures.length === 0) delete status.declaredFeatures;
-  return { node: { ...existing, metadata: metadataOf(existing, init), status }, events, addressError };
+  const computed = { ...existing, metadata: metadataOf(existing, init), status };
+  const node = facts === undefined ? computed : withConfigReport(computed, facts.config, apiTime(input.wallMs));
+  return { node, events, addressError };
 }
 
 function addressesOf(old: NodeStatus, { init, network }: StatusInput) {

@@ -29,6 +29,16 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
     clock,
     log,
   });
+  const configSource = init.followConfigSource
+    ? new (await import("./config-source/follow-config-source.js")).ConfigSourceFollower({
+        client,
+        presence: client.presence,
+        clock,
+        log,
+        random: () => Math.random(),
+        send: (source) => upcalls.onConfigSource(source),
+      })
+    : undefined;
   const keeper = new NodeStatusKeeper(init, {
     client,
     presence: client.presence,
@@ -48,6 +58,7 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
     clock,
     log,
     metrics: nodeStatusMetrics(registry),
+    ...(configSource && { configSource }),
     random: () => Math.random(),
   });
   keeper.start();

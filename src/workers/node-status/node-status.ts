@@ -12,6 +12,7 @@ import type { NodeStatusMetrics } from "./metrics.js";
 import type { BoardReader } from "../../shared/queue/board.js";
 import { LeaseKeeper } from "./lease.js";
 import type { Machine } from "./machine.js";
+import type { ConfigSourceFollower } from "./config-source/follow-config-source.js";
 import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
 import { StartupTimes } from "./startup-times.js";
 import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
@@ -34,6 +35,8 @@ export interface NodeStatusDeps {
   clock: Clock;
   log: Logger;
   metrics: NodeStatusMetrics;
+  /** Absent: without --dynamic-config-dir. */
+  configSource?: ConfigSourceFollower;
   random: () => number;
 }
 
@@ -59,6 +62,7 @@ export class NodeStatusKeeper {
       log,
       // A restart of the kubelet reports a cordon again, one of this thread does not.
       unschedulable: generation === 1 ? false : undefined,
+      ...(deps.configSource !== undefined && { onUpdate: (node) => deps.configSource?.onNode(node) }),
     });
     this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
     this.health = new HealthMonitor({
@@ -113,7 +117,7 @@ export class NodeStatusKeeper {
   async stop(): Promise<void> {
     this.health.stop();
     this.endPresence?.();
-    await Promise.all([this.lease.stop(), this.status.stop(), this.own.stop()]);
+    await Promise.all([this.lease.stop(), this.status.stop(), this.own.stop(), this.deps.configSource?.stop()]);
   }
 
   private onFollowed(node: Node | undefined): void {

@@ -15,6 +15,8 @@ export interface NodeViewOptions {
   log: Logger;
   /** Known cordon state before the Node is read; undefined: use the Node's. */
   unschedulable: boolean | undefined;
+  /** Each version of the Node; absent: no other part follows it. */
+  onUpdate?: (node: Node) => void;
 }
 
 export class NodeView {
@@ -42,6 +44,7 @@ export class NodeView {
       this.send("the Node object", this.options.main.onNode(seen), () => (this.published = undefined));
     }
     this.lookAtCordon(node);
+    this.options.onUpdate?.(node);
     this.lookAtPodCIDR(node);
   }
 

@@ -36,7 +36,8 @@ function statusPatch(before: NodeStatus, after: NodeStatus): Json {
     if (canonicalField(key, old) === canonicalField(key, now)) continue;
     if (now === undefined) patch[key] = null;
     else if (key === "conditions") {
-      const changed = changedConditions(before.conditions ?? [], after.conditions ?? []);
+      const [was, is] = [before.conditions ?? [], after.conditions ?? []];
+      const changed = [...changedConditions(was, is), ...removedConditions(was, is)];
       // Their order has no meaning.
       if (changed.length > 0) patch[key] = changed;
     }
@@ -53,6 +54,11 @@ function changedConditions(before: readonly NodeCondition[], after: readonly Nod
     const old = before.find(({ type }) => type === condition.type);
     return old === undefined || canonical(old) !== canonical(condition);
   });
+}
+
+function removedConditions(before: readonly NodeCondition[], after: readonly NodeCondition[]): Json[] {
+  const gone = before.filter(({ type }) => !after.some((condition) => condition.type === type));
+  return gone.map(({ type }) => ({ type, $patch: "delete" }));
 }
 
 /** Members that differ; null for those that are gone. */

@@ -16,7 +16,7 @@ function build() {
     log: kept.log,
     counters: { recorded: (type) => counted.push(type), suppressed: () => counted.push("suppressed") },
   });
-  recorder.sendTo({ put: (event, again) => heard.push({ event, again }) });
+  recorder.sendTo({ put: (event, again) => heard.push({ event, again }), idle: () => Promise.resolve() });
   return { recorder, heard, counted, kept };
 }
 

@@ -48,6 +48,7 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
       onNode: (node) => void nodes.push(node),
       onPodCIDR: () => Promise.resolve(),
       serverReturned: () => undefined,
+      onConfigSource: () => undefined,
       event: (_type, reason) => void events.push(reason),
     },
     facts: () => FACTS,

@@ -58,6 +58,7 @@ export const INIT: NodeStatusInit = {
   declaredFeatures: [],
   rootDir: "/nowhere",
   startedAtMs: 0,
+  followConfigSource: false,
 };
 
 export const FACTS: NodeFacts = {

@@ -26,15 +26,20 @@ const MAX_ALIASES = 100;
 /** A text that is broken once is often broken all the way down. */
 const MAX_SYNTAX_PROBLEMS = 5;
 
-/** `file` names the source in messages and origins; relative paths in it are relative to its folder. */
-export function readConfig(text: string, file: string, kind: "file" | "drop-in" = "file"): ReadConfig {
+/** `file` names the source in messages and origins; relative paths in it are relative to its folder, if it has one. */
+export function readConfig(
+  text: string,
+  file: string,
+  kind: "file" | "drop-in" = "file",
+  hasFolder = true,
+): ReadConfig {
   const refuse = (message: string): ReadConfig => ({
     tree: NOTHING,
     problems: [{ origin: { kind, file, line: 1, column: 1 }, path: "", message }],
   });
   if (text.length > SIZE_LIMIT) return refuse(`larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
   try {
-    return new ConfigReader(readKubernetesYaml(text.replace(/^\uFEFF/, ""), false), file, kind).read();
+    return new ConfigReader(readKubernetesYaml(text.replace(/^\uFEFF/, ""), false), file, kind, hasFolder).read();
   } catch (error) {
     if (isTooDeepError(error)) return refuse(error.message);
     // The composer's stack ran out on something the depth's measure does not see.
@@ -52,6 +57,7 @@ class ConfigReader {
     private readonly yaml: KubernetesYaml,
     private readonly file: string,
     private readonly kind: "file" | "drop-in",
+    private readonly hasFolder: boolean,
   ) {
     this.lines = yaml.lines;
   }
@@ -109,7 +115,8 @@ class ConfigReader {
         continue;
       }
       const tree = this.nullable(value, member.shape, inner, offset);
-      if (tree !== undefined) entries.set(name, member.field?.isPath === true ? this.besideFile(tree) : tree);
+      if (tree !== undefined)
+        entries.set(name, member.field?.isPath === true ? this.besideFile(tree, inner, offset) : tree);
     }
     return entries;
   }
@@ -210,8 +217,15 @@ class ConfigReader {
     return target;
   }
 
-  private besideFile(tree: Tree): Tree {
+  private besideFile(tree: Tree, path: string, offset: number): Tree {
     if (tree.kind !== "scalar" || typeof tree.value !== "string" || tree.value === "") return tree;
+    if (!this.hasFolder && !isAbsolute(tree.value)) {
+      this.problem(
+        offset,
+        path,
+        `${JSON.stringify(tree.value)} is a relative path, and a ConfigMap has no folder; write an absolute path`,
+      );
+    }
     return isAbsolute(tree.value) ? tree : { ...tree, value: resolve(dirname(resolve(this.file)), tree.value) };
   }
 

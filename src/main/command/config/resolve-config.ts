@@ -18,6 +18,8 @@ export interface ConfigIo {
   readFile(path: string): string;
   /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
   listFiles(dir: string): string[];
+  /** Of the ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins. */
+  readonly configMap?: { readonly path: string; readonly text: string };
 }
 
 export interface ResolvedConfig {
@@ -36,7 +38,7 @@ export async function resolveConfig(
   host: HostFacts,
   flagViolations: readonly Violation[] = [],
 ): Promise<ResolvedConfig> {
-  const configPath = textOf(flags, "config");
+  const configPath = io.configMap?.path ?? textOf(flags, "config");
   const sources = await readSources(configPath, textOf(flags, "config-dir"), io);
   const raw = [sources.base, ...sources.dropIns].reduce((merged, patch) => mergeMaps(merged, patch), NOTHING);
   const gates = resolveGates(gatesOf(withFlags(raw, flags)));
@@ -72,9 +74,12 @@ async function readSources(configPath: string, configDir: string, io: ConfigIo):
   if (configPath === "" && configDir === "") return sources;
   const { readConfig } = await import("./read-config.js");
   const read = (path: string, flag: string, kind: "file" | "drop-in"): MapNode => {
-    const text = attempt(() => io.readFile(path), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
+    const isConfigMap = kind === "file" && io.configMap !== undefined;
+    const text = isConfigMap
+      ? io.configMap.text
+      : attempt(() => io.readFile(path), flag, `${JSON.stringify(path)} cannot be read`, sources.problems);
     if (text === undefined) return NOTHING;
-    const { tree, problems } = readConfig(text, path, kind);
+    const { tree, problems } = readConfig(text, path, kind, !isConfigMap);
     sources.files.push(path);
     sources.problems.push(...problems);
     return tree;

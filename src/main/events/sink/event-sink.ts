@@ -58,6 +58,10 @@ export class EventSink {
     });
   }
 
+  async idle(): Promise<void> {
+    await this.sending;
+  }
+
   /** Drops the waiting events. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error("the kubelet is stopping"));

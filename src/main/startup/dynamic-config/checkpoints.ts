@@ -4,11 +4,14 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { digestOf, isDigest, type ConfigFiles, type ConfigText } from "./config-files.js";
 import { CheckpointGarbageError } from "./errors.js";
+import { configMapReference } from "./meta.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 
 /** Checkpoints kept besides those in use. */
@@ -31,7 +34,12 @@ export class Checkpoints {
 
   /** Saves a configuration unless it is there already; resolves once it is on disk. `digest` is digestOf(files). */
   async save(digest: string, files: ConfigFiles, source: string): Promise<void> {
-    if ((await this.load(digest)) !== undefined) return;
+    const saved = await this.load(digest);
+    if (saved !== undefined) {
+      // The same text at another resourceVersion, or of a ConfigMap that was made again.
+      if (!isDeepStrictEqual(saved.configMap, files.configMap)) await this.rename(digest, files.configMap);
+      return;
+    }
     const temporary = join(this.folder, `.tmp-${digest}-${randomBytes(4).toString("hex")}`);
     try {
       await this.write(temporary, files, source);
@@ -57,6 +65,18 @@ export class Checkpoints {
     }
   }
 
+  /** The newest checkpoint whose ConfigMap matches; damaged ones are passed over. */
+  async find(matches: (reference: ConfigMapReference) => boolean): Promise<ConfigFiles | undefined> {
+    const names = (await readdir(this.folder)).filter(isDigest);
+    const found: { digest: string; createdAt: string }[] = [];
+    for (const digest of names) {
+      const manifest = await readManifest(join(this.folder, digest)).catch(() => undefined);
+      if (manifest?.configMap !== undefined && matches(manifest.configMap)) found.push({ digest, ...manifest });
+    }
+    const newest = found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0];
+    return newest === undefined ? undefined : await this.load(newest.digest);
+  }
+
   /** Deletes all but `keep` and the newest; what cannot be deleted is tried again next time. */
   async prune(keep: ReadonlySet<string>): Promise<void> {
     const names = (await readdir(this.folder)).filter((name) => isDigest(name) && !keep.has(name));
@@ -70,6 +90,12 @@ export class Checkpoints {
     await Promise.all(old.map(({ name }) => rm(join(this.folder, name), { recursive: true, force: true })));
   }
 
+  private async rename(digest: string, configMap: ConfigMapReference | undefined): Promise<void> {
+    const path = join(this.folder, digest);
+    const { configMap: _before, ...manifest } = await readManifest(path);
+    await writeManifest(path, { ...manifest, ...(configMap && { configMap }) });
+  }
+
   private async write(temporary: string, files: ConfigFiles, source: string): Promise<void> {
     await mkdir(temporary, { mode: 0o700 });
     const entries: ManifestFile[] = [];
@@ -81,8 +107,8 @@ export class Checkpoints {
     if (files.config !== undefined) await copy("config", files.config);
     for (const dropIn of files.dropIns) await copy("drop-in", dropIn);
     const createdAt = new Date(this.clock.now()).toISOString();
-    const manifest: Manifest = { version: 1, source, createdAt, files: entries };
-    await atomicWrite(join(temporary, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    const { configMap } = files;
+    await writeManifest(temporary, { version: 1, source, createdAt, files: entries, ...(configMap && { configMap }) });
   }
 
   private async setAside(path: string, error: unknown): Promise<void> {
@@ -98,7 +124,7 @@ export class Checkpoints {
 }
 
 async function readCheckpoint(path: string): Promise<ConfigFiles> {
-  const manifest = decodeManifest(JSON.parse(await readFile(join(path, MANIFEST), "utf8")), path);
+  const manifest = await readManifest(path);
   let config: ConfigText | undefined;
   const dropIns: ConfigText[] = [];
   for (const file of manifest.files) {
@@ -106,7 +132,16 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
     if (file.role === "drop-in") dropIns.push(entry);
     else config = entry;
   }
-  return { ...(config === undefined ? {} : { config }), dropIns };
+  const { configMap } = manifest;
+  return { ...(config === undefined ? {} : { config }), ...(configMap && { configMap }), dropIns };
+}
+
+async function readManifest(path: string): Promise<Manifest> {
+  return decodeManifest(JSON.parse(await readFile(join(path, MANIFEST), "utf8")), path);
+}
+
+async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  await atomicWrite(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 /** A name to recognise the file by, short enough whatever the original is called, and never that of a drop-in. */
@@ -147,6 +182,8 @@ interface Manifest {
   readonly createdAt: string;
   /** The config file, if any, and the drop-ins in merge order. */
   readonly files: readonly ManifestFile[];
+  /** Where the config file came from; absent: from a file of the node. */
+  readonly configMap?: ConfigMapReference;
 }
 
 /** Throws CheckpointGarbageError naming `folder`. */
@@ -159,7 +196,14 @@ function decodeManifest(value: unknown, folder: string): Manifest {
   if (typeof source !== "string" || typeof createdAt !== "string") throw garbage("source or createdAt is missing");
   if (!Array.isArray(files) || !files.every(isManifestFile)) throw garbage("files is not a list of copies");
   if (files.filter(({ role }) => role === "config").length > 1) throw garbage("two config files");
-  return { version, source, createdAt, files };
+  const { configMap } = found;
+  return {
+    version,
+    source,
+    createdAt,
+    files,
+    ...(configMap !== undefined && { configMap: configMapReference(configMap) }),
+  };
 }
 
 function isManifestFile(value: unknown): value is ManifestFile {

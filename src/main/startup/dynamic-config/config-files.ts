@@ -3,6 +3,7 @@
 // digests are.
 import { webcrypto } from "node:crypto";
 import { relative, resolve } from "node:path";
+import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { CommandIo } from "../../command/settings.js";
 
 export interface ConfigText {
@@ -13,6 +14,8 @@ export interface ConfigText {
 
 export interface ConfigFiles {
   readonly config?: ConfigText;
+  /** Of the ConfigMap that `config` is from; absent: from the node's own file. Not part of the digest: only texts and their names are. */
+  readonly configMap?: ConfigMapReference;
   /** In the order in which they are merged. */
   readonly dropIns: readonly ConfigText[];
 }
@@ -25,6 +28,13 @@ export async function digestOf(files: ConfigFiles): Promise<string> {
   const plain = [pair(files.config), files.dropIns.map(pair)];
   const bytes = new TextEncoder().encode(JSON.stringify(plain));
   return Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes)).toString("hex");
+}
+
+/** `wanted`, with or without UID and resourceVersion, names `found`. */
+export function isMapOf(wanted: ConfigMapReference, found: ConfigMapReference): boolean {
+  const same = (member: keyof ConfigMapReference): boolean =>
+    wanted[member] === undefined || wanted[member] === found[member];
+  return (Object.keys(wanted) as (keyof ConfigMapReference)[]).every(same);
 }
 
 /** For log lines and events: enough of the digest to find the checkpoint's folder. */
@@ -45,8 +55,10 @@ function pair(file: ConfigText | undefined): [string, string] | null {
 
 /** `base` reads all files that are not configuration. */
 export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {
+  const { config, configMap } = files;
   const all = [...(files.config === undefined ? [] : [files.config]), ...files.dropIns];
   return {
+    ...(configMap !== undefined && config !== undefined && { configMap: config }),
     readFile: (path) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path),
     listFiles: (dir) => files.dropIns.map(({ path }) => relative(resolve(dir), path)),
     host: () => base.host(),

@@ -26,6 +26,8 @@ export interface ChoiceInput {
   readonly known: Known;
   /** The current content of the source. */
   readonly offered: { readonly digest: string } | { readonly error: string };
+  /** The node's own files, where the source offers a ConfigMap: used when no configuration has passed its trial. */
+  readonly local?: string | undefined;
   /** Digests whose checkpoint was found whole. */
   readonly whole: ReadonlySet<string>;
   /** Digests the validation refused at this start, with the report. */
@@ -47,7 +49,11 @@ export interface Choice {
 export function chooseConfiguration(input: ChoiceInput): Choice {
   const { known, offered } = input;
   const good = known.lastKnownGood?.digest;
-  const fallback = good !== undefined && usable(input, good) ? good : undefined;
+  const fallback = [good, input.local].find((digest) => digest !== undefined && usable(input, digest));
+  const trialOf = (digest: string | undefined): Choice["trial"] => {
+    if (digest === undefined || digest === good) return undefined;
+    return { digest, starts: (known.trial?.digest === digest ? known.trial.starts : 0) + 1 };
+  };
   const sourceError = "error" in offered ? offered.error : objection(input, offered.digest);
   const accepted = "digest" in offered && sourceError === undefined ? offered.digest : undefined;
   const candidate = accepted ?? kept(input);
@@ -55,21 +61,21 @@ export function chooseConfiguration(input: ChoiceInput): Choice {
 
   if (candidate === undefined || candidate === good) {
     const active = candidate ?? fallback;
-    return { active, assigned, trial: undefined, markBad: undefined, error: sourceError };
+    return { active, assigned, trial: trialOf(active), markBad: undefined, error: sourceError };
   }
   const trial = known.trial?.digest === candidate ? known.trial : undefined;
   const failure = trial === undefined ? undefined : failureOf(trial);
-  if (failure !== undefined && fallback !== undefined) {
+  if (failure !== undefined && fallback !== undefined && fallback !== candidate) {
     const markBad = { digest: candidate, reason: failure };
-    const error = `configuration ${shortDigest(candidate)} ${failure}; back to the last known good one, ${shortDigest(fallback)}`;
-    return { active: fallback, assigned, trial: undefined, markBad, error };
+    const which = fallback === good ? "the last known good one" : "the node's own files";
+    const error = `configuration ${shortDigest(candidate)} ${failure}; back to ${which}, ${shortDigest(fallback)}`;
+    return { active: fallback, assigned, trial: trialOf(fallback), markBad, error };
   }
   const error =
     failure === undefined
       ? sourceError
       : `configuration ${shortDigest(candidate)} ${failure}, but there is no earlier one to go back to`;
-  const starts = (trial?.starts ?? 0) + 1;
-  return { active: candidate, assigned, trial: { digest: candidate, starts }, markBad: undefined, error };
+  return { active: candidate, assigned, trial: trialOf(candidate), markBad: undefined, error };
 }
 
 /** Why a trial counts as failed, as the end of a sentence about the configuration; undefined while it does not. */

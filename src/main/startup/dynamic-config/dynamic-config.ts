@@ -3,13 +3,17 @@
 // Invariant: `active` is the configuration that the kubelet runs with, whatever the disk holds; a failed write is
 // logged, not fatal.
 import { join, resolve } from "node:path";
+import { configMapText, type NodeConfigReport } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Checkpoints } from "./checkpoints.js";
 import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";
 import { DynamicConfigDirError } from "./errors.js";
-import { MetaStore } from "./meta.js";
-import type { ConfigurationSource } from "./source.js";
+import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
+import type { NodeConfiguration } from "../../model/node-configuration.js";
+import type { ConfigSource } from "../../../shared/contracts/node-status.js";
+import { MetaStore, type Pointer } from "./meta.js";
+import type { ConfigurationSource, StoredConfigurations } from "./source.js";
 import { StatusFile, type ConfigReference, type DynamicConfigStatus } from "./status.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
@@ -41,7 +45,7 @@ export interface Active {
   readonly files: ConfigFiles;
 }
 
-export class DynamicConfig {
+export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   readonly meta: MetaStore;
   readonly checkpoints: Checkpoints;
   private readonly statusFile: StatusFile;
@@ -49,11 +53,17 @@ export class DynamicConfig {
   validate: DynamicConfigOptions["validate"];
   private running: Active | undefined;
   private error: string | undefined;
+  /** Called at each change of the status. */
+  private readonly listeners = new Set<(report: NodeConfigReport) => void>();
+  /** Events before the node can record them. */
+  private early: ConfigEvent[] | undefined = [];
+  private record: DynamicConfigOptions["record"];
 
   constructor(readonly options: DynamicConfigOptions) {
     const store = join(resolve(options.directory), "store");
     const { clock, log } = options;
     this.validate = options.validate;
+    this.record = options.record;
     this.meta = new MetaStore(join(store, "meta"), clock, log);
     this.checkpoints = new Checkpoints(join(store, "checkpoints"), clock, log);
     this.statusFile = new StatusFile(join(store, "meta", "status.json"), log);
@@ -79,6 +89,76 @@ export class DynamicConfig {
     }
   }
 
+  /** The current configuration of the source. Rejects with SourceReadError. */
+  read(): Promise<ConfigFiles> {
+    return this.options.source.read(this);
+  }
+
+  /** A source that is not the cluster's has no assignment. */
+  assigned(source: ConfigSource): void {
+    this.options.source.assigned?.(source);
+  }
+
+  assignedConfigMap(): Pointer["configMap"] {
+    return this.meta.get("assigned")?.configMap;
+  }
+
+  async find(matches: Parameters<Checkpoints["find"]>[0]): Promise<ConfigFiles | undefined> {
+    const digest = this.meta.get("assigned")?.digest;
+    const assigned = digest === undefined ? undefined : await this.checkpoints.load(digest);
+    if (assigned?.configMap !== undefined && matches(assigned.configMap)) return assigned;
+    return await this.checkpoints.find(matches);
+  }
+
+  /** Events go there from now on, those of the start first. */
+  recordWith(record: DynamicConfigOptions["record"]): void {
+    this.record = record;
+    for (const event of this.early ?? []) record(event);
+    this.early = undefined;
+  }
+
+  event(event: ConfigEvent): void {
+    this.early?.push(event);
+    this.record(event);
+  }
+
+  nodeReport(): NodeConfigReport {
+    const configMap = (name: "assigned" | "last-known-good"): Pointer["configMap"] => this.meta.get(name)?.configMap;
+    const [assigned, active, lastKnownGood] = [
+      configMap("assigned"),
+      this.running?.files.configMap,
+      configMap("last-known-good"),
+    ];
+    const { error } = this;
+    const good = this.meta.get("last-known-good")?.digest;
+    return {
+      ...(assigned && { assigned }),
+      ...(active && { active }),
+      ...(lastKnownGood && { lastKnownGood }),
+      activeIsGood: good !== undefined && good === this.running?.digest,
+      ...(error !== undefined && { error }),
+    };
+  }
+
+  /** Calls the listener now and at each change. Returns a function that stops it. */
+  onReport(listener: (report: NodeConfigReport) => void): () => void {
+    this.listeners.add(listener);
+    listener(this.nodeReport());
+    return () => this.listeners.delete(listener);
+  }
+
+  facts(): ConfigurationFacts {
+    const { assigned, active, lastKnownGood, error } = this.nodeReport();
+    const name = (reference: typeof active): string => (reference ? configMapText(reference) : "local files");
+    return {
+      assigned: name(assigned),
+      active: name(active),
+      ...(this.meta.get("last-known-good") !== undefined && { lastKnownGood: name(lastKnownGood) }),
+      onTrial: this.running !== undefined && this.meta.get("trial")?.digest === this.running.digest,
+      ...(error !== undefined && { error }),
+    };
+  }
+
   status(): DynamicConfigStatus {
     const assigned = this.meta.get("assigned");
     const good = this.meta.get("last-known-good");
@@ -94,7 +174,9 @@ export class DynamicConfig {
   async activate(active: Active | undefined): Promise<void> {
     this.running = active;
     await this.attempt("record the running configuration", () =>
-      active === undefined ? this.meta.set("current", undefined) : this.meta.point("current", active.digest),
+      active === undefined
+        ? this.meta.set("current", undefined)
+        : this.meta.point("current", active.digest, active.files.configMap),
     );
     this.publish();
   }
@@ -105,7 +187,7 @@ export class DynamicConfig {
     this.error = error;
     if (isNews) {
       this.options.log.error({}, error);
-      this.options.record({ type: "Warning", reason: ERROR_REASON, message: error });
+      this.event({ type: "Warning", reason: ERROR_REASON, message: error });
     }
     this.publish();
   }
@@ -130,7 +212,8 @@ export class DynamicConfig {
   async trialPassed(digest: string): Promise<void> {
     if (this.meta.get("trial")?.digest !== digest) return;
     const noted = await this.attempt("record the last known good configuration", async () => {
-      await this.meta.point("last-known-good", digest);
+      const isActive = this.running?.digest === digest;
+      await this.meta.point("last-known-good", digest, isActive ? this.running?.files.configMap : undefined);
       await this.meta.set("trial", undefined);
     });
     if (noted) this.options.log.info({}, `configuration ${shortDigest(digest)} passed its trial`);
@@ -169,6 +252,8 @@ export class DynamicConfig {
 
   publish(): void {
     this.statusFile.put(this.status());
+    const report = this.nodeReport();
+    for (const listener of this.listeners) listener(report);
   }
 
   /** Resolves when the status file is as it should be. */
@@ -176,12 +261,14 @@ export class DynamicConfig {
     await this.statusFile.flush();
   }
 
-  private activeReference({ digest }: Active): ConfigReference {
+  private activeReference({ digest, files }: Active): ConfigReference {
     const current = this.meta.get("current");
-    return current?.digest === digest ? reference(current) : { digest, since: this.meta.time() };
+    return current?.digest === digest
+      ? reference(current)
+      : { digest, since: this.meta.time(), ...(files.configMap && { configMap: files.configMap }) };
   }
 }
 
-function reference({ digest, since }: ConfigReference): ConfigReference {
-  return { digest, since };
+function reference({ digest, since, configMap }: ConfigReference): ConfigReference {
+  return { digest, since, ...(configMap && { configMap }) };
 }

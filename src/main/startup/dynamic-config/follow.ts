@@ -5,11 +5,16 @@
 //                         └─same as the running configuration: nothing
 //
 // Invariant: one change is processed at a time and abandoned when another arrives; a refused configuration or one that is
-// marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process).
+// marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a flood of changes makes
+// them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
+import { isDeepStrictEqual } from "node:util";
+import { configMapLink } from "../../../shared/api/config-source.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
 import { isSourceReadError } from "./errors.js";
+import { recentRestarts, restartWait } from "./restart-budget.js";
 import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
@@ -17,6 +22,8 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 const SETTLE_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 const MIN_RESTART_MS = 10_000;
+/** Time that a restart gives to its event. The next process sends an event that was not sent. */
+const EVENT_MS = 2_000;
 
 export interface FollowOptions {
   /** Whether the kubelet is healthy now, as /healthz has it. */
@@ -25,6 +32,8 @@ export interface FollowOptions {
   readonly restartInPlace: (reason: string) => Promise<never>;
   /** Paths of the effective configuration that differ, e.g. "logging.verbosity". */
   readonly changedPaths: (before: ConfigFiles, after: ConfigFiles) => Promise<readonly string[]>;
+  /** Resolves when the API server has got, or refused, all events recorded so far; at once on a node without one. */
+  readonly eventsSent: () => Promise<void>;
   /** Takes over fields of IN_PLACE_FIELDS, all or none; false: a restart is needed. */
   readonly applyInPlace: (changed: readonly string[], files: ConfigFiles) => Promise<boolean>;
 }
@@ -51,6 +60,7 @@ class Follower implements FollowedConfig {
   private writes: Promise<void> = Promise.resolve();
   private refusedDigest: string | undefined;
   private unreadable = 0;
+  private announcing: Promise<void> | undefined;
 
   constructor(
     private readonly dynamic: DynamicConfig,
@@ -68,6 +78,7 @@ class Follower implements FollowedConfig {
 
   start(): void {
     this.beginTrial();
+    this.announcing = this.announceAgain();
     this.watch = this.dynamic.options.source.watch(() => this.settle.changed());
   }
 
@@ -79,6 +90,7 @@ class Follower implements FollowedConfig {
     // A restart under way waits for this very call.
     if (!this.restarting) await this.settle.stop();
     await this.writes;
+    await this.announcing;
     if (trial?.everHealthy === true) await this.dynamic.endedInOrder();
     await this.dynamic.flush();
   }
@@ -104,14 +116,16 @@ class Follower implements FollowedConfig {
   private neverHealthy(digest: string): void {
     const { dynamic } = this;
     const good = dynamic.meta.get("last-known-good");
-    if (good === undefined) {
+    if (good === undefined && dynamic.active?.files.configMap === undefined) {
       dynamic.options.log.warn({}, `not healthy yet under configuration ${shortDigest(digest)}, the first one here`);
       this.beginTrial();
       return;
     }
     this.writes = this.writes.then(() => dynamic.trialFailed(digest, "the kubelet did not become healthy under it"));
-    const back = `going back to configuration ${shortDigest(good.digest)}`;
-    void this.writes.then(() => this.guarded(() => this.restart(back, () => dynamic.active?.digest !== digest)));
+    const back = good === undefined ? "the node's own files" : `configuration ${shortDigest(good.digest)}`;
+    const message = `the kubelet restarts, going back to ${back}`;
+    const isOld = (): boolean => dynamic.active?.digest !== digest;
+    void this.writes.then(() => this.guarded(() => this.restart({ message, isOld, isRollBack: true })));
   }
 
   private async guarded(act: () => Promise<void>): Promise<void> {
@@ -129,7 +143,7 @@ class Follower implements FollowedConfig {
     if (files === undefined || isOld()) return;
     const digest = await digestOf(files);
     if (digest === dynamic.active?.digest) {
-      await this.sameAsActive(digest);
+      await this.sameAsActive(digest, files);
       return;
     }
     const bad = knownBad(dynamic.meta.bad, digest);
@@ -154,7 +168,7 @@ class Follower implements FollowedConfig {
   /** Undefined when there is nothing to read; a problem is reported only when a second read finds it again. */
   private async read(): Promise<ConfigFiles | undefined> {
     try {
-      const files = await this.dynamic.options.source.read();
+      const files = await this.dynamic.read();
       this.unreadable = 0;
       return files;
     } catch (error) {
@@ -165,17 +179,25 @@ class Follower implements FollowedConfig {
     }
   }
 
-  private async sameAsActive(digest: string): Promise<void> {
+  private async sameAsActive(digest: string, files: ConfigFiles): Promise<void> {
+    const { dynamic } = this;
+    const { meta, checkpoints, options } = dynamic;
     this.refusedDigest = undefined;
-    if (this.dynamic.meta.get("assigned")?.digest !== digest) await this.dynamic.meta.point("assigned", digest);
-    this.dynamic.report(undefined);
+    if (!isDeepStrictEqual(dynamic.active?.files.configMap, files.configMap)) {
+      // The same text in a ConfigMap that was made again: no trial, but its UID and resourceVersion are shown.
+      await checkpoints.save(digest, files, options.source.name);
+      if (meta.get("last-known-good")?.digest === digest) await meta.point("last-known-good", digest, files.configMap);
+      await dynamic.activate({ digest, files });
+    }
+    await meta.point("assigned", digest, files.configMap);
+    dynamic.report(undefined);
   }
 
   private async assign(digest: string, files: ConfigFiles): Promise<void> {
     const { meta, checkpoints, options } = this.dynamic;
     this.refusedDigest = undefined;
     await checkpoints.save(digest, files, options.source.name);
-    await meta.point("assigned", digest);
+    await meta.point("assigned", digest, files.configMap);
     this.dynamic.report(undefined);
     await this.dynamic.prune();
   }
@@ -191,7 +213,7 @@ class Follower implements FollowedConfig {
         return;
       }
     }
-    await this.restart(`applying configuration ${shortDigest(digest)}`, isOld);
+    await this.restart({ message: restartMessage(digest, files, before), isOld, isRollBack: false });
   }
 
   private async runsWith(digest: string, files: ConfigFiles, changed: readonly string[]): Promise<void> {
@@ -206,27 +228,90 @@ class Follower implements FollowedConfig {
     this.beginTrial();
     const what = changed.length === 0 ? "no value changed" : `changed without a restart: ${changed.join(", ")}`;
     const message = `running with configuration ${shortDigest(digest)}: ${what}`;
-    options.record({ type: "Normal", reason: CHANGED_REASON, message });
+    dynamic.event({ type: "Normal", reason: CHANGED_REASON, message });
     options.log.info({ digest }, message);
   }
 
-  private async restart(what: string, isOld: () => boolean): Promise<void> {
-    const { clock, log, record } = this.dynamic.options;
+  private async restart({ message, isOld, isRollBack }: Restart): Promise<void> {
+    const { dynamic } = this;
+    const { clock, log } = dynamic.options;
+    const times = dynamic.meta.get("restarts")?.times ?? [];
     const early = this.startedAt + MIN_RESTART_MS - clock.monotonic();
-    if (early > 0) await clock.sleep(early, this.abort.signal);
+    const budget = isRollBack ? 0 : restartWait(times, clock.now());
+    if (budget > early && budget > 0) {
+      const seconds = Math.ceil(budget / 1000);
+      log.warn(
+        {},
+        `a changed configuration waits ${seconds} s: it restarted the kubelet too often in the last ten minutes`,
+      );
+    }
+    const wait = Math.max(early, budget);
+    if (wait > 0) await clock.sleep(wait, this.abort.signal);
     if (isOld() || this.restarting || this.abort.signal.aborted) return;
-    const message = `the kubelet restarts, ${what}`;
-    record({ type: "Normal", reason: CHANGED_REASON, message });
-    log.info({}, message);
     this.restarting = true;
     try {
+      const recent = [...recentRestarts(times, clock.now()), clock.now()];
+      if (!isRollBack)
+        await dynamic.attempt("record the restart", () => dynamic.meta.set("restarts", { times: recent }));
+      await this.announce(message);
+      log.info({}, message);
       await this.options.restartInPlace(message);
     } catch (error) {
-      this.dynamic.report(`the restart failed (${what}): ${messageOf(error)}; restart the kubelet by hand`);
+      dynamic.report(`the restart failed (${message}): ${messageOf(error)}; restart the kubelet by hand`);
     } finally {
       this.restarting = false;
     }
   }
+
+  private async announce(message: string): Promise<void> {
+    const { dynamic } = this;
+    const { clock } = dynamic.options;
+    await dynamic.attempt("record the event of the restart", () => dynamic.meta.set("announcement", { message }));
+    dynamic.event({ type: "Normal", reason: CHANGED_REASON, message });
+    const late = new AbortController();
+    const timer = clock.after(EVENT_MS, () => late.abort(new Error("the restart does not wait longer for its event")));
+    await this.sent(late.signal);
+    timer.cancel();
+  }
+
+  /** The previous process ended before the API server had the event of its restart. */
+  private async announceAgain(): Promise<void> {
+    const { dynamic } = this;
+    const message = dynamic.meta.get("announcement")?.message;
+    if (message === undefined) return;
+    dynamic.event({ type: "Normal", reason: CHANGED_REASON, message });
+    await this.sent(this.abort.signal);
+  }
+
+  /** Until the signal; then the announcement stays on disk. */
+  private async sent(signal: AbortSignal): Promise<void> {
+    try {
+      await unlessAborted(this.options.eventsSent(), signal);
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+      return;
+    }
+    const { dynamic } = this;
+    await dynamic.attempt("record that the event was sent", () => dynamic.meta.set("announcement", undefined));
+  }
+}
+
+interface Restart {
+  readonly message: string;
+  readonly isOld: () => boolean;
+  /** Not counted among the restarts for changes, and not delayed by them. */
+  readonly isRollBack: boolean;
+}
+
+/** Upstream's words where the cluster assigns the configuration. */
+function restartMessage(digest: string, { configMap }: ConfigFiles, before: ConfigFiles | undefined): string {
+  if (configMap !== undefined) {
+    const { uid = "", resourceVersion = "", kubeletConfigKey } = configMap;
+    const version = `UID: ${uid}, ResourceVersion: ${resourceVersion}, KubeletConfigKey: ${kubeletConfigKey}`;
+    return `Kubelet restarting to use ${configMapLink(configMap)}, ${version}`;
+  }
+  if (before?.configMap !== undefined) return "Kubelet restarting to use local config";
+  return `the kubelet restarts, applying configuration ${shortDigest(digest)}`;
 }
 
 // Fields a running kubelet takes over without a restart. Everything else is read once at start, by parts that would each

@@ -5,8 +5,8 @@ import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { ConfigFiles } from "./config-files.js";
-import { readLocal, type LocalPaths } from "./read-local.js";
+import type { ConfigFiles, ConfigText } from "./config-files.js";
+import { readDropIns, readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
@@ -33,6 +33,11 @@ export class LocalSource implements ConfigurationSource {
 
   read(): Promise<ConfigFiles> {
     return readLocal(this.paths);
+  }
+
+  /** Of --config-dir. Rejects with SourceReadError. */
+  readDropIns(): Promise<ConfigText[]> {
+    return readDropIns(this.paths);
   }
 
   watch(onChange: () => void): SourceWatch {

@@ -2,6 +2,8 @@
 // a damaged file affects only itself: it is set aside and counts as missing.
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/fs/state-file.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -11,6 +13,8 @@ export interface Pointer {
   readonly digest: string;
   /** RFC 3339. */
   readonly since: string;
+  /** The ConfigMap it came from, with UID and resourceVersion; absent: the node's own files. */
+  readonly configMap?: ConfigMapReference;
 }
 
 export interface Trial extends Pointer {
@@ -31,6 +35,10 @@ export interface Meta {
   current: Pointer;
   trial: Trial;
   bad: { marks: readonly BadMark[] };
+  /** Wall times, ms, of the last restarts for a changed configuration. */
+  restarts: { times: readonly number[] };
+  /** The event of a restart that the API server has not got yet. */
+  announcement: { message: string };
 }
 
 /** Marks beyond this are forgotten, the oldest first. */
@@ -57,6 +65,8 @@ export class MetaStore {
     this.keep("current", await this.read("current", pointer));
     this.keep("trial", await this.read("trial", trial));
     this.keep("bad", await this.read("bad", badMarks));
+    this.keep("restarts", await this.read("restarts", restarts));
+    this.keep("announcement", await this.read("announcement", announcement));
   }
 
   get<K extends keyof Meta>(name: K): Meta[K] | undefined {
@@ -79,8 +89,15 @@ export class MetaStore {
   }
 
   /** A pointer to `digest` that begins now; one that points there already keeps its time. */
-  async point(name: "assigned" | "last-known-good" | "current", digest: string): Promise<void> {
-    if (this.kept[name]?.digest !== digest) await this.set(name, { digest, since: this.time() });
+  async point(
+    name: "assigned" | "last-known-good" | "current",
+    digest: string,
+    configMap?: ConfigMapReference,
+  ): Promise<void> {
+    const before = this.kept[name];
+    const isSame = before?.digest === digest;
+    if (isSame && isDeepStrictEqual(before.configMap, configMap)) return;
+    await this.set(name, { digest, since: isSame ? before.since : this.time(), ...(configMap && { configMap }) });
   }
 
   async markBad(digest: string, reason: string): Promise<void> {
@@ -141,7 +158,26 @@ function text(value: unknown, name: string): string {
 function plainPointer(found: Record<string, unknown>): Pointer {
   const digest = text(found["digest"], "digest");
   if (!isDigest(digest)) throw new Error("digest is not a SHA-256");
-  return { digest, since: text(found["since"], "since") };
+  const configMap = found["configMap"];
+  return {
+    digest,
+    since: text(found["since"], "since"),
+    ...(configMap !== undefined && { configMap: configMapReference(configMap) }),
+  };
+}
+
+/** Throws on any other shape. */
+export function configMapReference(value: unknown): ConfigMapReference {
+  const found = members(value);
+  const optional = (name: "uid" | "resourceVersion"): Partial<ConfigMapReference> =>
+    found[name] === undefined ? {} : { [name]: text(found[name], name) };
+  return {
+    namespace: text(found["namespace"], "namespace"),
+    name: text(found["name"], "name"),
+    kubeletConfigKey: text(found["kubeletConfigKey"], "kubeletConfigKey"),
+    ...optional("uid"),
+    ...optional("resourceVersion"),
+  };
 }
 
 function pointer(value: unknown): Pointer {
@@ -153,6 +189,17 @@ function trial(value: unknown): Trial {
   const { starts, failure } = found;
   if (typeof starts !== "number" || !Number.isSafeInteger(starts) || starts < 0) throw new Error("starts is no count");
   return { ...plainPointer(found), starts, ...(failure === undefined ? {} : { failure: text(failure, "failure") }) };
+}
+
+function restarts(value: unknown): Meta["restarts"] {
+  const { times } = versioned(value);
+  const isTimes = Array.isArray(times) && times.every((time) => typeof time === "number" && Number.isFinite(time));
+  if (!isTimes) throw new Error("times is not a list of times");
+  return { times: times as number[] };
+}
+
+function announcement(value: unknown): Meta["announcement"] {
+  return { message: text(versioned(value)["message"], "message") };
 }
 
 function badMarks(value: unknown): Meta["bad"] {

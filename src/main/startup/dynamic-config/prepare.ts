@@ -14,22 +14,23 @@ export async function prepareConfiguration(options: DynamicConfigOptions): Promi
   await dynamic.open();
   const found = new Map<string, ConfigFiles>();
   const offered = await readSource(dynamic, found);
+  const local = await readLocal(dynamic, found);
   for (const name of ["current", "assigned", "last-known-good"] as const) {
     const digest = dynamic.meta.get(name)?.digest;
     if (digest === undefined || found.has(digest)) continue;
     const files = await dynamic.checkpoints.load(digest);
     if (files !== undefined) found.set(digest, files);
   }
-  const choice = await chooseValid(dynamic, offered, found);
+  const choice = await chooseValid(dynamic, { offered, local }, found);
   await writeDown(dynamic, choice, found);
   return dynamic;
 }
 
 type Offered = ChoiceInput["offered"];
 
-async function readSource({ options }: DynamicConfig, found: Map<string, ConfigFiles>): Promise<Offered> {
+async function readSource(dynamic: DynamicConfig, found: Map<string, ConfigFiles>): Promise<Offered> {
   try {
-    const files = await options.source.read();
+    const files = await dynamic.read();
     const digest = await digestOf(files);
     found.set(digest, files);
     return { digest };
@@ -39,10 +40,24 @@ async function readSource({ options }: DynamicConfig, found: Map<string, ConfigF
   }
 }
 
+/** For a node whose cluster assigns another configuration; that they cannot be read is no news then. */
+async function readLocal({ options }: DynamicConfig, found: Map<string, ConfigFiles>): Promise<string | undefined> {
+  try {
+    const files = await options.source.readLocal?.();
+    if (files === undefined) return undefined;
+    const digest = await digestOf(files);
+    if (!found.has(digest)) found.set(digest, files);
+    return digest;
+  } catch (error) {
+    if (!isSourceReadError(error)) throw error;
+    return undefined;
+  }
+}
+
 /** Chooses a configuration and validates it; chooses again without it if validation refuses it. Ends, because each round excludes one. */
 async function chooseValid(
   { options, meta }: DynamicConfig,
-  offered: Offered,
+  offer: Pick<ChoiceInput, "offered" | "local">,
   found: ReadonlyMap<string, ConfigFiles>,
 ): Promise<Choice> {
   const known = {
@@ -54,7 +69,7 @@ async function chooseValid(
   };
   const refused = new Map<string, string>();
   for (;;) {
-    const choice = chooseConfiguration({ known, offered, whole: new Set(found.keys()), refused });
+    const choice = chooseConfiguration({ known, ...offer, whole: new Set(found.keys()), refused });
     const files = choice.active === undefined ? undefined : found.get(choice.active);
     if (choice.active === undefined || files === undefined) return choice;
     const validation = await options.validate(files);
@@ -74,7 +89,7 @@ async function writeDown(
   await dynamic.attempt("record the configuration of this start", async () => {
     if (markBad !== undefined) await meta.markBad(markBad.digest, markBad.reason);
     if (active !== undefined && files !== undefined) await checkpoints.save(active, files, options.source.name);
-    if (assigned !== undefined) await meta.point("assigned", assigned);
+    if (assigned !== undefined) await meta.point("assigned", assigned, configMapOf(dynamic, assigned, found));
     const running = meta.get("trial");
     if (trial === undefined) await meta.set("trial", undefined);
     else await meta.set("trial", { ...trial, since: running?.digest === trial.digest ? running.since : meta.time() });
@@ -83,6 +98,16 @@ async function writeDown(
   dynamic.report(choice.error);
   if (active !== undefined) options.log.info({ digest: active }, startLine(active, trial?.starts));
   await dynamic.prune();
+}
+
+/** Of a configuration that was found, else as it is recorded. */
+function configMapOf(
+  { meta }: DynamicConfig,
+  digest: string,
+  found: ReadonlyMap<string, ConfigFiles>,
+): ConfigFiles["configMap"] {
+  const files = found.get(digest);
+  return files === undefined ? meta.get("assigned")?.configMap : files.configMap;
 }
 
 function startLine(digest: string, starts: number | undefined): string {

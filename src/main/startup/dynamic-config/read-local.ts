@@ -21,10 +21,15 @@ const MAX_DROP_INS = 1000;
 /** Rejects with SourceReadError. */
 export async function readLocal(paths: LocalPaths): Promise<ConfigFiles> {
   const config = paths.config === undefined ? undefined : await readText(paths.config);
+  return { ...(config === undefined ? {} : { config }), dropIns: await readDropIns(paths) };
+}
+
+/** In merge order. Rejects with SourceReadError. */
+export async function readDropIns(paths: LocalPaths): Promise<ConfigText[]> {
   const names = paths.dropIns === undefined ? [] : (await listDropIns(paths.dropIns)).files;
   const dropIns: ConfigText[] = [];
   for (const name of names) dropIns.push(await readText(name));
-  return { ...(config === undefined ? {} : { config }), dropIns };
+  return dropIns;
 }
 
 /** The drop-ins in merge order, and every folder that was looked into. Rejects with SourceReadError. */

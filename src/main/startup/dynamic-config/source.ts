@@ -1,12 +1,29 @@
-// Source of the assigned configuration. Today the files of --config and --config-dir; a source that reads a ConfigMap
-// named by the Node object fits the same interface.
+// Source of the assigned configuration: the files of --config and --config-dir (local-source.ts), or the ConfigMap that the Node object
+// assigns (cluster-source.ts).
+import type { ConfigMapReference } from "../../../shared/api/config-source.js";
+import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import type { ConfigFiles } from "./config-files.js";
+
+/** What earlier processes left in the store. */
+export interface StoredConfigurations {
+  /** Of the configuration that is recorded as assigned; undefined: the node's own files. */
+  assignedConfigMap(): ConfigMapReference | undefined;
+  /** The newest checkpoint of a ConfigMap that matches, the assigned one first. */
+  find(matches: (reference: ConfigMapReference) => boolean): Promise<ConfigFiles | undefined>;
+}
 
 export interface ConfigurationSource {
   /** For manifests, status and messages, e.g. "files". */
   readonly name: string;
-  /** Reads the current files of the source. Rejects with SourceReadError. */
-  read(): Promise<ConfigFiles>;
+  /** Reads the current configuration of the source. Rejects with SourceReadError. */
+  read(stored: StoredConfigurations): Promise<ConfigFiles>;
+  /**
+   * The node's own files, where the cluster may assign others: a node goes back to them when no configuration has passed its trial.
+   * Rejects with SourceReadError.
+   */
+  readLocal?(): Promise<ConfigFiles>;
+  /** The configuration that the Node assigns; absent: the source is not the cluster's. */
+  assigned?(source: ConfigSource): void;
   /** Calls back whenever the source may have changed: too often is harmless, too rarely is not. */
   watch(onChange: () => void): SourceWatch;
 }

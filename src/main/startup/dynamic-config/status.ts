@@ -1,5 +1,6 @@
 // The status of dynamic configuration in the shape of the Node object's status.config: the assigned, active and last known good
 // configuration, and the error. Also on disk, as meta/status.json.
+import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -9,6 +10,8 @@ export interface ConfigReference {
   readonly digest: string;
   /** RFC 3339: since when it has been that. */
   readonly since: string;
+  /** Absent: the node's own files. */
+  readonly configMap?: ConfigMapReference;
 }
 
 /** Member names as in Node.status.config; absent ones are not known (yet). */

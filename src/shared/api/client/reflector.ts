@@ -42,6 +42,8 @@ export interface ReflectorOptions<T extends ApiObject> {
   /** All objects, after each list: an object that is missing was deleted. */
   onReplace(objects: T[]): void;
   onEvent(event: ObjectEvent<T>): void;
+  /** No list or watch succeeds at present; called at each failed try. */
+  onFailure?(error: Error): void;
   /** The owner already has this version of the object from a response: its change is not delivered. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   /** Applied to every object before its delivery: drops fields that the owner does not need. */
@@ -316,6 +318,7 @@ export class Reflector<T extends ApiObject> {
   private reportFailure(error: Error): void {
     const isNews = this.failure?.message !== error.message;
     this.failure = error;
+    this.options.onFailure?.(error);
     if (this.options.outage?.failed(this, error) === true) return;
     this.failures += 1;
     const fields = { err: error, resource: this.options.kind.resource };

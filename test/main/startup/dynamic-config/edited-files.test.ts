@@ -33,6 +33,7 @@ test("an edit in several writes to several files: one restart, which runs with a
       await followed.stop();
       return new Promise<never>(() => undefined);
     },
+    eventsSent: () => Promise.resolve(),
     changedPaths: () => Promise.resolve(["maxPods"]),
     applyInPlace: () => Promise.resolve(false),
   });

@@ -58,6 +58,7 @@ function follow(
       return new Promise<never>(() => undefined);
     },
     changedPaths,
+    eventsSent: () => Promise.resolve(),
     applyInPlace: (changed) => {
       applied.push([...changed]);
       return Promise.resolve(true);

@@ -1,0 +1,13 @@
+// Dynamic configuration as the node's connection to its cluster sees it: the assignment goes in, the state for the Node object comes out.
+import type { NodeConfigReport } from "../../shared/api/config-source.js";
+import type { ConfigurationFacts } from "../../shared/contracts/nodelet.js";
+import type { ConfigSource } from "../../shared/contracts/node-status.js";
+
+export interface NodeConfiguration {
+  /** The configuration that the Node assigns, at first and at each change. */
+  assigned(source: ConfigSource): void;
+  /** Calls the listener now and at each change. Returns a function that stops it. */
+  onReport(listener: (report: NodeConfigReport) => void): () => void;
+  /** For the nodelet command. */
+  facts(): ConfigurationFacts;
+}

@@ -1,0 +1,21 @@
+// How long a restart for a changed configuration waits: the first ones of ten minutes soon, each further one twice as long, so that a flood
+// of changes cannot keep the kubelet restarting. Pure; the times are kept on disk, because every restart is a new process.
+
+const WINDOW_MS = 10 * 60_000;
+const FREE_RESTARTS = 3;
+const FIRST_WAIT_MS = 20_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+
+/** `times`: of earlier restarts, wall time, ms. @returns ms from now */
+export function restartWait(times: readonly number[], now: number): number {
+  const recent = recentRestarts(times, now);
+  const last = recent.at(-1);
+  if (last === undefined || recent.length < FREE_RESTARTS) return 0;
+  const wait = Math.min(FIRST_WAIT_MS * 2 ** (recent.length - FREE_RESTARTS), LONGEST_WAIT_MS);
+  return Math.max(0, last + wait - now);
+}
+
+/** Those that still count. A time in the future is of a clock that was set back: it does not. */
+export function recentRestarts(times: readonly number[], now: number): number[] {
+  return times.filter((time) => time <= now && now - time < WINDOW_MS).sort((a, b) => a - b);
+}
