@@ -26,6 +26,7 @@ import { deviceMetrics } from "../../src/main/resources/devices/metrics.js";
 import { draMetrics } from "../../src/main/resources/dra/metrics.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
+import { configMetrics } from "../../src/main/startup/dynamic-config/metrics.js";
 import { watchGates } from "../../src/main/startup/gate-metrics.js";
 import { podStatusMetrics } from "../../src/main/status/manager/metrics.js";
 import { podMetrics } from "../../src/main/sync/metrics.js";
@@ -105,6 +106,7 @@ export async function metricRegistries(): Promise<Record<MetricPage, NotingRegis
   workerThreads(metrics);
   // The gates are made by the first scrape.
   watchGates(metrics, () => false);
+  configMetrics(metrics);
   await metrics.exportSnapshot();
   const { name, help } = registeredFamily([]);
   metrics.rows.set(name, { name, type: "counter", help, labels: ["stability_level", "deprecated_version"] });

@@ -11,7 +11,7 @@ export const START: Flags = {
   "dynamic-config-dir": flag(
     "string",
     "",
-    "directory for checkpoints of the configuration; the kubelet tries a changed configuration and rolls it back if it fails",
+    "directory for checkpoints of the configuration; the kubelet tries a changed configuration, of the files or of the ConfigMap that the Node assigns, and rolls it back if it fails",
   ),
   "print-config": flag("format", "", "print the effective configuration with the origin of every value, and exit", {
     bare: "yaml",

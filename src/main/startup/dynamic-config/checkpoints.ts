@@ -92,8 +92,8 @@ export class Checkpoints {
 
   private async rename(digest: string, configMap: ConfigMapReference | undefined): Promise<void> {
     const path = join(this.folder, digest);
-    const { configMap: _before, ...manifest } = await readManifest(path);
-    await writeManifest(path, { ...manifest, ...(configMap && { configMap }) });
+    const { version, source, createdAt, files } = await readManifest(path);
+    await writeManifest(path, { version, source, createdAt, files, ...(configMap && { configMap }) });
   }
 
   private async write(temporary: string, files: ConfigFiles, source: string): Promise<void> {

@@ -95,7 +95,7 @@ function checked(found: Record<string, unknown>): ConfigMapReference {
 }
 
 function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? "undefined").slice(0, 100);
+  return JSON.stringify(value).slice(0, 100);
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

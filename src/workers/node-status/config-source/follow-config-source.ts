@@ -59,7 +59,7 @@ export class ConfigSourceFollower {
   /** Each version of the own Node. */
   onNode(node: Node): void {
     const assignment = assignmentOf(node);
-    const key = JSON.stringify(assignment) ?? "none";
+    const key = assignment === undefined ? "" : JSON.stringify(assignment);
     if (key === this.wantedKey) return;
     const isFirst = this.wantedKey === undefined;
     this.wantedKey = key;
@@ -128,8 +128,8 @@ function keyOf(state: ConfigSource): string {
   return JSON.stringify([namespace, name, kubeletConfigKey, uid, state.pinned, state.text]);
 }
 
-/** What a ConfigMap means for an assignment. @internal */
-export function sourceOf(wanted: ConfigMapReference, { metadata, data, binaryData }: ConfigMap): ConfigSource {
+/** What a ConfigMap means for an assignment. */
+function sourceOf(wanted: ConfigMapReference, { metadata, data, binaryData }: ConfigMap): ConfigSource {
   const { uid = "", resourceVersion = "" } = metadata;
   const key = wanted.kubeletConfigKey;
   const refuse = (problem: string): ConfigSource => ({ kind: "unavailable", wanted, problem });
