@@ -1,7 +1,7 @@
 // The executables outside our folder: shell scripts that start the code with the flags it is made for.
 
 /** As in the first line of the entry point, which is not what systemd executes. */
-export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4", "--expose-gc"];
+export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
 const ENVIRONMENT = "MALLOC_ARENA_MAX=1";
 
 /** Paths below our folder. */

@@ -10,7 +10,7 @@ import { run } from "../standalone/exec.js";
  */
 const REPRODUCIBLE = [
   ...["--random-seed=1", "--single-threaded-gc"],
-  ...["--max-semi-space-size=128", "--min-semi-space-size=128", "--expose-gc"],
+  ...["--max-semi-space-size=128", "--min-semi-space-size=128"],
 ];
 const TIMEOUT_MS = 5 * 60_000;
 

@@ -19,7 +19,7 @@ export const KUBELET_ENTRY = fileURLToPath(new URL("../../agent/main/kubelet.js"
 export const NODELET_ENTRY = fileURLToPath(new URL("../../agent/cli/nodelet.js", import.meta.url));
 
 /** As in the first line of the entry point, which only counts when the file is executed itself. */
-export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4", "--expose-gc"];
+export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
 const KUBELET_ENV: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "1" };
 
 export interface KubeletOptions {

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4 --expose-gc
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 // Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
 import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";

@@ -10,6 +10,7 @@ import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "../../packaging/standalone/ku
 import { openCache } from "../../src/shared/code/code-cache.js";
 
 const AGENT = fileURLToPath(new URL("../../agent", import.meta.url));
+const FLAGS = new URL("../../src/shared/code/v8-flags.js", import.meta.url).href;
 const scripts = async (folder: string): Promise<string[]> =>
   (await readdir(join(AGENT, folder))).filter((name) => name.endsWith(".js")).map((name) => join(AGENT, folder, name));
 
@@ -23,15 +24,22 @@ test("each script has one intact code cache, which V8 takes under the flags of t
   assert.ok(files.length > 100);
   // In a process with the kubelet's flags, for V8 decides by them.
   const check = `
-    const { readFileSync } = require("node:fs"); const v8 = require("node:v8"); const { Script } = require("node:vm");
-    for (const flag of ["--no-maglev", "--no-parallel-scavenge", "--max-semi-space-size=1"]) v8.setFlagsFromString(flag);
+    import { readFileSync } from "node:fs"; import { Script } from "node:vm";
+    const { setRestFlags, setV8Flags } = await import(${JSON.stringify(FLAGS)});
+    setV8Flags();
     const tag = process.versions.v8 + "-" + process.arch;
     const bad = JSON.parse(readFileSync(0, "utf8")).filter((file) => {
+      setRestFlags(!file.includes("/packs/"));
       const cachedData = readFileSync(file + "." + tag + ".cache").subarray(8);
       return new Script(readFileSync(file, "latin1"), { cachedData }).cachedDataRejected !== false;
     });
     console.log(JSON.stringify(bad));`;
-  const running = promisify(execFile)(process.execPath, [...KUBELET_NODE_FLAGS, "--eval", check]);
+  const running = promisify(execFile)(process.execPath, [
+    ...KUBELET_NODE_FLAGS,
+    "--input-type=module",
+    "--eval",
+    check,
+  ]);
   running.child.stdin?.end(JSON.stringify(files));
   assert.deepEqual(JSON.parse((await running).stdout), []);
   for (const file of files) {

@@ -11,6 +11,7 @@ import type {
   ThreadInit,
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import type { ThreadLogging } from "../../shared/log/logging-config.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { BoardBuffers } from "../../shared/queue/board.js";
@@ -90,8 +91,7 @@ export class ThreadGeneration {
       name,
       workerData,
       transferList: [control.port2, upcalls.port2],
-      // The young generation has its limit for all threads: shared/code/v8-flags.ts.
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     expose(
       options.upcalls,

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { LogInit, LogMessage } from "../../shared/contracts/log.js";
 import type { LoggingConfig, ThreadLogging } from "../../shared/log/logging-config.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import { openOutput } from "../../shared/log/open-output.js";
 import type { ThreadLogs } from "../../shared/log/logger.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
@@ -70,7 +71,7 @@ export class LogThread implements ThreadLogs {
     const worker = new Worker(new URL("../../workers/log/index.js", import.meta.url), {
       name: "log",
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     this.worker = worker;
     let reason = "it exited by itself";

@@ -3,6 +3,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { CodeLoads } from "../../shared/code/v8-flags.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import type { Breakable, NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
 import { isThreadStopped } from "./errors.js";
@@ -40,6 +41,8 @@ export class NodeThreads implements AsyncDisposable {
     });
     this.metrics = new MetricSources(clock);
     this.metrics.add(async () => [await registry.exportSnapshot()]);
+    const loads = new CodeLoads();
+    const started = loads.begin();
     const giveUp = (error: Error): void => options.onGiveUp(error);
     this.context = new ThreadContext(
       clock,
@@ -48,6 +51,7 @@ export class NodeThreads implements AsyncDisposable {
       giveUp,
       facts.tracing,
       facts.nativeHistograms,
+      loads,
     );
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
@@ -58,14 +62,16 @@ export class NodeThreads implements AsyncDisposable {
     for (const [name, thread] of Object.entries(this.of)) this.add(name as keyof MadeThreads, thread);
     // One by one: the pods wait for the first thread, and nothing waits for the others yet.
     this.running = this.startAll();
-    this.running.then(
-      () => {
-        if (!this.stopped) for (const { thread } of this.startedAs("last")) thread.startInBackground();
-      },
-      (error: unknown) => {
-        if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
-      },
-    );
+    this.running
+      .then(
+        () => {
+          if (!this.stopped) for (const { thread } of this.startedAs("last")) thread.startInBackground();
+        },
+        (error: unknown) => {
+          if (!isThreadStopped(error)) log.error({ err: error }, "a thread of the node did not start");
+        },
+      )
+      .finally(started);
   }
 
   /** The sync path is there. Call once. */

@@ -41,6 +41,8 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   /** After every (re)start, with `call`, `inbox` and `outbox` of the new generation; a rejection restarts the thread. */
   onRunning: (thread: SupervisedThread<Control>) => void | Promise<void>;
   onExit?: (exit: ThreadExit) => void;
+  /** Called at each start; what it returns, when the thread has loaded its code or has exited. */
+  loading?: () => () => void;
   /** The thread outlived an error that no caller caught. */
   onUncaught?: (origin: UncaughtOrigin) => void;
   /** The thread will not be started again. */
@@ -82,6 +84,7 @@ export class SupervisedThread<Control extends object> {
   private first: PromiseWithResolvers | undefined;
   private readonly firstTry = withResolvers();
   private last: ThreadExit | undefined;
+  private loaded: (() => void) | undefined;
 
   constructor(private readonly options: SuperviseOptions<Control, unknown, object>) {
     this.name = options.name;
@@ -195,6 +198,7 @@ export class SupervisedThread<Control extends object> {
     this.runningSince = undefined;
     this.slot.reset(this.generationNow);
     this.enter("spawned");
+    this.loaded = options.loading?.();
     try {
       const generation: ThreadGeneration = new ThreadGeneration({
         name,
@@ -225,6 +229,7 @@ export class SupervisedThread<Control extends object> {
   }
 
   private async onReady(generation: ThreadGeneration): Promise<void> {
+    this.loaded?.();
     if (this.stateNow !== "spawned") return;
     this.enter("ready");
     this.calls.connect(generation.control, (error) => generation.messageLost(error));
@@ -248,6 +253,7 @@ export class SupervisedThread<Control extends object> {
   private onExit(exit: ThreadExit): void {
     const ranForMs = this.runningSince === undefined ? 0 : this.options.clock.monotonic() - this.runningSince;
     this.current = undefined;
+    this.loaded?.();
     this.last = exit;
     if (exit.cause === "not-ready") this.lateStarts++;
     this.enter("exited");

@@ -5,6 +5,7 @@ import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";
 import type { Clock } from "../../shared/clock/clock.js";
+import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { Turns } from "./turns.js";
 import { messageOf, abortReason } from "../../shared/errors/thrown.js";
@@ -120,7 +121,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
     maxThreads,
     // A thread that was added for a burst or beside a slow job ends again: each costs memory.
     idleTimeout: options.idleMs ?? IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB },
+    resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     recordTiming: false,
   });
   const threads = new ThreadWatch(() => pool.threads);

@@ -1,6 +1,7 @@
 // Shared by all supervised threads: the board, the restart rules, and the reaction when one is not restarted again (docs/adr/0040).
 // Invariant: a thread that clients, pods or the API server can reach never ends the process, however often it fails.
 import type { Clock } from "../../shared/clock/clock.js";
+import { CodeLoads } from "../../shared/code/v8-flags.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
@@ -38,6 +39,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
     private readonly tracing?: TracingConfig,
     /** Gate NativeHistograms. */
     private readonly nativeHistograms = false,
+    private readonly loads = new CodeLoads(),
   ) {
     metrics.watchDroppedLines(() => droppedLines(log));
     this.board = createBoard(THREADS);
@@ -59,6 +61,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       stallAfterMs: 10_000,
       restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
       onGiveUp: (error: Error) => this.onGiveUp(error),
+      loading: () => this.loads.begin(),
       onUncaught: (origin: UncaughtOrigin) => this.metrics.uncaught.inc({ thread: name, origin }),
       log: this.log,
       clock: this.clock,

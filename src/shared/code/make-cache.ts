@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { cachePath, sealCache } from "./code-cache.js";
-import { setV8Flags } from "./v8-flags.js";
+import { setRestFlags, setV8Flags } from "./v8-flags.js";
 
 const [, , root = ""] = process.argv;
 setV8Flags();
@@ -16,6 +16,8 @@ for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
   if (existsSync(cachePath(file))) continue;
   setFlagsFromString("--no-lazy");
   setFlagsFromString("--no-flush-bytecode");
+  // Packs are loaded by a start, single chunks mostly later.
+  setRestFlags(dirname(name) !== "packs");
   // A copy of the name, because a part of a longer string would bring the whole string, and with it the path of the build, into the cache.
   const script = new Script(readFileSync(file, "latin1"), { filename: Buffer.from(name).toString() });
   // The cache holds for the flags of the moment.

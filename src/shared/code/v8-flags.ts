@@ -1,45 +1,79 @@
-// Flags of V8 for the whole process beyond those of the entry point's first line. Set before any code is loaded: the code cache
-// holds for one set of flags.
+// Flags of V8 for the whole process beyond those of the entry point's first line.
+// V8 takes a code cache only under the flags that it was made under, and that holds for the cache of Node's own modules too, which is
+// a part of the node executable: under other flags each thread compiles Node's modules again (docs/adr/0070). So flags that V8 compares
+// are set only while no code is loaded.
+// Invariant: while a thread starts, the flags that V8 compares have V8's defaults.
 import { setFlagsFromString } from "node:v8";
 
-/**
- * How much garbage the worker threads' heaps may gather before V8 looks at it: MiB of a semi-space, of which a heap has two. They keep
- * the size of a burst for minutes. Main's heap has its limit already, from the first line of the entry point: a larger
- * one. The flag counts more than a Worker's maxYoungGenerationSizeMb, which is therefore given nowhere.
- */
-const SEMI_SPACE_MIB = 1;
+/** MiB of a worker thread's young generation: V8 makes two semi-spaces of 1 MiB, and as much for large new objects. */
+export const YOUNG_GENERATION_MIB = 3;
 
-/**
- * Without V8's middle compiler, which Node 24 uses and Node 20 and 22 do not: the process keeps 28 MiB that it allocates
- * to compile the code of a burst (docs/adr/0057).
- */
-const NO_MIDDLE_COMPILER = "--no-maglev";
+const FROM_THE_START = [
+  /*
+   * Without threads that help to collect young garbage: each has pages of its own to copy to, which stay half empty. After 150 pods in
+   * bursts the process holds 26 MiB less on Node 20, 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
+   */
+  "--no-parallel-scavenge",
+  // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts more than a Worker's limit.
+  "--max-semi-space-size=0",
+];
 
-/**
- * Without threads that help to collect young garbage: each has pages of its own to copy to, which stay half empty. After 150 pods in bursts
- * the process holds 26 MiB less on Node 20, 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
- */
-const NO_HELPERS_FOR_YOUNG_GARBAGE = "--no-parallel-scavenge";
+interface RestFlag {
+  rest: string;
+  /** V8's default. */
+  load: string;
+}
 
 /**
  * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it is needed. V8
  * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070).
  */
-const FORGET_UNUSED_CODE = ["--bytecode-old-age=1", "--flush-baseline-code"];
-/** In Node 22 and later; in Node 20 the age is no flag. */
-const FIRST_V8_WITH_AGE = 12;
+const FORGET_UNUSED_CODE: readonly RestFlag[] = [
+  { rest: "--bytecode-old-age=1", load: "--bytecode-old-age=6" },
+  { rest: "--flush-baseline-code", load: "--no-flush-baseline-code" },
+];
+/**
+ * Without V8's middle compiler, which is off in Node 22: the process keeps 28 MiB that it allocates to compile the code of a burst
+ * (docs/adr/0057).
+ */
+const NO_MIDDLE_COMPILER: readonly RestFlag[] = [{ rest: "--no-maglev", load: "--maglev" }];
+/** Node 22 has V8 12, Node 24 has V8 13. */
+const FIRST_V8_THAT_FORGETS = 12;
+const FIRST_V8_WITH_MIDDLE_COMPILER = 13;
 
-/** For a V8 of that version, as in `process.versions.v8`. @internal */
-export function v8Flags(version: string): string[] {
+/** For a V8 of that version, as in `process.versions.v8`. */
+function restFlags(version: string): RestFlag[] {
+  const major = Number.parseInt(version, 10);
   return [
-    ...(Number.parseInt(version, 10) >= FIRST_V8_WITH_AGE ? FORGET_UNUSED_CODE : []),
-    NO_MIDDLE_COMPILER,
-    NO_HELPERS_FOR_YOUNG_GARBAGE,
-    `--max-semi-space-size=${SEMI_SPACE_MIB}`,
+    ...(major >= FIRST_V8_THAT_FORGETS ? FORGET_UNUSED_CODE : []),
+    ...(major >= FIRST_V8_WITH_MIDDLE_COMPILER ? NO_MIDDLE_COMPILER : []),
   ];
 }
 
 /** Call before the first thread starts. */
 export function setV8Flags(): void {
-  for (const flag of v8Flags(process.versions.v8)) setFlagsFromString(flag);
+  for (const flag of FROM_THE_START) setFlagsFromString(flag);
+}
+
+/** The flags of a kubelet that has started; with false, of one that starts. */
+export function setRestFlags(atRest: boolean): void {
+  for (const { rest, load } of restFlags(process.versions.v8)) setFlagsFromString(atRest ? rest : load);
+}
+
+/** Which code is being loaded: the flags of a kubelet at rest are set when there is none. */
+export class CodeLoads {
+  private count = 0;
+
+  constructor(private readonly set: (atRest: boolean) => void = setRestFlags) {}
+
+  /** A thread starts, or the kubelet does. The returned function ends it; only its first call counts. */
+  begin(): () => void {
+    if (this.count++ === 0) this.set(false);
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      if (--this.count === 0) this.set(true);
+    };
+  }
 }

@@ -1,6 +1,7 @@
 // Keeps a thread's board slot fresh: "my event loop turned just now, and it has been this late".
 import { performance } from "node:perf_hooks";
-import { getHeapStatistics } from "node:v8";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Clock } from "../clock/clock.js";
 import type { BoardWriter } from "../queue/board.js";
 
@@ -24,7 +25,7 @@ export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number 
       last = now;
       board.setLoopDelay(Math.max(...delays), delays.reduce((sum, delay) => sum + delay, 0) / delays.length);
       board.stamp();
-      heap?.look();
+      heap.look();
     })
     .unref();
   return () => timer.cancel();
@@ -77,15 +78,11 @@ export class HeapRest {
   }
 }
 
-/** Of the thread that calls it; undefined when Node runs without --expose-gc. */
-function heapRest(): HeapRest | undefined {
-  const { gc } = globalThis;
-  if (gc === undefined) return undefined;
+/** Of the thread that calls it. */
+function heapRest(): HeapRest {
   let last = performance.eventLoopUtilization();
   return new HeapRest({
-    collect: () => {
-      gc();
-    },
+    collect: collectGarbage,
     heapBytes: () => getHeapStatistics().total_physical_size,
     utilization: () => {
       const now = performance.eventLoopUtilization();
@@ -94,4 +91,17 @@ function heapRest(): HeapRest | undefined {
       return utilization;
     },
   });
+}
+
+/**
+ * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes no code cache
+ * (shared/code/v8-flags.ts). If another thread takes it back in between, this collection is left out.
+ */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  try {
+    runInNewContext("globalThis.gc?.()");
+  } finally {
+    setFlagsFromString("--no-expose-gc");
+  }
 }
