@@ -8,7 +8,7 @@ export type Decoded = Record<string, unknown>;
 export function decode(message: string, bytes: Uint8Array): Decoded {
   const fields = new Map(
     (MESSAGES[message] ?? "").split(", ").map((text) => {
-      const [number, name = "", type = ""] = text.split(" ");
+      const [number, name = "", type = ""] = text.replace(/\?$/, "").split(" ");
       return [Number(number), { name, type }] as const;
     }),
   );

@@ -2,6 +2,7 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { encode } from "../../../../src/shared/api/protobuf/encode.js";
+import { CLUSTER_MESSAGES } from "../../../../src/shared/api/protobuf/cluster-messages.js";
 import { MESSAGES } from "../../../../src/shared/api/protobuf/messages.js";
 import { decode } from "../../../support/protobuf-decode.js";
 
@@ -101,12 +102,14 @@ for (const [what, object, message] of [
 
 test("each type of the table is one of the table, and no number is there twice", () => {
   const plain = new Set(["s", "b", "i", "y"]);
-  for (const [message, text] of Object.entries(MESSAGES)) {
+  const all = { ...MESSAGES, ...CLUSTER_MESSAGES };
+  equal(Object.keys(all).length, Object.keys(MESSAGES).length + Object.keys(CLUSTER_MESSAGES).length);
+  for (const [message, text] of Object.entries(all)) {
     const fields = text === "" ? [] : text.split(", ").map((field) => field.split(" "));
     equal(new Set(fields.map(([number]) => number)).size, fields.length, message);
     for (const [, name, type = ""] of fields) {
-      const bare = type.replace(/^[*%.]/, "");
-      equal(plain.has(bare) || bare in MESSAGES, true, `${message}.${name ?? ""}: ${type}`);
+      const bare = type.replace(/^[*%.]|[?]$/g, "");
+      equal(plain.has(bare) || bare in all, true, `${message}.${name ?? ""}: ${type}`);
     }
   }
 });
