@@ -20,7 +20,7 @@ const DRIVER = `csi-${process.pid}.nodelet.test`;
 const volumeName = (handle: string): string => `kubernetes.io/csi/${DRIVER}^${handle}`;
 
 before(async () => {
-  cluster = await startClusterNode();
+  cluster = await startClusterNode({ contentType: "application/json" });
   ({ api } = cluster);
   await api.create("namespaces", { metadata: { name: namespace } });
   await api.waitFor("serviceaccounts", namespace, "default", (one) => one !== undefined, { what: "default" });

@@ -16,7 +16,7 @@ let api: ApiKit;
 let plugin: TestDevicePlugin;
 
 before(async () => {
-  cluster = await startClusterNode();
+  cluster = await startClusterNode({ contentType: "application/json" });
   ({ api } = cluster);
   await api.create("namespaces", { metadata: { name: namespace } });
   await api.waitFor("serviceaccounts", namespace, "default", (one) => one !== undefined, { what: "default" });

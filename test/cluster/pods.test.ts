@@ -9,7 +9,7 @@ import { IDLE, manifest, shell } from "../support/static-pods.js";
 let cluster: ClusterNode;
 
 before(async () => {
-  cluster = await startClusterNode();
+  cluster = await startClusterNode({ contentType: "application/vnd.kubernetes.protobuf" });
 });
 after(() => cluster.stop());
 
@@ -257,6 +257,29 @@ test("a restart of the kubelet: pods run on, times stay, and pods that were dele
   for (const name of ["stays", "over"]) {
     await api.delete("pods", "default", name);
     await gone(name);
+  }
+});
+
+test("objects travel in protobuf in both directions, and patches in JSON", (t) => {
+  const { fixture } = cluster;
+  if (fixture === undefined) {
+    t.skip("a real server does not show its requests");
+    return;
+  }
+  const calls = fixture.calls
+    .matching({ user: `system:node:${NODE_NAME}` })
+    .filter(({ code }) => code === 200 || code === 201);
+  const inJson = (type: string): boolean => type.includes("json");
+  const kindOf = ({ verb, resource, subresource }: (typeof calls)[number]): string =>
+    `${verb} ${resource}/${subresource}`;
+  assert.deepEqual([...new Set(calls.filter(({ answerType }) => inJson(answerType)).map(kindOf))], []);
+  assert.deepEqual(
+    [...new Set(calls.filter(({ requestType, verb }) => inJson(requestType) && verb !== "patch").map(kindOf))],
+    [],
+  );
+  const seen = new Set(calls.map(kindOf));
+  for (const one of ["watch pods/", "patch pods/status", "create events/", "update leases/", "create nodes/"]) {
+    assert.ok(seen.has(one), `${one} is among ${[...seen].join(", ")}`);
   }
 });
 

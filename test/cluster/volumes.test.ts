@@ -19,7 +19,10 @@ let api: ApiKit;
 const namespace = `volumes-${process.pid}`;
 
 before(async () => {
-  cluster = await startClusterNode({ flags: ["--feature-gates=PodCertificateRequest=true"] });
+  cluster = await startClusterNode({
+    flags: ["--feature-gates=PodCertificateRequest=true"],
+    contentType: "application/vnd.kubernetes.protobuf",
+  });
   ({ api } = cluster);
   await api.create("namespaces", { metadata: { name: namespace } });
   for (const [resource, name] of [

@@ -18,6 +18,10 @@ export interface ApiCall {
   durationMs: number;
   /** Of the body that the client sent. */
   requestBytes: number;
+  /** Media type of that body; "" without one. */
+  requestType: string;
+  /** Content-Type of the answer; "" while it runs. */
+  answerType: string;
   /** Of the answer's body before it is compressed; of a watch, of all its events so far. */
   answerBytes: number;
   /** Of a watch so far, bookmarks too. */

@@ -16,14 +16,21 @@ export interface ClusterNode {
   stop(): Promise<void>;
 }
 
-export async function startClusterNode(options: NodeOptions = {}): Promise<ClusterNode> {
+export interface ClusterNodeOptions extends NodeOptions {
+  /** Encoding of objects between kubelet and API server; absent: the kubelet's default. NODELET_TEST_CONTENT_TYPE overrides it. */
+  contentType?: "application/json" | "application/vnd.kubernetes.protobuf";
+}
+
+export async function startClusterNode({ contentType, ...options }: ClusterNodeOptions = {}): Promise<ClusterNode> {
   const real = process.env["KUBECONFIG"];
   const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true, bookmarkMs: 1000 }) : undefined;
   const admin = real ?? (await fixture?.kubeconfig({ name: "admin", groups: ["system:masters"] })) ?? "";
   const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
   const own = real ?? (await fixture?.kubeconfig(user)) ?? "";
   const api = await ApiKit.fromKubeconfig(admin);
-  const flags = [...(options.flags ?? []), `--kubeconfig=${own}`];
+  const encoding = process.env["NODELET_TEST_CONTENT_TYPE"] ?? contentType;
+  const encodingFlags = encoding === undefined ? [] : [`--kube-api-content-type=${encoding}`];
+  const flags = [...(options.flags ?? []), `--kubeconfig=${own}`, ...encodingFlags];
   const node = await startNode({ ...options, nodeName: NODE_NAME, flags });
   return {
     fixture,

@@ -64,7 +64,8 @@ export async function startCredentials(deps: CredentialsDeps): Promise<NodeCerti
     signal,
   });
   const rotates = settings.node.rotateCertificates && found.clientCertificate !== undefined;
-  const config = rotates ? { ...found, renewedCertificate: store.current } : found;
+  const { contentType } = settings.node;
+  const config = { ...found, contentType, ...(rotates ? { renewedCertificate: store.current } : {}) };
   const client = connect(config);
   const managers: CertificateManager[] = [];
   const links: NodeStatusLink[] = [];

@@ -4,7 +4,7 @@ import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
 import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
-import { nodeConfigFiles } from "../node/certificates/certificate-files.js";
+import { renewedCertificate } from "../node/certificates/certificate-files.js";
 import type { NodeObjectSettings } from "../command/views/node.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
@@ -27,7 +27,7 @@ export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
   const { kubeconfig, bootstrapKubeconfig, joined } = files;
   if (joined) {
     try {
-      await check(kubeconfig, nodeConfigFiles(files).renewedCertificate);
+      await check(kubeconfig, renewedCertificate(files));
       return;
     } catch (error) {
       if (bootstrapKubeconfig === "" || !isKubeconfigError(error)) throw error;

@@ -3,7 +3,9 @@ import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { parse } from "yaml";
 import { badRequest, tooLarge, unsupportedMediaType } from "../errors.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
 import { isFields, type ApiObject } from "../object.js";
+import { fromProtobuf } from "./protobuf.js";
 
 const LIMIT = 3 * 1024 * 1024;
 const BODY_TYPES = ["application/json", "application/yaml"];
@@ -14,7 +16,7 @@ export function mediaType(request: ApiRequest): string {
   return (request.headers["content-type"] ?? "application/json").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-export async function readText(request: ApiRequest): Promise<string> {
+export async function readBody(request: ApiRequest): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -22,13 +24,15 @@ export async function readText(request: ApiRequest): Promise<string> {
     if (size <= LIMIT) chunks.push(chunk);
   }
   if (size > LIMIT) throw tooLarge();
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** The body as a tree of JSON; undefined when there is none. */
-export function parseBody(text: string, type: string): unknown {
-  if (text === "") return undefined;
+export function parseBody(bytes: Buffer, type: string): unknown {
+  if (bytes.length === 0) return undefined;
+  if (type === PROTOBUF_TYPE) return fromProtobuf(bytes);
   if (!BODY_TYPES.includes(type) && !type.endsWith("+json")) throw unsupportedMediaType(BODY_TYPES);
+  const text = bytes.toString("utf8");
   try {
     return type === "application/yaml" ? (parse(text) as unknown) : (JSON.parse(text) as unknown);
   } catch (error) {

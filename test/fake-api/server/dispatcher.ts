@@ -10,10 +10,12 @@ import type { Faults } from "../faults.js";
 import { isServedGroup } from "../resources.js";
 import type { User, World } from "../world.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
-import { mediaType, parseBody, readText, type ApiRequest } from "./body.js";
+import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
+import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
 import { document } from "./discovery.js";
 import { namespaceOf, perform, type Call } from "./operations.js";
-import { checkAccept, dropConnection, sendJson, sendText, type ApiResponse } from "./reply.js";
+import { checkAccept, dropConnection, sendObject, sendText, type ApiResponse } from "./reply.js";
+import { toFrame, wantsProtobuf } from "./protobuf.js";
 import { requestInfo, type RequestInfo } from "./request-info.js";
 
 /** A client this far behind loses its watch. */
@@ -37,13 +39,14 @@ export class Dispatcher {
     const began = this.world.clock.monotonic();
     try {
       const dropsAfter = await this.#faultsBefore(entry, response, gone.signal);
-      const text = await readText(request);
-      entry.requestBytes = Buffer.byteLength(text);
+      const bytes = await readBody(request);
+      entry.requestBytes = bytes.length;
+      entry.requestType = bytes.length === 0 ? "" : mediaType(request);
       // Half a request: its client does not wait for a response.
       if (gone.signal.aborted) throw new Dropped();
       const user = authenticate(this.world, socket, request.headers.authorization);
       entry.user = user.name;
-      await this.#serve(request, response, { info, query, user, text, entry, dropsAfter });
+      await this.#serve(request, response, { info, query, user, bytes, entry, dropsAfter });
     } catch (error) {
       if (error instanceof Answered) return;
       if (error instanceof Dropped) dropConnection(request);
@@ -56,7 +59,7 @@ export class Dispatcher {
   async #serve(
     request: ApiRequest,
     response: ApiResponse,
-    { info, query, user, text, entry, dropsAfter }: Served,
+    { info, query, user, bytes, entry, dropsAfter }: Served,
   ): Promise<void> {
     if (info.group !== "" && info.isResource && !isServedGroup(info.group)) {
       entry.code = 404;
@@ -69,22 +72,22 @@ export class Dispatcher {
       entry.code = found === undefined ? 404 : 200;
       if (found === undefined) sendText(response, 404, "404 page not found\n");
       else if (typeof found === "string") sendText(response, 200, found);
-      else await sendJson(request, response, 200, JSON.stringify(found));
+      else await sendObject(request, response, 200, JSON.stringify(found));
       return;
     }
     checkAccept(request);
     if (info.verb === "watch") {
       entry.code = 200;
-      await this.#watch(info, query, counting(sinkOf(request, response), entry));
+      await this.#watch(info, query, sinkOf(request, response, entry));
       return;
     }
     const type = mediaType(request);
-    const call: Call = { world: this.world, user, info, query, mediaType: type, body: parseBody(text, type) };
+    const call: Call = { world: this.world, user, info, query, mediaType: type, body: parseBody(bytes, type) };
     const answer = await perform(call);
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
-    entry.answerBytes = Buffer.byteLength(answer.text);
-    await sendJson(request, response, answer.code, answer.text);
+    const sent = await sendObject(request, response, answer.code, answer.text);
+    Object.assign(entry, { answerBytes: sent.bytes, answerType: sent.type });
   }
 
   #authorize(info: RequestInfo, query: URLSearchParams, user: User): void {
@@ -118,6 +121,8 @@ export class Dispatcher {
       code: 0,
       durationMs: 0,
       requestBytes: 0,
+      requestType: "",
+      answerType: "",
       answerBytes: 0,
       events: 0,
     };
@@ -159,7 +164,7 @@ export class Dispatcher {
     entry.code = sent.code;
     const retryAfter = sent.details?.retryAfterSeconds;
     const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
-    await sendJson(request, response, sent.code, JSON.stringify(sent.toStatus()), headers);
+    await sendObject(request, response, sent.code, JSON.stringify(sent.toStatus()), headers);
   }
 }
 
@@ -167,7 +172,7 @@ interface Served {
   info: RequestInfo;
   query: URLSearchParams;
   user: User;
-  text: string;
+  bytes: Buffer;
   entry: ApiCall;
   dropsAfter: boolean;
 }
@@ -198,25 +203,22 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Counts what is written to the sink. */
-function counting(sink: WatchSink, entry: ApiCall): WatchSink {
-  const write = (line: string): void => {
-    entry.events++;
-    entry.answerBytes += Buffer.byteLength(line);
-    sink.write(line);
-  };
-  return { ...sink, write };
-}
-
-function sinkOf(request: ApiRequest, response: ApiResponse): WatchSink {
+/** Lines in the encoding that the client prefers, counted in the entry. */
+function sinkOf(request: ApiRequest, response: ApiResponse, entry: ApiCall): WatchSink {
   const out = response as ServerResponse;
+  const isProtobuf = wantsProtobuf(request);
+  const type = isProtobuf ? `${PROTOBUF_TYPE};stream=watch` : "application/json";
   return {
     open: () => {
-      out.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+      entry.answerType = type;
+      out.writeHead(200, { "content-type": type, "cache-control": "no-cache, private" });
       out.flushHeaders();
     },
     write: (line) => {
-      out.write(line);
+      const bytes = isProtobuf ? toFrame(line) : Buffer.from(line);
+      entry.events++;
+      entry.answerBytes += bytes.length;
+      out.write(bytes);
       if (out.writableLength > SLOW_WATCH_BYTES) dropConnection(request);
     },
     end: (how) => {

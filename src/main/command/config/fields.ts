@@ -204,7 +204,6 @@ export const FIELDS = {
     default: "application/vnd.kubernetes.protobuf",
     flag: "kube-api-content-type",
     zeroIsDefault: true,
-    actedOn: false,
   }),
   kubeAPIQPS: field("int32", { default: 50, flag: "kube-api-qps" }),
   kubeAPIBurst: field("int32", { default: 100, flag: "kube-api-burst", zeroIsDefault: true }),

@@ -17,6 +17,8 @@ export function nodeObjectSettings(read: ConfigReader) {
     /** Negative: no limit. */
     nodeStatusMaxImages: read.config.get("nodeStatusMaxImages") ?? -1,
     nodeLeaseDurationSeconds: read.number("nodeLeaseDurationSeconds"),
+    /** Of requests to the API server. */
+    contentType: read.text("contentType"),
     kubeAPIQPS: read.number("kubeAPIQPS"),
     kubeAPIBurst: read.number("kubeAPIBurst"),
     eventRecordQPS: read.number("eventRecordQPS"),

@@ -13,11 +13,20 @@ export function currentPair(certDir: string, prefix: string): string {
 }
 
 interface ApiSettings extends Pick<Settings, "kubeconfig" | "certDir"> {
-  node: Pick<NodeObjectSettings, "rotateCertificates">;
+  node: Pick<NodeObjectSettings, "rotateCertificates" | "contentType">;
 }
 
 export function nodeConfigFiles({ kubeconfig, certDir, node }: ApiSettings): NodeConfigFiles {
-  return { kubeconfig, renewedCertificate: node.rotateCertificates ? currentPair(certDir, CLIENT_PREFIX) : "" };
+  return { kubeconfig, renewedCertificate: renewedCertificate({ certDir, node }), contentType: node.contentType };
+}
+
+interface RenewalSettings extends Pick<Settings, "certDir"> {
+  node: Pick<NodeObjectSettings, "rotateCertificates">;
+}
+
+/** "": it is not rotated. */
+export function renewedCertificate({ certDir, node }: RenewalSettings): string {
+  return node.rotateCertificates ? currentPair(certDir, CLIENT_PREFIX) : "";
 }
 
 export interface ServingFiles {

@@ -8,11 +8,13 @@ import { Transport } from "./connection/transport.js";
 import { readList } from "./call/list.js";
 import { OBJECT_LIMIT, type OnOversized } from "./decode/oversized.js";
 import { Turn } from "./decode/turn.js";
-import { readAll, readJson } from "./call/body.js";
+import { PROTOBUF_TYPE, readAll, readJson } from "./call/body.js";
 import { Caller, type Call } from "./call/caller.js";
-import { collectionPath, objectPath, withQuery } from "./call/paths.js";
+import { ACCEPT_BOTH, type Codec, MediaTypes } from "./call/media-types.js";
+import { apiVersionOf, collectionPath, objectPath, withQuery } from "./call/paths.js";
 import { RateLimit } from "./call/rate-limit.js";
 import { Presence, type Returns } from "./connection/presence.js";
+import type { WireResponse } from "./connection/wire.js";
 import { Scope } from "../../abort/scope.js";
 import { watchEvents } from "./call/watch.js";
 import type {
@@ -81,7 +83,8 @@ export function createApiClient(options: ClientOptions): ConnectedClient {
   const transport = new Transport(config, credentials, clock, log, (host, ms) => metrics?.resolved(host, ms));
   metrics?.transport.created("miss");
   const presence = new Presence(transport, clock);
-  return new HttpApiClient({ config, clock, log, transport, presence, metrics }, options, true);
+  const media = new MediaTypes(config.contentType, log);
+  return new HttpApiClient({ config, clock, log, transport, presence, media, metrics }, options, true);
 }
 
 interface Shared {
@@ -90,6 +93,7 @@ interface Shared {
   log: ClientLog;
   transport: Transport;
   presence: Presence;
+  media: MediaTypes;
   metrics: RestClientMetrics | undefined;
 }
 
@@ -125,7 +129,7 @@ class HttpApiClient implements ConnectedClient {
     options: CallOptions & { resourceVersion?: string } = {},
   ): Promise<T> {
     const path = withQuery(objectPath(kind, ref), { resourceVersion: options.resourceVersion });
-    return this.json<T>("GET", path, undefined, options);
+    return this.object<T>({ method: "GET", path, kind }, options);
   }
 
   list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
@@ -134,17 +138,20 @@ class HttpApiClient implements ConnectedClient {
     const query = { fieldSelector, labelSelector, ...version, limit, continue: options.continue };
     const path = withQuery(collectionPath(kind, namespace), query);
     const packed = this.shared.config.disableCompression === true ? {} : { "accept-encoding": "gzip" };
-    const call = this.call("GET", path, undefined, options, packed);
-    return this.caller.run(call, options.signal, (response) =>
-      readList<T>(response, new Turn(this.shared.clock), this.warnOversized(kind)),
-    );
+    const request: Request = { method: "GET", path, kind, headers: packed };
+    return this.run(request, options, (response, codec) => {
+      const turn = new Turn(this.shared.clock);
+      const warn = this.warnOversized(kind);
+      if (codec !== undefined) return codec.readProtobufList<T>(response, kind, turn, warn);
+      return readList<T>(response, turn, warn);
+    });
   }
 
   create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options: CreateOptions = {}): Promise<T> {
     const path = collectionPath(kind, object.metadata.namespace);
-    if (options.unread !== true) return this.json<T>("POST", path, typed(kind, object), options);
-    const call = this.call("POST", path, typed(kind, object), options);
-    return this.caller.run(call, options.signal, async (response) => {
+    const request: Request = { method: "POST", path, kind, body: typed(kind, object) };
+    if (options.unread !== true) return this.object<T>(request, options);
+    return this.run(request, options, async (response) => {
       await readAll(response);
       return object;
     });
@@ -157,7 +164,7 @@ class HttpApiClient implements ConnectedClient {
     body: unknown,
     options: CallOptions = {},
   ): Promise<R> {
-    return this.json<R>("POST", objectPath(kind, ref, subresource), body, options);
+    return this.object<R>({ method: "POST", path: objectPath(kind, ref, subresource), kind, body }, options);
   }
 
   update<T extends ApiObject>(
@@ -167,7 +174,8 @@ class HttpApiClient implements ConnectedClient {
   ): Promise<T> {
     const { name = "", namespace } = object.metadata;
     const ref = namespace === undefined ? { name } : { name, namespace };
-    return this.json<T>("PUT", objectPath(kind, ref, options.subresource), typed(kind, object), options);
+    const path = objectPath(kind, ref, options.subresource);
+    return this.object<T>({ method: "PUT", path, kind, body: typed(kind, object) }, options);
   }
 
   patch<T extends ApiObject>(
@@ -177,31 +185,48 @@ class HttpApiClient implements ConnectedClient {
     options: PatchOptions = {},
   ): Promise<T> {
     const headers = { "content-type": PATCH_TYPES[options.type ?? "strategic"] };
-    return this.json<T>("PATCH", objectPath(kind, ref, options.subresource), body, options, headers);
+    return this.object<T>(
+      { method: "PATCH", path: objectPath(kind, ref, options.subresource), kind, body, headers },
+      options,
+    );
   }
 
   async delete<T extends ApiObject>(kind: ResourceKind<T>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     const { gracePeriodSeconds, preconditions } = options;
     const body = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds, preconditions };
-    const call = this.call("DELETE", objectPath(kind, ref), body, options);
-    await this.caller.run(call, options.signal, async (response) => {
+    await this.run({ method: "DELETE", path: objectPath(kind, ref), kind, body }, options, async (response) => {
       await readAll(response);
     });
   }
 
   async *watch<T extends ApiObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>> {
-    const { namespace, signal, timeoutSeconds } = options;
+    const codec = await this.codecFor(kind);
+    try {
+      yield* this.watchIn(codec, kind, options);
+    } catch (error) {
+      if (codec === undefined || !this.shared.media.refuses(error, false)) throw error;
+      yield* this.watchIn(undefined, kind, options);
+    }
+  }
+
+  private async *watchIn<T extends ApiObject>(
+    codec: Codec | undefined,
+    kind: ResourceKind<T>,
+    options: WatchOptions,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { namespace, signal, timeoutSeconds, isKnown } = options;
     const path = withQuery(collectionPath(kind, namespace), watchQuery(options));
-    const call = this.call("GET", path, undefined, {});
+    const call = this.call({ method: "GET", path, kind }, {}, codec);
     const scope = new Scope(signal);
     try {
-      const body = await this.caller.within(call, scope, (response) => response.body);
+      const response = await this.caller.within(call, scope, (opened) => opened);
+      const read = codec !== undefined && this.shared.media.isProtobuf(response) ? codec.watchProtobuf : watchEvents;
       scope.unlimited();
       if (timeoutSeconds !== undefined) {
         const late = (): Error => this.caller.failure(call, `the watch did not end after its ${timeoutSeconds} s`);
         scope.limit(this.shared.clock, timeoutSeconds * 1000 + WATCH_GRACE_MS, late);
       }
-      yield* watchEvents<T>(body, new Turn(this.shared.clock), options.isKnown, this.warnOversized(kind));
+      yield* read<T>(response.body, new Turn(this.shared.clock), isKnown, this.warnOversized(kind));
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {
@@ -235,28 +260,59 @@ class HttpApiClient implements ConnectedClient {
     };
   }
 
-  private json<R>(
-    method: Call["method"],
-    path: string,
-    body: unknown,
-    options: CallOptions,
-    headers?: Record<string, string>,
-  ): Promise<R> {
-    const call = this.call(method, path, body, options, headers);
-    return this.caller.run(call, options.signal, async (response) => (await readJson(response)) as R);
+  private object<R>(request: Request, options: CallOptions): Promise<R> {
+    return this.run(request, options, async (response, codec) => {
+      return (await (codec === undefined ? readJson(response) : codec.readObject(response))) as R;
+    });
   }
 
-  private call(
-    method: Call["method"],
-    path: string,
-    body: unknown,
-    { timeoutMs = this.deadlineMs }: CallOptions,
-    headers: Record<string, string> = {},
-  ): Call {
-    const call: Call = { method, path, headers, timeoutMs };
-    if (body === undefined) return call;
-    return { ...call, headers: { "content-type": JSON_TYPE, ...headers }, body: Buffer.from(JSON.stringify(body)) };
+  /** @param read with the codec where the response is in protobuf */
+  private async run<R>(
+    request: Request,
+    options: CallOptions,
+    read: (response: WireResponse, codec: Codec | undefined) => R | Promise<R>,
+  ): Promise<R> {
+    const { media } = this.shared;
+    const codec = await this.codecFor(request.kind);
+    const call = this.call(request, options, codec);
+    try {
+      return await this.caller.run(call, options.signal, (response) =>
+        read(response, codec !== undefined && media.isProtobuf(response) ? codec : undefined),
+      );
+    } catch (error) {
+      const sentProtobuf = call.headers?.["content-type"] === PROTOBUF_TYPE;
+      if (codec === undefined || !media.refuses(error, sentProtobuf)) throw error;
+      return await this.caller.run(this.call(request, options, undefined), options.signal, (response) =>
+        read(response, undefined),
+      );
+    }
   }
+
+  /** undefined: the kind travels in JSON. */
+  private async codecFor(kind: ResourceKind<ApiObject>): Promise<Codec | undefined> {
+    const codec = await this.shared.media.codec();
+    return codec?.hasMessage(kind) === true ? codec : undefined;
+  }
+
+  private call(request: Request, { timeoutMs = this.deadlineMs }: CallOptions, codec: Codec | undefined): Call {
+    const { method, path, body, headers = {} } = request;
+    const accepted = codec === undefined ? headers : { ...headers, accept: ACCEPT_BOTH };
+    if (body === undefined) return { method, path, headers: accepted, timeoutMs };
+    const mayEncode = headers["content-type"] === undefined && this.shared.media.encodesBodies;
+    const encoded = mayEncode ? codec?.bodyInProtobuf(body) : undefined;
+    const type = encoded === undefined ? JSON_TYPE : PROTOBUF_TYPE;
+    const all = { "content-type": type, ...accepted };
+    return { method, path, headers: all, timeoutMs, body: encoded ?? Buffer.from(JSON.stringify(body)) };
+  }
+}
+
+/** One request, before its encoding is chosen. */
+interface Request {
+  method: Call["method"];
+  path: string;
+  kind: ResourceKind<ApiObject>;
+  body?: unknown;
+  headers?: Record<string, string>;
 }
 
 function hasCertificateFiles({ clientCertificate, renewedCertificate }: ClientConfig): boolean {
@@ -280,6 +336,6 @@ function watchQuery(options: WatchOptions): Record<string, string | number | boo
 }
 
 /** The server requires apiVersion and kind in the body. */
-function typed<T extends ApiObject>({ group, version, kind }: ResourceKind<T>, object: T): T {
-  return { ...object, apiVersion: group === "" ? version : `${group}/${version}`, kind };
+function typed<T extends ApiObject>(of: ResourceKind<T>, object: T): T {
+  return { ...object, apiVersion: apiVersionOf(of), kind: of.kind };
 }

@@ -31,6 +31,8 @@ export interface ClientConfig {
   /** Absent: HTTPS_PROXY, HTTP_PROXY and NO_PROXY decide. */
   proxyUrl?: string;
   disableCompression?: boolean;
+  /** Of objects in requests and responses; "application/vnd.kubernetes.protobuf", or JSON. */
+  contentType?: string;
   /** PEM; both may be the same file. */
   clientCertificate?: { certificate: Source; key: Source };
   /** A file with certificate and key that take the place of `clientCertificate` as long as they are good. */

@@ -5,6 +5,14 @@ import { ApiError } from "../errors.js";
 import type { WireResponse } from "../connection/wire.js";
 import { parseJson } from "../../../text/parse-json.js";
 
+/** The value of contentType that this client acts upon; all others mean JSON. */
+export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
+
+export function isProtobufType(headers: WireResponse["headers"]): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && type.startsWith(PROTOBUF_TYPE);
+}
+
 /** The response is not of the requested kind. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
@@ -91,9 +99,12 @@ interface StatusLike {
 
 /** The error of a refused call, with the server's own message if it has one. */
 export async function refusalOf(response: WireResponse): Promise<ApiError> {
-  const text = (await readAll(response)).toString("utf8");
+  const bytes = await readAll(response);
+  const text = bytes.toString("utf8");
   try {
-    const status = parseJson(text);
+    const status = isProtobufType(response.headers)
+      ? (await import("../../protobuf/objects.js")).decodeObject(bytes)
+      : parseJson(text);
     if (isStatus(status)) return statusError(status, response.status);
   } catch {
     // A proxy's page, or plain text.

@@ -7,7 +7,7 @@ import type { WireResponse } from "../connection/wire.js";
 import { BodyError, bodyOf, jsonOf } from "./body.js";
 
 /** Limit for one response; longer lists come in pages. */
-const LIST_LIMIT = 256 * 1024 * 1024;
+export const LIST_LIMIT = 256 * 1024 * 1024;
 
 /** Rejects with BodyError when the body is no list: it may have been cut. */
 export async function readList<T>(response: WireResponse, turn: Turn, onOversized?: OnOversized): Promise<ApiList<T>> {

@@ -3,6 +3,10 @@ import type { ApiObject, ObjectRef, ResourceKind } from "../port.js";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+export function apiVersionOf({ group, version }: Pick<ResourceKind<ApiObject>, "group" | "version">): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
 /** Of all objects of a kind; with a namespace, of those in it. */
 export function collectionPath(kind: ResourceKind<ApiObject>, namespace: string | undefined): string {
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;

@@ -54,6 +54,11 @@ function echoOf(line: Buffer, isKnown: IsKnown): WatchEvent<never> | undefined {
 
 function watchEvent<T extends ApiObject>(bytes: Buffer): WatchEvent<T> {
   const { type, object } = parsed(bytes);
+  return eventOf<T>(type, object);
+}
+
+/** Throws ApiError for an ERROR event. */
+export function eventOf<T extends ApiObject>(type: string, object: ApiObject): WatchEvent<T> {
   switch (type) {
     case "ADDED":
     case "MODIFIED":
