@@ -1,7 +1,7 @@
 // Device plugins of our own on real containers: both ways to register, what a container is given, what happens when
 // devices or plugins fail, and that nothing is lost with the kubelet.
 import assert from "node:assert/strict";
-import { truncate } from "node:fs/promises";
+import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import {
@@ -70,6 +70,12 @@ function podResources(method: { path: string } = PodResourcesListerService.list)
     );
   }).finally(() => client.close());
 }
+
+test("device-plugins has the kubelet's socket, and no file that keeps plugins on upstream's library from registering", async () => {
+  const names = (): Promise<string[]> => readdir(`${node.kubelet.rootDir}/device-plugins`);
+  await waitFor(async () => (await names()).includes("kubelet.sock"), { what: "the socket" });
+  assert.ok(!(await names()).includes("DEPRECATION"));
+});
 
 /** Container to "resource=id" of pod `name`. */
 async function listed(name: string): Promise<Record<string, string[]>> {

@@ -1,6 +1,6 @@
 // Devices of the node, for other rooms: nothing of it is loaded until a pod requests a device, or the kubelet has
 // started and lets plugins register.
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
@@ -162,7 +162,10 @@ export class NodeDevices {
 // the kubelet must not lose its socket.
 
 const MODE = 0o750;
-/** Tells plugins' authors that plugins_registry is the newer way; upstream makes it too. */
+/**
+ * Earlier versions of this kubelet made this file; upstream 1.36 does not. A plugin on upstream's library does not
+ * register while it exists: https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/devicemanager/plugin/v1beta1
+ */
 const DEPRECATION = "DEPRECATION";
 
 /** @internal */
@@ -171,5 +174,5 @@ export async function preparePluginDirectory(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true });
   const sockets = entries.filter((entry) => entry.isSocket());
   await Promise.all(sockets.map(({ name }) => rm(join(directory, name), { force: true })));
-  await writeFile(join(directory, DEPRECATION), "");
+  await rm(join(directory, DEPRECATION), { force: true });
 }

@@ -63,7 +63,6 @@ test("a pod's devices and their health", async (t) => {
   await writeFile(`${rootDir}/device-plugins/kubelet_internal_checkpoint`, GIVEN);
   await node.serve();
   assert.deepEqual((await readdir(`${rootDir}/device-plugins`)).sort(), [
-    "DEPRECATION",
     "kubelet.sock",
     "kubelet_internal_checkpoint",
   ]);

@@ -1,6 +1,6 @@
 // Registration over real sockets: the replies to a plugin, and the watch of its devices.
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { describe, test, type TestContext } from "node:test";
@@ -98,15 +98,16 @@ test("a plugin registers, reports devices, is called, changes them, and disconne
   assert.deepEqual(registered, [GPU]);
 });
 
-test("sockets of former plugins go when ours is made; other files stay", async (t) => {
+test("sockets of former plugins and the DEPRECATION file go when ours is made; other files stay", async (t) => {
   const { directory, started } = await agent(t);
   await mkdir(`${directory}/folder`, { recursive: true });
   const former = createServer();
   await new Promise<void>((resolve) => former.listen(`${directory}/former.sock`, resolve));
   t.after(() => former.close());
+  await writeFile(`${directory}/DEPRECATION`, "");
   await preparePluginDirectory(directory);
   await started();
-  assert.deepEqual((await readdir(directory)).sort(), ["DEPRECATION", "folder", "kubelet.sock"]);
+  assert.deepEqual((await readdir(directory)).sort(), ["folder", "kubelet.sock"]);
   assert.ok((await stat(`${directory}/kubelet.sock`)).isSocket());
 });
 
