@@ -212,6 +212,36 @@ describe("pods of the API server", { concurrency: 8 }, () => {
   });
 });
 
+test("pods preempted for a critical pod: Succeeded when their containers exit with 0, else Failed", async () => {
+  const { api, node } = cluster;
+  const resources = { requests: { cpu: "50m" } };
+  const wait = "while true; do sleep 3600 & wait $!; done";
+  for (const [name, code] of Object.entries({ polite: 0, rude: 3 })) {
+    const container = { ...shell("app", `trap 'exit ${code}' TERM; ${wait}`), resources };
+    await api.create("pods", boundPod(name, IDLE, { containers: [container] }));
+    await ready(name);
+  }
+  const { allocatable } = (await api.find("nodes", "", NODE_NAME))?.["status"] as { allocatable: { cpu: string } };
+  const all = { requests: { cpu: allocatable.cpu } };
+  await node.writeManifest("critical", manifest("critical", [shell("app", IDLE, { resources: all })]));
+  const ended = async (name: string): Promise<unknown[]> => {
+    const {
+      phase,
+      reason,
+      conditions = [],
+    } = statusOf(await until(name, (one) => ["Succeeded", "Failed"].includes(statusOf(one).phase ?? ""), "terminated"));
+    const target = conditions.find(({ type }) => type === "DisruptionTarget");
+    return [phase, reason, target?.reason];
+  };
+  assert.deepEqual(await ended("polite"), ["Succeeded", undefined, "TerminationByKubelet"]);
+  assert.deepEqual(await ended("rude"), ["Failed", "Preempting", "TerminationByKubelet"]);
+  await node.removeManifest("critical");
+  for (const name of ["polite", "rude"]) {
+    await api.delete("pods", "default", name);
+    await gone(name);
+  }
+});
+
 test("a deletion inspects the pod after each change, and seldom otherwise", async () => {
   const { api, node } = cluster;
   const asked = async (): Promise<number> => {

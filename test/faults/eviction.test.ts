@@ -8,7 +8,7 @@ import type { ApiObject } from "../support/api-kit.js";
 import { boundPod, isReady, NODE_NAME, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { agentLog, controlFolder, metric, PATIENCE_MS, type AgentLogLine } from "../support/fault-node.js";
 import { emptyDirOf, fill, memoryEater, startSmallNode } from "../support/small-node.js";
-import { IDLE, shell } from "../support/static-pods.js";
+import { IDLE, IDLE_FAILING, shell } from "../support/static-pods.js";
 
 /** From the thread's end to the order (docs/adr/0030). */
 const HANDLED_WITHIN_MS = 3000;
@@ -149,7 +149,7 @@ describe("eviction under faults", () => {
   test("the disk is full to the last block: the pod that filled it is evicted, and the space is free again", async () => {
     const { api, node } = cluster;
     const volumes = [{ name: "data", emptyDir: {} }];
-    const app = shell("app", IDLE, { volumeMounts: [{ name: "data", mountPath: "/data" }] });
+    const app = shell("app", IDLE_FAILING, { volumeMounts: [{ name: "data", mountPath: "/data" }] });
     const hog = await api.create(
       "pods",
       boundPod("hog", "", { volumes, containers: [{ ...app, imagePullPolicy: "Never" }] }),

@@ -67,7 +67,7 @@ export interface EaterOptions {
 /** A pod that has so much memory in use from the moment it eats, as long as it lives. */
 export function memoryEater(name: string, mebibytes: number, { ctl, stubborn = false }: EaterOptions = {}): Fields {
   const script = [
-    stubborn ? "trap '' TERM" : "trap 'exit 0' TERM",
+    stubborn ? "trap '' TERM" : "trap 'exit 3' TERM",
     ...(ctl === undefined ? [] : [`until [ -e /ctl/${name} ]; do sleep 0.05; done`]),
     `dd if=/dev/zero of=/dev/null bs=${mebibytes}M & wait $!`,
   ];

@@ -22,6 +22,8 @@ const POD_UID = "io.kubernetes.pod.uid";
 
 /** Ends at once when asked to stop. */
 export const IDLE = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
+/** As IDLE, but it exits with 3: a pod of it that the kubelet ends is Failed, not Succeeded. */
+export const IDLE_FAILING = IDLE.replace("exit 0", "exit 3");
 
 export interface ManifestOptions {
   metadata?: Record<string, unknown>;

@@ -20,4 +20,6 @@ export interface PodFailure {
   message: string;
   /** Text of the DisruptionTarget condition, where one belongs. */
   disruption?: string;
+  /** The pod is Failed although all its containers exited with 0. */
+  always?: true;
 }

@@ -199,7 +199,8 @@ function phaseVerdict(
     if (message) verdict.message = message;
   }
   const ended = input.failure ?? deadlineFailure(input, startTime, phase);
-  if (ended !== undefined) {
+  // As upstream's generateAPIPodStatus: a pod that the kubelet ends is Succeeded when all its containers exited with 0.
+  if (ended !== undefined && (phase !== "Succeeded" || ended.always === true)) {
     Object.assign(verdict, { phase: "Failed", reason: ended.reason, message: ended.message });
   }
   if (api !== undefined && isFinalPhase(api.phase)) verdict.phase = api.phase;

@@ -37,8 +37,9 @@ export class Alarm {
 
 // activeDeadlineSeconds: how long a pod may be active, counted from the moment this node accepted it.
 
-export const deadlineExceeded = { reason: "DeadlineExceeded", message: deadlineMessage } as const satisfies PodFailure;
-export const deadlineEvent: EventInput = { type: "Normal", ...deadlineExceeded };
+const late = { reason: "DeadlineExceeded", message: deadlineMessage } as const;
+export const deadlineExceeded: PodFailure = { ...late, always: true };
+export const deadlineEvent: EventInput = { type: "Normal", ...late };
 
 /** The active deadline of one pod, by wall time, because status.startTime is wall time. */
 export class ActiveDeadline {

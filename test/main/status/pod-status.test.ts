@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import fc from "fast-check";
 import { ContainerState as S, NamespaceMode, PodSandboxState, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
@@ -298,6 +298,40 @@ test("phase overrides, in order", () => {
   assert.deepEqual([evicted.phase, evicted.reason, evicted.message], ["Failed", "Evicted", "low"]);
   assert.ok(evicted.conditions?.some(({ type }) => type === "DisruptionTarget"));
   assert.equal(evicted.conditions?.find(({ type }) => type === "Ready")?.reason, "PodFailed");
+});
+
+describe("a pod that the kubelet ends: its containers determine the phase", () => {
+  const evicted = { reason: "Evicted", message: "low", disruption: "low" };
+  const late = { reason: "DeadlineExceeded", message: deadlineMessage, always: true as const };
+  const staticPod = makePod({}, { annotations: { "kubernetes.io/config.source": "file" } });
+  const rows: [what: string, input: Partial<StatusInput>, phase: string, reason: string | undefined][] = [
+    ["all exited with 0", { observed: observedPod([exitedCri(0)]) }, "Succeeded", undefined],
+    ["one exited with 143", { observed: observedPod([exitedCri(143)]) }, "Failed", "Evicted"],
+    ["none was created", { observed: observedPod([]) }, "Failed", "Evicted"],
+    ["0 after the active deadline", { observed: observedPod([exitedCri(0)]), failure: late }, "Failed", late.reason],
+    [
+      "0 of a static pod, which would restart",
+      { pod: staticPod, observed: observedPod([exitedCri(0)]) },
+      "Failed",
+      "Evicted",
+    ],
+  ];
+  for (const [what, input, phase, reason] of rows) {
+    test(what, () => {
+      const status = compute({ podFinal: true, failure: evicted, ...input });
+      assert.deepEqual(
+        [status.phase, status.reason, status.message !== undefined],
+        [phase, reason, reason !== undefined],
+      );
+      const target = status.conditions?.find(({ type }) => type === "DisruptionTarget")?.message;
+      assert.equal(target, input.failure === undefined ? "low" : undefined);
+      assert.deepEqual(
+        compute({ podFinal: true, failure: evicted, ...input, previous: status }),
+        status,
+        "a fixed point",
+      );
+    });
+  }
 });
 
 test("status is a fixed point: fed back, it does not change", () => {
