@@ -43,7 +43,7 @@ export function linuxContainerResources(
   return LinuxContainerResources.fromPartial({
     ...base,
     oomScoreAdj: BigInt(oomScoreAdj(pod, container, options.nodeMemoryBytes)),
-    hugepageLimits: hugePageLimits(limits, options.hugePageSizes),
+    hugepageLimits: hugePageLimits(limits, pod.spec.resources?.limits, options.hugePageSizes),
     unified,
     // v1 counts memory and swap together: the same figure leaves no swap.
     memorySwapLimitInBytes: options.cgroupVersion === 1 && options.swapController ? memoryLimit : 0n,

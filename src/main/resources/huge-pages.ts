@@ -17,12 +17,16 @@ export function hugePageSizeName(bytes: bigint): string {
   return `${bytes}B`;
 }
 
-/** Limits for every page size of the host, 0 for those the list does not name: huge pages are never unlimited by default. */
+/**
+ * A container's limits for every page size of the host. A size that the container does not name has the limit of the pod,
+ * or 0: huge pages are never unlimited by default.
+ */
 export function hugePageLimits(
   limits: ResourceList | undefined,
+  podLimits: ResourceList | undefined,
   hostSizes: readonly bigint[],
 ): { pageSize: string; limit: bigint }[] {
-  const asked = hugePagesAsked(Object.entries(limits ?? {}));
+  const asked = hugePagesAsked(Object.entries({ ...podLimits, ...limits }));
   return hostSizes.map((size) => ({ pageSize: hugePageSizeName(size), limit: asked.get(size) ?? 0n }));
 }
 

@@ -7,10 +7,10 @@ import {
   type ContainerResourceOptions,
 } from "../../../src/main/resources/container-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
-import { hugePageLimits, hugePageSizeName } from "../../../src/main/resources/huge-pages.js";
+import { hugePageSizeName } from "../../../src/main/resources/huge-pages.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
 import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
-import type { Container } from "../../../src/shared/api/pod.js";
+import type { Container, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 
 const MIB = 1024n ** 2n;
@@ -62,10 +62,22 @@ test("huge page names", () => {
   assert.equal(hugePageSizeName(2n * MIB), "2MB");
   assert.equal(hugePageSizeName(1024n * MIB), "1GB");
   assert.equal(hugePageSizeName(64n * 1024n), "64KB");
-  assert.deepEqual(hugePageLimits({ "hugepages-2Mi": "4Mi" }, [2n * MIB, 1024n * MIB]), [
-    { pageSize: "2MB", limit: 4n * MIB },
-    { pageSize: "1GB", limit: 0n },
-  ]);
+});
+
+test("huge page limits of a container: its own, or those of the pod, or 0", () => {
+  const rows: [own: ResourceList | undefined, pod: ResourceList | undefined, limits: bigint[]][] = [
+    [{ "hugepages-2Mi": "4Mi" }, undefined, [4n, 0n]],
+    [undefined, { "hugepages-2Mi": "6Mi" }, [6n, 0n]],
+    [{ "hugepages-2Mi": "4Mi" }, { "hugepages-2Mi": "6Mi", "hugepages-1Gi": "1Gi" }, [4n, 1024n]],
+    [undefined, { cpu: "1" }, [0n, 0n]],
+  ];
+  for (const [own, ofPod, [small = 0n, large = 0n]] of rows) {
+    const shown = of(container("a", {}, own ?? {}), { hugePageSizes: [2n * MIB, 1024n * MIB] }, ofPod).hugepageLimits;
+    assert.deepEqual(shown, [
+      { pageSize: "2MB", limit: small * MIB },
+      { pageSize: "1GB", limit: large * MIB },
+    ]);
+  }
 });
 
 const options: ContainerResourceOptions = {
@@ -79,7 +91,12 @@ const options: ContainerResourceOptions = {
 const of = (
   one: Container,
   change: Partial<ContainerResourceOptions> = {},
-): ReturnType<typeof linuxContainerResources> => linuxContainerResources(pod([one]), one, { ...options, ...change });
+  podLimits?: ResourceList,
+): ReturnType<typeof linuxContainerResources> => {
+  const whole = pod([one]);
+  if (podLimits !== undefined) whole.spec.resources = { limits: podLimits };
+  return linuxContainerResources(whole, one, { ...options, ...change });
+};
 
 test("container values on v1", () => {
   const full = of(container("a", { cpu: "500m", memory: "64Mi" }, { cpu: "1", memory: "128Mi" }));

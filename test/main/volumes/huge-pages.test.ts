@@ -13,6 +13,12 @@ const asking = (...sizes: string[]): Pod =>
     containers: sizes.map((size) => ({ name: size, resources: { limits: { [`hugepages-${size}`]: "4Mi" } } })),
   });
 
+const podAsking = (podSize: string, ...sizes: string[]): Pod => {
+  const pod = asking(...sizes);
+  pod.spec.resources = { limits: { [`hugepages-${podSize}`]: "4Mi" } };
+  return pod;
+};
+
 test("the page size is the one named, or the only one asked for", () => {
   const table: [Pod, string, bigint | RegExp][] = [
     [asking("2Mi"), "HugePages", 2n * MIB],
@@ -20,8 +26,11 @@ test("the page size is the one named, or the only one asked for", () => {
     [asking("2Mi"), "HugePages-2Mi", 2n * MIB],
     [asking("2Mi", "1Gi"), "HugePages-1Gi", 1024n * MIB],
     [asking("2Mi", "1Gi"), "HugePages", /several page sizes/],
-    [asking(), "HugePages", /no container of the pod asks for huge pages/],
-    [asking("2Mi"), "HugePages-1Gi", /no container of the pod asks for hugepages-1Gi/],
+    [podAsking("2Mi"), "HugePages", 2n * MIB],
+    [podAsking("1Gi", "2Mi"), "HugePages-1Gi", 1024n * MIB],
+    [podAsking("1Gi", "2Mi"), "HugePages", /several page sizes/],
+    [asking(), "HugePages", /the pod asks for no huge pages/],
+    [asking("2Mi"), "HugePages-1Gi", /the pod asks for no hugepages-1Gi/],
     [asking("2Mi"), "HugePages-big", /big is no page size/],
   ];
   for (const [pod, medium, expected] of table) {
@@ -44,7 +53,10 @@ test("an unknown medium and pages that no container requests are reported by nam
   const setUp = (medium: string) =>
     plugin.setUp({ pod: podWith([]), volume: { name: "v", emptyDir: { medium } }, signal: never });
   await assert.rejects(setUp("Tape"), (error) => isUnsupportedVolumeError(error) && error.message.includes("Tape"));
-  await assert.rejects(setUp("HugePages"), (error) => isVolumeSetUpError(error) && /asks for/.test(error.problem));
+  await assert.rejects(
+    setUp("HugePages"),
+    (error) => isVolumeSetUpError(error) && /asks for no huge pages/.test(error.problem),
+  );
 });
 
 const hugetlbfs = readFileSync("/proc/filesystems", "utf8").includes("hugetlbfs");

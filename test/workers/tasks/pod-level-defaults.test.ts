@@ -1,6 +1,6 @@
 // Requests that a pod with pod-level limits leaves open: those of its containers together, or else its limits.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { withPodDefaults } from "../../../src/workers/tasks/manifest/defaults.js";
 import type { Container, ResourceList, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
@@ -39,4 +39,26 @@ test("given values stay; without limits nothing is added", () => {
   assert.deepEqual(withPodDefaults(pod({ containers: two, resources: given })).spec.resources, given);
   const requests = { cpu: "1" };
   assert.deepEqual(withPodDefaults(pod({ containers: two, resources: { requests } })).spec.resources, { requests });
+});
+
+describe("huge pages of the containers are the limit of a pod with pod-level resources that names none of the size", () => {
+  const pages = { "hugepages-2Mi": "4Mi" };
+  const containers = [
+    container("a", { resources: { limits: pages } }),
+    container("b", { resources: { limits: pages } }),
+  ];
+  const rows: [what: string, given: ResourceRequirements, limits: ResourceList | undefined][] = [
+    ["limits", { limits }, { ...limits, "hugepages-2Mi": "8Mi" }],
+    ["requests", { requests: { cpu: "1" } }, { "hugepages-2Mi": "8Mi" }],
+    ["nothing", {}, undefined],
+    ["a limit of that size", { limits: { "hugepages-2Mi": "10Mi" } }, { "hugepages-2Mi": "10Mi" }],
+    ["a request of that size", { requests: { "hugepages-2Mi": "8Mi" } }, undefined],
+  ];
+  for (const [what, given, expected] of rows) {
+    test(`pod-level: ${what}`, () => {
+      const { resources } = withPodDefaults(pod({ containers, resources: given })).spec;
+      assert.deepEqual(resources?.limits, expected);
+      if (expected !== undefined) assert.equal(resources?.requests?.["hugepages-2Mi"], expected["hugepages-2Mi"]);
+    });
+  }
 });

@@ -129,12 +129,12 @@ export function hugePageSize(pod: Pod, medium: string): { bytes: bigint } | { pr
     const bytes = sizeOf(name);
     if (bytes === undefined) return { problem: `medium ${medium}: ${name} is no page size; write it as HugePages-2Mi` };
     if (sizes.includes(bytes)) return { bytes };
-    return { problem: `medium ${medium}, but no container of the pod asks for hugepages-${name}` };
+    return { problem: `medium ${medium}, but the pod asks for no hugepages-${name}` };
   }
   const [only, another] = sizes;
-  if (only === undefined) return { problem: `medium ${ANY}, but no container of the pod asks for huge pages` };
+  if (only === undefined) return { problem: `medium ${ANY}, but the pod asks for no huge pages` };
   if (another !== undefined) {
-    return { problem: `medium ${ANY} while containers request several page sizes; name one, as in HugePages-2Mi` };
+    return { problem: `medium ${ANY} while the pod requests several page sizes; name one, as in HugePages-2Mi` };
   }
   return { bytes: only };
 }
@@ -150,7 +150,7 @@ function sizeOf(name: string): bigint | undefined {
 
 function sizesOf(pod: Pod): Set<bigint> {
   const sizes = new Set<bigint>();
-  for (const { resources } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+  for (const { resources } of [pod.spec, ...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
     for (const list of [resources?.requests, resources?.limits]) {
       for (const [size, asked] of hugePagesAsked(Object.entries(list ?? {}))) if (asked > 0n) sizes.add(size);
     }

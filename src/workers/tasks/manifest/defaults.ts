@@ -97,12 +97,24 @@ function envDefaults(variable: EnvVar): EnvVar {
  * A pod with pod-level limits requests the sum of its containers' requests for CPU and memory, or else its limit. For a
  * container, a limit replaces a missing request.
  */
-function podRequestDefaults(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+function podRequestDefaults(spec: PodSpec, written: ResourceRequirements): ResourceRequirements {
+  const resources = hugePageDefaults(spec, written);
   if (Object.keys(resources.limits ?? {}).length === 0) return resources;
   const together = aggregate(spec, (container) => requestDefaults(container.resources ?? {}).requests);
   const asked = [...together].filter(([name]) => name === "cpu" || name === "memory");
   const containers = Object.fromEntries(asked.map(([name, quantity]) => [name, printQuantity(quantity)]));
   return { ...resources, requests: { ...resources.limits, ...containers, ...resources.requests } };
+}
+
+/** A pod with pod-level resources, but no huge pages of a size among them, is limited to those of its containers. */
+function hugePageDefaults(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+  const { limits = {}, requests = {} } = resources;
+  if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
+  const together = aggregate(spec, (container) => container.resources?.limits);
+  const missing = [...together].filter(([name]) => name.startsWith("hugepages-") && !(name in requests));
+  if (missing.length === 0) return resources;
+  const containers = Object.fromEntries(missing.map(([name, quantity]) => [name, printQuantity(quantity)]));
+  return { ...resources, limits: { ...containers, ...limits } };
 }
 
 /** A limit without a request is its own request. */
