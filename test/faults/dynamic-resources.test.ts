@@ -154,3 +154,33 @@ function podName(part: string, [call, when]: Step): string {
 
 const claimOf = (pod: string): string => `claim-of-${pod}`;
 const podOf = (claim: string): string => claim.slice("claim-of-".length);
+
+describe("a plugin whose service goes away while its registration stays", () => {
+  let dra: DraCluster;
+
+  before(async () => {
+    dra = await DraCluster.start();
+  });
+  after(() => dra.stop());
+
+  const shown = (name: string): string =>
+    dra.cluster.fixture.store.get("resourceslices", "", name) === undefined ? "" : `slice ${name} is there`;
+
+  test("loses its ResourceSlices after the grace; back, it keeps them, and pods get their devices", async () => {
+    const { driver } = dra;
+    dra.slice("lost");
+    await driver.loseService();
+    await settled("the slices to be deleted", () => shown("lost"));
+    await driver.startService();
+    dra.put("back", "claim-back");
+    dra.claim("claim-back", "back");
+    await settled("the pod", () => unready(dra.cluster.fixture, ["back"]));
+    dra.slice("kept");
+    await driver.loseService();
+    await driver.startService();
+    dra.put("again", "claim-again");
+    dra.claim("claim-again", "again");
+    await settled("the pod", () => unready(dra.cluster.fixture, ["again"]));
+    assert.equal(shown("kept"), "slice kept is there");
+  });
+});

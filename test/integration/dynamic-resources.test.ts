@@ -7,7 +7,6 @@ import type { PodStatus } from "../../src/shared/api/pod-status.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { PluginConnection } from "../../src/shared/plugins/connection.js";
 import { PodResourcesListerService } from "../../src/shared/plugins/gen/podresources.v1.js";
-import { NODE_NAME } from "../support/cluster-node.js";
 import { DraCluster } from "../support/dra/cluster.js";
 import type { TestDraDriver } from "../support/dra/driver.js";
 import { PATIENCE_MS, settled, still, unready, type FaultyCluster } from "../support/faulty-cluster.js";
@@ -109,14 +108,7 @@ describe("dynamic resources", () => {
   });
 
   test("ResourceSlices of the node are deleted when a kubelet starts", { timeout: 2 * PATIENCE_MS }, async () => {
-    cluster.fixture.store.put("resourceslices", {
-      metadata: { name: "slice" },
-      spec: {
-        nodeName: NODE_NAME,
-        driver: driver.name,
-        pool: { name: NODE_NAME, generation: 1, resourceSliceCount: 1 },
-      },
-    });
+    dra.slice("slice");
     await cluster.node.restart();
     await settled("its deletion", () =>
       cluster.fixture.store.get("resourceslices", "", "slice") === undefined ? "" : "the slice is there",

@@ -36,6 +36,8 @@ export interface PluginCallOptions {
 export class PluginConnection implements Disposable {
   private client: Client | undefined;
   private closed = false;
+  /** Set while the connection is watched. */
+  private onChange: ((connected: boolean) => void) | undefined;
 
   constructor(
     readonly socket: string,
@@ -129,6 +131,16 @@ export class PluginConnection implements Disposable {
     });
   }
 
+  /**
+   * Keeps a connection open, also without calls, and reports when it is made and when it is lost. A lost connection is
+   * tried again until it is made. Ends when the connection is closed; reports nothing after that.
+   */
+  watch(onChange: (connected: boolean) => void): void {
+    const client = this.acquire();
+    this.onChange = onChange;
+    this.follow(client);
+  }
+
   [Symbol.dispose](): void {
     this.closed = true;
     this.client?.close();
@@ -147,10 +159,30 @@ export class PluginConnection implements Disposable {
   private acquire(): Client {
     if (this.client?.getChannel().getConnectivityState(false) === connectivityState.TRANSIENT_FAILURE) {
       // Nothing is in flight on a channel in back-off.
-      this.client.close();
+      const former = this.client;
       this.client = undefined;
+      former.close();
     }
-    this.client ??= new Client(`unix://${this.socket}`, credentials.createInsecure(), OPTIONS);
+    if (this.client === undefined) {
+      this.client = new Client(`unix://${this.socket}`, credentials.createInsecure(), OPTIONS);
+      if (this.onChange !== undefined) this.follow(this.client);
+    }
     return this.client;
+  }
+
+  /** Follows the channel of this client until another replaces it. */
+  private follow(client: Client): void {
+    const channel = client.getChannel();
+    let connected: boolean | undefined;
+    const next = (): void => {
+      if (this.closed || this.client !== client) return;
+      channel.getConnectivityState(true); // An idle channel connects only when asked.
+      const state = channel.getConnectivityState(false);
+      const now = state === connectivityState.READY;
+      if (now !== connected) this.onChange?.(now);
+      connected = now;
+      channel.watchConnectivityState(state, Infinity, next);
+    };
+    next();
   }
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { isPluginCallError, STATUS } from "../../../src/shared/plugins/call-error.js";
@@ -12,10 +12,13 @@ import { DevicePluginService, type DevicePluginOptions } from "../../../src/shar
 
 const { getDevicePluginOptions } = DevicePluginService;
 
-test("no timeout is too long for gRPC; one that is no duration fails the call by name", async (context) => {
+async function socketPath(context: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "plugin-"));
   context.after(() => rm(directory, { recursive: true }));
-  const socket = join(directory, "plugin.sock");
+  return join(directory, "plugin.sock");
+}
+
+async function serve(context: TestContext, socket: string): Promise<Server> {
   const server = new Server();
   server.addService(
     { getDevicePluginOptions },
@@ -31,6 +34,12 @@ test("no timeout is too long for gRPC; one that is no duration fails the call by
     });
   });
   context.after(() => server.forceShutdown());
+  return server;
+}
+
+test("no timeout is too long for gRPC; one that is no duration fails the call by name", async (context) => {
+  const socket = await socketPath(context);
+  await serve(context, socket);
   using connection = new PluginConnection(socket, systemClock);
 
   const reply = await connection.call(getDevicePluginOptions, {}, { timeoutMs: Number.MAX_VALUE });
@@ -41,4 +50,34 @@ test("no timeout is too long for gRPC; one that is no duration fails the call by
       (error) => isPluginCallError(error) && error.code === STATUS.INVALID_ARGUMENT,
     );
   }
+});
+
+test("a watched connection reports its loss and its return, with and without calls meanwhile", async (context) => {
+  const socket = await socketPath(context);
+  const connection = new PluginConnection(socket, systemClock);
+  const seen: boolean[] = [];
+  let wake: () => void = () => undefined;
+  connection.watch((connected) => {
+    seen.push(connected);
+    wake();
+  });
+  const until = async (connected: boolean): Promise<void> => {
+    while (seen.at(-1) !== connected) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  await until(false);
+  for (const calls of [false, true]) {
+    const server = await serve(context, socket);
+    await until(true);
+    server.forceShutdown();
+    await rm(socket, { force: true });
+    await until(false);
+    if (calls)
+      await assert.rejects(connection.call(getDevicePluginOptions, {}, { timeoutMs: 60_000 }), isPluginCallError);
+  }
+  await serve(context, socket);
+  await until(true);
+  const known = seen.length;
+  connection[Symbol.dispose]();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(seen.length, known, "nothing is reported after the end");
 });

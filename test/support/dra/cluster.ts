@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Fields } from "../../fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { testImage } from "../../harness/node.js";
-import { boundPod } from "../cluster-node.js";
+import { boundPod, NODE_NAME } from "../cluster-node.js";
 import { settled, startFaultyCluster, type FaultyCluster } from "../faulty-cluster.js";
 import { allocatedClaim } from "./claim.js";
 import { TestDraDriver } from "./driver.js";
@@ -47,6 +47,14 @@ export class DraCluster {
   claim(name: string, user: string): void {
     const { fixture } = this.cluster;
     fixture.store.put("resourceclaims", allocatedClaim(fixture, { name, user, driver: DRIVER }));
+  }
+
+  /** A ResourceSlice of the driver on this node. */
+  slice(name: string): void {
+    this.cluster.fixture.store.put("resourceslices", {
+      metadata: { name },
+      spec: { nodeName: NODE_NAME, driver: DRIVER, pool: { name: NODE_NAME, generation: 1, resourceSliceCount: 1 } },
+    });
   }
 
   /** CDI devices of the newest container of the pod. */

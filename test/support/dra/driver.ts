@@ -63,6 +63,7 @@ export class TestDraDriver implements AsyncDisposable {
   private hold: Hold | undefined;
   private readonly watchers = new Set<ServerWritableStream<object, NodeWatchResourcesResponse>>();
   private servers: Server[] = [];
+  private plugin: Server | undefined;
 
   private constructor(private readonly options: TestDraDriverOptions) {}
 
@@ -82,6 +83,33 @@ export class TestDraDriver implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    await this.startService();
+    const { services = ["v1.DRAPlugin"] } = this.options;
+    const registration = new Server();
+    registration.addService(RegistrationService, {
+      getInfo: (_call: unknown, reply: sendUnaryData<PluginInfo>) => {
+        const { name } = this.options;
+        reply(null, { type: "DRAPlugin", name, endpoint: this.endpoint, supportedVersions: [...services] });
+      },
+      notifyRegistrationStatus: (
+        { request }: ServerUnaryCall<RegistrationStatus, object>,
+        reply: sendUnaryData<object>,
+      ) => {
+        this.statuses.push(request);
+        reply(null, {});
+      },
+    });
+    await serve(registration, this.registration);
+    this.servers.push(registration);
+  }
+
+  /** The service's socket goes; the registration stays. */
+  async loseService(): Promise<void> {
+    this.plugin?.forceShutdown();
+    await rm(this.endpoint, { force: true });
+  }
+
+  async startService(): Promise<void> {
     const { services = ["v1.DRAPlugin"] } = this.options;
     const plugin = new Server();
     const handlers = {
@@ -130,23 +158,9 @@ export class TestDraDriver implements AsyncDisposable {
     });
     if (services.includes("v1.DRAPlugin")) plugin.addService(V1, handlers);
     if (services.includes("v1beta1.DRAPlugin")) plugin.addService(V1Beta1, handlers);
-    const registration = new Server();
-    registration.addService(RegistrationService, {
-      getInfo: (_call: unknown, reply: sendUnaryData<PluginInfo>) => {
-        const { name } = this.options;
-        reply(null, { type: "DRAPlugin", name, endpoint: this.endpoint, supportedVersions: [...services] });
-      },
-      notifyRegistrationStatus: (
-        { request }: ServerUnaryCall<RegistrationStatus, object>,
-        reply: sendUnaryData<object>,
-      ) => {
-        this.statuses.push(request);
-        reply(null, {});
-      },
-    });
     await serve(plugin, this.endpoint);
-    await serve(registration, this.registration);
-    this.servers = [registration, plugin];
+    this.plugin = plugin;
+    this.servers.push(plugin);
   }
 
   /** The next call of that kind is never answered; "after": it takes effect. Resolves when the call is there. */
@@ -171,7 +185,7 @@ export class TestDraDriver implements AsyncDisposable {
   /** The plugin ends, as a pod's restart has it: its registration socket goes. */
   async stop(): Promise<void> {
     await rm(this.registration, { force: true });
-    for (const server of this.servers.splice(0)) server.forceShutdown();
+    for (const server of this.servers.splice(0).reverse()) server.forceShutdown();
     await rm(this.endpoint, { force: true });
   }
 

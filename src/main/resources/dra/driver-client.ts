@@ -70,6 +70,7 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
         ({ devices }) => onReports(devices.map(reportOf)),
         signal,
       ),
+    watchConnection: (onChange) => connection.watch(onChange),
     close: () => connection[Symbol.dispose](),
   };
 }

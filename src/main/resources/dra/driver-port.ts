@@ -21,6 +21,8 @@ export interface DriverClient {
   unprepare(claims: readonly ClaimRef[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
   /** Resolves when the plugin ends the stream. @throws PluginCallError, also when the signal ended it */
   watchHealth(onReports: (reports: readonly DeviceReport[]) => void, signal: AbortSignal): Promise<void>;
+  /** Keeps the plugin's connection open and reports when it is made and lost, until close(). */
+  watchConnection(onChange: (connected: boolean) => void): void;
   close(): void;
 }
 

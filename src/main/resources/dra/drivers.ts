@@ -1,6 +1,6 @@
 // The DRA drivers of this node: plugins that registered by the plugin watcher. A driver may have several plugins at once, while a
-// new version takes over from an old one; the newest is called.
-// Invariant: a driver without a plugin for WIPE_DELAY_MS loses the ResourceSlices of this node, so that no pod is scheduled to
+// new version takes over from an old one; the newest connected one is called.
+// Invariant: a driver without a connected plugin for WIPE_DELAY_MS loses the ResourceSlices of this node, so that no pod is scheduled to
 // devices that cannot be prepared; a plugin that comes back in time keeps them.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -32,6 +32,8 @@ interface Plugin {
   endpoint: string;
   service: DraService;
   client: DriverClient;
+  /** The kubelet is connected to its service; a plugin may keep its registration without one. */
+  connected: boolean;
   /** Aborts when the plugin is gone. */
   gone: AbortController;
 }
@@ -63,11 +65,12 @@ export class Drivers implements PluginHandler {
       throw new PluginRefusedError(`DRA driver ${name}: endpoint ${endpoint} is registered already`);
     }
     const client = await this.options.dial(name, endpoint, service);
-    const gone = new AbortController();
-    this.plugins.set(name, [...(this.plugins.get(name) ?? []), { endpoint, service, client, gone }]);
-    this.options.watchHealth?.(name, client, gone.signal);
-    this.keepSlices(name);
+    const plugin: Plugin = { endpoint, service, client, connected: false, gone: new AbortController() };
+    this.plugins.set(name, [...(this.plugins.get(name) ?? []), plugin]);
+    this.options.watchHealth?.(name, client, plugin.gone.signal);
     this.options.log.info({ driver: name, endpoint, service }, `DRA driver ${name} is registered at ${endpoint}`);
+    this.decideSlices(name);
+    client.watchConnection((connected) => this.onConnection(name, plugin, connected));
   }
 
   deregister({ name, endpoint }: PluginInfo): Promise<void> {
@@ -81,16 +84,15 @@ export class Drivers implements PluginHandler {
       `DRA driver ${name} is gone from ${endpoint}`,
     );
     if (left.length > 0) this.plugins.set(name, left);
-    else {
-      this.plugins.delete(name);
-      this.wipeLater(name);
-    }
+    else this.plugins.delete(name);
+    this.decideSlices(name);
     return Promise.resolve();
   }
 
-  /** The newest plugin of the driver. @throws DriverNotRegisteredError */
+  /** The newest connected plugin of the driver, or else the newest. @throws DriverNotRegisteredError */
   client(driver: string): DriverClient {
-    const newest = this.plugins.get(driver)?.at(-1);
+    const plugins = this.plugins.get(driver) ?? [];
+    const newest = plugins.findLast(({ connected }) => connected) ?? plugins.at(-1);
     if (newest === undefined) throw new DriverNotRegisteredError(driver);
     return newest.client;
   }
@@ -99,6 +101,22 @@ export class Drivers implements PluginHandler {
     for (const driver of [...this.wipes.keys()]) this.keepSlices(driver);
     for (const plugin of [...this.plugins.values()].flat()) close(plugin);
     this.plugins.clear();
+  }
+
+  private onConnection(driver: string, plugin: Plugin, connected: boolean): void {
+    if (plugin.gone.signal.aborted || plugin.connected === connected) return;
+    plugin.connected = connected;
+    const { endpoint } = plugin;
+    const what = connected ? "is connected to" : "has lost the connection to";
+    this.options.log.info({ driver, endpoint, connected }, `DRA driver ${driver}: the kubelet ${what} ${endpoint}`);
+    this.decideSlices(driver);
+  }
+
+  /** A wipe that is due already keeps its time, whatever else is lost meanwhile. */
+  private decideSlices(driver: string): void {
+    const usable = this.plugins.get(driver)?.some(({ connected }) => connected) === true;
+    if (usable) this.keepSlices(driver);
+    else if (!this.wipes.has(driver)) this.wipeLater(driver);
   }
 
   private wipeLater(driver: string): void {
@@ -110,7 +128,7 @@ export class Drivers implements PluginHandler {
   private keepSlices(driver: string): void {
     const wipe = this.wipes.get(driver);
     wipe?.timer.cancel();
-    wipe?.abort.abort(new Error(`DRA driver ${driver} is registered again`));
+    wipe?.abort.abort(new Error(`DRA driver ${driver} is usable again`));
     this.wipes.delete(driver);
   }
 }

@@ -56,6 +56,7 @@ class World {
           return Promise.resolve(new Map(refs.map((ref) => [ref.uid, this.unprepareError])));
         },
         watchHealth: () => Promise.resolve(),
+        watchConnection: () => undefined,
         close: () => undefined,
       };
     };

@@ -11,13 +11,14 @@ const plugin = (endpoint: string, versions: readonly string[] = ["v1.DRAPlugin"]
   ...{ type: "DRAPlugin", name: NAME, endpoint, versions },
 });
 
-function build() {
+function build({ connects = true } = {}) {
   const clock = new SteppedClock();
   const wiped: AbortSignal[] = [];
   const dialled: string[] = [];
   const closed: string[] = [];
   const watched = new Set<string>();
   const clients = new Map<DriverClient, string>();
+  const connections = new Map<string, (connected: boolean) => void>();
   const drivers = new Drivers({
     dial: (_driver, endpoint, service) => {
       dialled.push(`${endpoint} ${service}`);
@@ -25,6 +26,10 @@ function build() {
         prepare: () => Promise.resolve(new Map()),
         unprepare: () => Promise.resolve(new Map()),
         watchHealth: () => Promise.resolve(),
+        watchConnection(onChange) {
+          connections.set(endpoint, onChange);
+          if (connects) onChange(true);
+        },
         close: () => void closed.push(endpoint),
       };
       clients.set(client, endpoint);
@@ -39,7 +44,8 @@ function build() {
     clock,
     log: keptLog().log,
   });
-  return { clock, wiped, dialled, closed, watched, drivers, called: () => clients.get(drivers.client(NAME)) };
+  const connect = (endpoint: string, connected: boolean): void => connections.get(endpoint)?.(connected);
+  return { clock, wiped, dialled, closed, watched, drivers, connect, called: () => clients.get(drivers.client(NAME)) };
 }
 
 describe("drivers", () => {
@@ -89,6 +95,47 @@ describe("drivers", () => {
     assert.equal(wiped.length, 1);
     await drivers.register(plugin("/a"));
     assert.equal(wiped[0]?.aborted, true);
+  });
+
+  test("slices are deleted 30 s after the last connection was lost, though the plugin is registered", async () => {
+    const { drivers, clock, wiped, connect } = build();
+    await drivers.register(plugin("/a"));
+    await drivers.register(plugin("/b"));
+    connect("/b", false);
+    clock.step(60_000);
+    assert.equal(wiped.length, 0, "/a is connected");
+    connect("/a", false);
+    clock.step(29_000);
+    connect("/b", true);
+    clock.step(60_000);
+    assert.equal(wiped.length, 0, "/b was back in time");
+    connect("/b", false);
+    clock.step(20_000);
+    await drivers.deregister(plugin("/b"));
+    clock.step(10_000);
+    assert.equal(wiped.length, 1, "the time runs from the first loss");
+    connect("/b", true);
+    const [wipe] = wiped;
+    assert.ok(wipe?.aborted === false, "a plugin that has left");
+    connect("/a", true);
+    assert.equal(wiped.filter(({ aborted }) => aborted).length, 1);
+  });
+
+  test("a plugin that never accepts a connection is no use of its driver", async () => {
+    const { drivers, clock, wiped } = build({ connects: false });
+    await drivers.register(plugin("/a"));
+    clock.step(30_000);
+    assert.equal(wiped.length, 1);
+  });
+
+  test("a connected plugin is called before a newer one that is not connected", async () => {
+    const { drivers, called, connect } = build();
+    await drivers.register(plugin("/old"));
+    await drivers.register(plugin("/new"));
+    connect("/new", false);
+    assert.equal(called(), "/old");
+    connect("/old", false);
+    assert.equal(called(), "/new");
   });
 
   test("the health of a plugin's devices is followed while it is registered", async () => {
