@@ -24,6 +24,7 @@ import { cgroupMetrics, reservedMemoryMetrics } from "../../src/main/resources/c
 import { cpuManagerMetrics } from "../../src/main/resources/cpu-manager/metrics.js";
 import { deviceMetrics } from "../../src/main/resources/devices/metrics.js";
 import { draMetrics } from "../../src/main/resources/dra/metrics.js";
+import { podLevelMetrics } from "../../src/main/resources/managers/pod-level.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
 import { configMetrics } from "../../src/main/startup/dynamic-config/metrics.js";
@@ -142,6 +143,9 @@ function mainThread(registry: NotingRegistry): void {
     ...[podStatusMetrics, csiMetrics, volumeMetrics, seLinuxMountMetrics, runtimeOperationsMetrics, watchThreadUsage],
   ]) {
     make(registry);
+  }
+  for (const resource of ["cpu", "memory"] as const) {
+    podLevelMetrics(registry, resource, { podLevelResourceManagers: true });
   }
   restClientMetrics(registry, systemClock);
   watchQueue(registry, "queue", () => ({ pushed: 0, coalesced: 0, dropped: 0, depth: 0 }));

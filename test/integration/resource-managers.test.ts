@@ -11,6 +11,7 @@ import { describe, test } from "node:test";
 import { call } from "../../packaging/standalone/cri.js";
 import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
 import { waitFor, type PodView } from "../harness/node.js";
+import { metric } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {
   idOf,
@@ -33,6 +34,7 @@ const { node, runtime } = await nodeForTests({
     memoryManagerPolicy: "Static",
     topologyManagerPolicy: "single-numa-node",
     topologyManagerScope: "pod",
+    featureGates: { PodLevelResourceManagers: true },
     kubeReserved: { memory: "512Mi" },
     evictionHard: { "memory.available": "100Mi" },
     reservedMemory: [{ numaNode: 0, limits: { memory: RESERVED } }],
@@ -53,10 +55,14 @@ async function inSpec(pod: PodView): Promise<{ cpus?: string; mems?: string }> {
   return runtimeSpec?.linux?.resources?.cpu ?? {};
 }
 
-async function held(): Promise<Record<string, Record<string, unknown>>> {
+type Held = Record<string, Record<string, unknown>>;
+
+async function memoryState(): Promise<{ entries?: Held; podEntries?: Held }> {
   const text = await readFile(join(node.kubelet.rootDir, "memory_manager_state"), "utf8");
-  return (JSON.parse(text) as { entries?: Record<string, Record<string, unknown>> }).entries ?? {};
+  return JSON.parse(text) as { entries?: Held; podEntries?: Held };
 }
+
+const held = async (): Promise<Held> => (await memoryState()).entries ?? {};
 
 const running = async (name: string): Promise<PodView> =>
   await waitForPod(node, name, (seen) => statusOf(seen, "main")?.state.running !== undefined, "running");
@@ -108,6 +114,53 @@ describe("static policies, single-numa-node", () => {
     await node.removeManifest("owner");
     await waitGone(node, "owner");
     await waitFor(async () => Object.keys(await held()).length === 0, {
+      what: "the pod's memory to be free",
+      timeoutMs: PATIENCE_MS,
+    });
+  });
+
+  test("gate PodLevelResourceManagers: a pod has memory as a whole, of which its containers have parts", async () => {
+    const list = { cpu: "300m", memory: "96Mi" };
+    const resources = { requests: list, limits: list };
+    const own = { ...guaranteed("100m", "32Mi"), name: "own" };
+    const parts = manifest("parts", [own, reporter("main", PLACE)], { spec: { resources } });
+    await node.writeManifest("parts", parts);
+    const { uid } = (await running("parts")).metadata;
+    const blocks = (mebibytes: number) => [{ numaAffinity: [0], type: "memory", size: mebibytes * 2 ** 20 }];
+    const expected = {
+      entries: { [uid]: { own: blocks(32), main: blocks(64) } },
+      podEntries: { [uid]: { memoryBlocks: blocks(96) } },
+    };
+    const seen = async (): Promise<object> => {
+      const { entries, podEntries } = await memoryState();
+      return { entries, podEntries };
+    };
+    assert.deepEqual(await seen(), expected);
+    assert.equal((await report(node, "parts", "main"))[1], "0");
+    const assigned = (assignment_type: string): Promise<number | undefined> =>
+      metric(node, "resource_manager_container_assignments", { resource_name: "memory", assignment_type });
+    assert.deepEqual([await assigned("pod_exclusive"), await assigned("pod_shared")], [1, 1]);
+    await node.kill9();
+    await node.restart();
+    await running("parts");
+    assert.deepEqual(await seen(), expected);
+
+    const full = manifest("full", [{ ...guaranteed("100m", "96Mi"), name: "own" }, reporter("main", PLACE)], {
+      spec: { resources },
+    });
+    await node.writeManifest("full", full);
+    const { status } = await waitForPod(node, "full", (one) => one.status?.phase === "Failed", "refused");
+    assert.deepEqual(
+      [status?.reason, status?.message],
+      [
+        "TopologyAffinityError",
+        "Pod was rejected: Pod Scope pod with pod-level resources failed admission under pod-scope topology manager",
+      ],
+    );
+    await node.removeManifest("full");
+    await node.removeManifest("parts");
+    await waitGone(node, "parts");
+    await waitFor(async () => (await memoryState()).podEntries === undefined, {
       what: "the pod's memory to be free",
       timeoutMs: PATIENCE_MS,
     });

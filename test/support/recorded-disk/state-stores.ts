@@ -43,6 +43,12 @@ const all = { cpu: "1", memory: NODE_MEMORY };
 const podOf = (uid: string): Pod => pod([container("main", all, all)], {}, uid);
 const mainOf = ({ spec }: Pod) => spec.containers[0] ?? fails();
 
+const POD_LEVEL = {
+  podLevelResourceManagers: false,
+  topologyManagerPolicy: "none",
+  topologyManagerScope: "container",
+} as const;
+
 const cpus: OpensStore = async (rootDir, log, uids) => {
   const manager = await createCpuManager(
     {
@@ -53,9 +59,7 @@ const cpus: OpensStore = async (rootDir, log, uids) => {
       kubeReserved: {},
       systemReserved: {},
       disableCPUQuotaWithExclusiveCPUs: true,
-      podLevelResourceManagers: false,
-      topologyManagerPolicy: "none",
-      topologyManagerScope: "container",
+      ...POD_LEVEL,
     },
     { cri: fails, observed: () => [], registry: new ThreadRegistry("main"), clock: systemClock, log },
     machine(NODES),
@@ -89,6 +93,7 @@ const memory: OpensStore = async (rootDir, log, uids) => {
       systemReserved: {},
       evictionHard: {},
       allocatableIgnoresEviction: false,
+      ...POD_LEVEL,
       memoryBytes: BigInt(4 * NODES.length) << 30n,
     },
     machine(NODES),

@@ -7,10 +7,11 @@ import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { cpuManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
+import { podLevelMetrics, podLevelMode, type PodLevelSettings } from "../managers/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
-import { checkOptions, staticOptions, type StaticOptions } from "./options.js";
+import { checkOptions, staticOptions } from "./options.js";
 import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
 import { without, type CpuSet } from "./cpu-set.js";
@@ -20,7 +21,7 @@ import { takePacked } from "./take-packed.js";
 const NANOS_PER_MILLI = 1_000_000n;
 
 /** Of NodeSettings; names are KubeletConfiguration's. */
-export interface CpuManagerSettings {
+export interface CpuManagerSettings extends PodLevelSettings {
   rootDir: string;
   cpuManagerPolicyOptions: Readonly<Record<string, string>>;
   cpuManagerReconcilePeriodMs: number;
@@ -29,10 +30,6 @@ export interface CpuManagerSettings {
   systemReserved: Readonly<Record<string, string>>;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   disableCPUQuotaWithExclusiveCPUs: boolean;
-  /** Gate PodLevelResourceManagers. */
-  podLevelResourceManagers: boolean;
-  topologyManagerPolicy: string;
-  topologyManagerScope: "container" | "pod";
 }
 
 export interface CpuManagerDeps {
@@ -51,7 +48,7 @@ export async function createCpuManager(
   machine?: MachineTopology,
 ): Promise<StaticCpuManager> {
   const topology = new CpuTopology(machine ?? (await readMachineTopology()));
-  const options = staticOptions(settings.cpuManagerPolicyOptions, podLevelOf(settings));
+  const options = staticOptions(settings.cpuManagerPolicyOptions, podLevelMode(settings));
   checkOptions(options, topology);
   const reserved = reservedCpus(topology, {
     // Validation has refused what can't be read.
@@ -63,15 +60,10 @@ export async function createCpuManager(
     ...{ topology, options, reserved, cri, observed, clock, log: own },
     file: new CpuStateFile(settings.rootDir, clock, own),
     metrics: cpuManagerMetrics(registry),
+    podLevelMetrics: podLevelMetrics(registry, "cpu", settings),
     periodMs: settings.cpuManagerReconcilePeriodMs,
     noQuotaForExclusive: settings.disableCPUQuotaWithExclusiveCPUs,
   });
-}
-
-/** Only a topology manager with scope pod allocates CPUs to pods. */
-function podLevelOf(settings: CpuManagerSettings): StaticOptions["podLevel"] {
-  if (!settings.podLevelResourceManagers) return "shared";
-  return settings.topologyManagerPolicy !== "none" && settings.topologyManagerScope === "pod" ? "whole" : "containers";
 }
 
 function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {

@@ -2,6 +2,7 @@
 // Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
+import { isGuaranteedByItself } from "../managers/pod-level.js";
 import { qosClass } from "../qos.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
@@ -26,12 +27,7 @@ export function exclusivePodCpus(pod: Pod, wanted: (container: Container) => num
 
 /** As `exclusiveCpus` in a pod with resources as a whole: only for a container that would be Guaranteed by itself. */
 export function exclusiveShare(pod: Pod, container: Container): number {
-  const { requests, limits } = container.resources ?? {};
-  const fixed = (["cpu", "memory"] as const).every((name) => {
-    const request = parseQuantity(requests?.[name] ?? 0).nanos;
-    return request > 0n && request === parseQuantity(limits?.[name] ?? 0).nanos;
-  });
-  return fixed ? exclusiveCpus(pod, container) : 0;
+  return isGuaranteedByItself(container) ? exclusiveCpus(pod, container) : 0;
 }
 
 /** The number of CPUs that a Guaranteed pod requests at pod level; 0: none, or not a whole number. */

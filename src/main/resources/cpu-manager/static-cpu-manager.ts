@@ -1,12 +1,14 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
 import type { Container, Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
 import type { CpuManagerMetrics } from "./metrics.js";
+import type { AllocationSource, PodLevelMetrics } from "../managers/pod-level.js";
 import { AllocationError, isAllocationError } from "../managers/port.js";
 import type { ContainerGrant, ResourceHints, ResourceManager, TopologyHint } from "../managers/port.js";
 import { ascending, union, without, type CpuSet } from "./cpu-set.js";
@@ -27,6 +29,7 @@ export interface StaticCpuManagerDeps extends Pick<ReconcilerDeps, "cri" | "obse
   options: StaticOptions;
   file: CpuStateFile;
   metrics: CpuManagerMetrics;
+  podLevelMetrics: PodLevelMetrics;
   log: Logger;
   /** Gate DisableCPUQuotaWithExclusiveCPUs. */
   noQuotaForExclusive: boolean;
@@ -92,8 +95,9 @@ export class StaticCpuManager implements ResourceManager {
   ): Promise<void> {
     signal.throwIfAborted();
     if (!this.policy.wantsExclusive(pod, container)) return;
-    const { metrics, options } = this.deps;
+    const { metrics, options, podLevelMetrics } = this.deps;
     const before = this.policy.state.shared;
+    const source = this.policy.isWhole(pod) ? "pod" : "node";
     // A container that shares its pod's CPUs has requested none.
     if (this.policy.wanted(pod, container) > 0) metrics.requested();
     try {
@@ -103,10 +107,12 @@ export class StaticCpuManager implements ResourceManager {
     } catch (error) {
       if (!isAllocationError(error)) throw error;
       metrics.failed();
+      podLevelMetrics.failed(source);
       if (options.fullCores) metrics.wholeCores(false);
       throw error;
     }
     if (this.policy.state.shared === before) return;
+    this.countAssigned(pod, source);
     try {
       this.changed();
       await this.saves.written();
@@ -150,6 +156,21 @@ export class StaticCpuManager implements ResourceManager {
   async stop(): Promise<void> {
     await this.reconciler.stop();
     await this.saves.request();
+  }
+
+  /** A pod as a whole is allocated with its first container. */
+  private countAssigned(pod: Pod, source: AllocationSource): void {
+    const { podLevelMetrics } = this.deps;
+    if (source === "node") {
+      podLevelMetrics.allocated(source, 1);
+      podLevelMetrics.assigned("node_exclusive", 1);
+      return;
+    }
+    const containers = containersOf(pod.spec);
+    const exclusive = containers.filter((container) => this.policy.wanted(pod, container) > 0).length;
+    podLevelMetrics.allocated(source, containers.length);
+    podLevelMetrics.assigned("pod_exclusive", exclusive);
+    podLevelMetrics.assigned("pod_shared", containers.length - exclusive);
   }
 
   /** A pool that is all handed out (strict-cpu-reservation) leaves the reserved CPUs to those that share. */

@@ -54,6 +54,11 @@ export class StaticPolicy {
     return this.wholePod(pod) > 0 || this.wanted(pod, container) > 0;
   }
 
+  /** The pod has CPUs as a whole, of which its containers get their parts. */
+  isWhole(pod: Pod): boolean {
+    return this.wholePod(pod) > 0;
+  }
+
   /** Undefined: the container requests none. Idempotent. @throws AllocationError */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): CpuSet | undefined {
     const { uid } = pod.metadata;

@@ -68,6 +68,7 @@ export function createManagers(settings: ManagerSettings, deps: ManagerDeps): Re
   }
   return new JoinedManagers({
     sources,
+    podLevelResourceManagers: settings.podLevelResourceManagers,
     metrics: topologyMetrics(registry),
     clock,
     ...(topologyManagerPolicy !== "none" && {

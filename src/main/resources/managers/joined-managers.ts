@@ -14,6 +14,7 @@ import {
   type ResourceManagers,
   type TopologyHint,
 } from "./port.js";
+import { hasPodLevelResources } from "../pod-requests.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Refusal } from "../../model/refusal.js";
 
@@ -30,6 +31,8 @@ export interface JoinedManagersDeps {
   sources: readonly ManagerSource[];
   /** Absent: policy none. @throws what keeps the kubelet from starting */
   topology?: () => Promise<TopologyPolicy>;
+  /** Gate of that name. */
+  podLevelResourceManagers: boolean;
   metrics: TopologyMetrics;
   clock: Pick<Clock, "monotonic">;
 }
@@ -169,7 +172,7 @@ export class JoinedManagers implements ResourceManagers {
         if (!place.admit) {
           metrics.failed();
           if (topology.aligns) metrics.notAligned(topology.scope);
-          return { reason: "TopologyAffinityError", message: NO_PLACE };
+          return { reason: "TopologyAffinityError", message: this.noPlace(topology, pod) };
         }
         affinity = place.affinity;
       }
@@ -184,6 +187,11 @@ export class JoinedManagers implements ResourceManagers {
     }
     if (topology?.aligns === true && ofPod !== undefined) metrics.aligned(topology.scope);
     return undefined;
+  }
+
+  private noPlace({ scope }: TopologyPolicy, pod: Pod): string {
+    if (!this.deps.podLevelResourceManagers || !hasPodLevelResources(pod)) return NO_PLACE;
+    return `Pod Scope pod with pod-level resources failed admission ${scope === "pod" ? "under pod-scope" : "with a container-level"} topology manager`;
   }
 
   private place(topology: TopologyPolicy, pod: Pod, container?: Container): ReturnType<TopologyPolicy["choose"]> {

@@ -10,14 +10,14 @@ export interface MemoryState {
   policyName: string;
   machineState: MachineMemory;
   entries: MemoryAssignments;
+  /** Memory of pods as a whole; undefined: the file format has no such pods. */
+  pods?: ReadonlyMap<string, readonly MemoryBlock[]> | undefined;
 }
 
 const STRUCT = "MemoryManagerCheckpoint";
-/** As the same state is printed by kubelets that share out memory to whole pods (gate PodLevelResourceManagers). */
-const OF_PODS = "PodEntries:(state.PodMemoryAssignments)map[] ";
 
 export function encodeMemoryState(state: MemoryState): string {
-  const { policyName, machineState, entries } = state;
+  const { policyName, machineState, entries, pods = new Map<string, readonly MemoryBlock[]>() } = state;
   const nodes = [...machineState].map(([id, { numberOfAssignments, memoryMap, cells }]) => [
     id,
     {
@@ -26,17 +26,19 @@ export function encodeMemoryState(state: MemoryState): string {
       cells,
     },
   ]);
-  const pods = [...entries].map(([uid, containers]) => [
+  const list = (blocks: readonly MemoryBlock[]): object[] =>
+    blocks.map((block) => ({ ...block, size: Number(block.size) }));
+  const containers = [...entries].map(([uid, one]) => [
     uid,
-    Object.fromEntries(
-      [...containers].map(([name, blocks]) => [name, blocks.map((block) => ({ ...block, size: Number(block.size) }))]),
-    ),
+    Object.fromEntries([...one].map(([name, blocks]) => [name, list(blocks)])),
   ]);
+  const whole = [...pods].map(([uid, blocks]) => [uid, blocks.length > 0 ? { memoryBlocks: list(blocks) } : {}]);
   return JSON.stringify({
     policyName,
     machineState: Object.fromEntries(nodes) as unknown,
-    ...(entries.size > 0 && { entries: Object.fromEntries(pods) as unknown }),
-    checksum: fnv32(printed(state, STRUCT, "")),
+    ...(entries.size > 0 && { entries: Object.fromEntries(containers) as unknown }),
+    ...(pods.size > 0 && { podEntries: Object.fromEntries(whole) as unknown }),
+    checksum: fnv32(printed(state, STRUCT)),
   });
 }
 
@@ -63,29 +65,32 @@ function numbers({
 export function decodeMemoryState(value: unknown): MemoryState {
   const { policyName, machineState, entries, podEntries, checksum } = recordOf(value, "the state");
   if (typeof policyName !== "string") throw new Error("not a state of the memory manager: it names no policy");
-  if (Object.keys(recordOf(podEntries ?? {}, "podEntries")).length > 0) {
-    throw new Error("it shares out memory to whole pods, which is not known here");
-  }
   const nodes = Object.entries(recordOf(machineState ?? {}, "machineState")).map(
     ([id, node]) => [intOf(Number(id), "a NUMA node's id"), decodeNode(node, `machineState[${id}]`)] as const,
   );
-  const pods = Object.entries(recordOf(entries ?? {}, "entries")).map(([uid, containers]) => {
-    const blocks = Object.entries(recordOf(containers, uid)).map(
-      ([name, list]) =>
-        [name, listOf(list, `${uid}/${name}`).map((block) => decodeBlock(block, `${uid}/${name}`))] as const,
-    );
-    return [uid, new Map(blocks)] as const;
+  const blocksOf = (list: unknown, where: string): MemoryBlock[] =>
+    listOf(list, where).map((block) => decodeBlock(block, where));
+  const containers = Object.entries(recordOf(entries ?? {}, "entries")).map(([uid, one]) => {
+    const named = Object.entries(recordOf(one, uid));
+    return [uid, new Map(named.map(([name, list]) => [name, blocksOf(list ?? [], `${uid}/${name}`)]))] as const;
+  });
+  const pods = Object.entries(recordOf(podEntries ?? {}, "podEntries")).map(([uid, one]) => {
+    const where = `podEntries[${uid}]`;
+    return [uid, blocksOf(recordOf(one, where)["memoryBlocks"] ?? [], where)] as const;
   });
   const state: MemoryState = {
     policyName,
     machineState: new Map(nodes.toSorted(([a], [b]) => a - b)),
-    entries: new Map(pods),
+    entries: new Map(containers),
   };
-  const forms = [printed(state, STRUCT, ""), printed(state, `${STRUCT}V1`, ""), printed(state, STRUCT, OF_PODS)];
+  const withPods: MemoryState = { ...state, pods: new Map(pods) };
+  // Upstream prints another struct with the gate PodLevelResourceManagers than without it.
+  const forms = [printed(withPods, STRUCT)];
+  if (pods.length === 0) forms.push(printed(state, STRUCT), printed(state, `${STRUCT}V1`));
   if (checksum !== undefined && checksum !== 0 && !forms.some((form) => fnv32(form) === checksum)) {
     throw new Error("its checksum does not match its content");
   }
-  return state;
+  return pods.length > 0 ? withPods : state;
 }
 
 function decodeNode(value: unknown, where: string): NodeMemory {
@@ -121,7 +126,7 @@ function bytesOf(value: unknown, where: string): bigint {
 }
 
 /** As Go prints it: maps by ascending keys, pointers as <*>. */
-function printed({ policyName, machineState, entries }: MemoryState, struct: string, more: string): string {
+function printed({ policyName, machineState, entries, pods }: MemoryState, struct: string): string {
   const ints = (list: readonly number[]): string => `([]int)[${list.join(" ")}]`;
   const table = ({ total, systemReserved, allocatable, reserved, free }: MemoryTable): string =>
     `<*>{TotalMemSize:(uint64)${total} SystemReserved:(uint64)${systemReserved} Allocatable:(uint64)${allocatable} ` +
@@ -132,10 +137,14 @@ function printed({ policyName, machineState, entries }: MemoryState, struct: str
   const block = ({ numaAffinity, type, size }: MemoryBlock): string =>
     `{NUMAAffinity:${ints(numaAffinity)} Type:(v1.ResourceName)${type} Size:(uint64)${size}}`;
   const nodes = [...machineState].toSorted(([a], [b]) => a - b).map(([id, one]) => `${id}:${node(one)}`);
-  const pods = map(entries, (containers) => map(containers, (blocks) => `[${blocks.map(block).join(" ")}]`));
+  const list = (blocks: readonly MemoryBlock[]): string => `[${blocks.map(block).join(" ")}]`;
+  const containers = map(entries, (one) => map(one, list));
+  const whole =
+    pods && map(pods, (blocks) => `{MemoryBlocks:([]state.Block)${blocks.length > 0 ? list(blocks) : "<nil>"}}`);
+  const podEntries = whole === undefined ? "" : `PodEntries:(state.PodMemoryAssignments)${whole} `;
   return (
     `(*state.${struct}){PolicyName:(string)${policyName} MachineState:(state.NUMANodeMap)map[${nodes.join(" ")}] ` +
-    `Entries:(state.ContainerMemoryAssignments)${pods} ${more}Checksum:(checksum.Checksum)0}`
+    `Entries:(state.ContainerMemoryAssignments)${containers} ${podEntries}Checksum:(checksum.Checksum)0}`
   );
 }
 

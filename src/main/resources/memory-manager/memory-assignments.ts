@@ -17,6 +17,8 @@ const POLICY = "Static";
 
 export class HeldMemory {
   private readonly held = new Map<string, Map<string, readonly MemoryBlock[]>>();
+  /** Memory of pods as a whole, of which the containers in `held` have their parts. */
+  private readonly pods = new Map<string, readonly MemoryBlock[]>();
   private readonly path: string;
   private readonly file: LatestWrite;
 
@@ -26,12 +28,15 @@ export class HeldMemory {
     private readonly empty: MachineMemory,
     private readonly clock: Clock,
     private readonly log: Logger,
+    /** Gate PodLevelResourceManagers: the file can hold memory of pods as a whole. */
+    private readonly withPods: boolean,
   ) {
     this.path = join(rootDir, MEMORY_STATE_FILE);
     this.file = new LatestWrite({
       write: () => {
-        const state = { policyName: POLICY, machineState: this.machine(), entries: this.held };
-        return atomicWrite(this.path, encodeMemoryState(state));
+        const { held: entries, pods, withPods } = this;
+        const state = { policyName: POLICY, machineState: this.machine(), entries };
+        return atomicWrite(this.path, encodeMemoryState({ ...state, ...(withPods && { pods }) }));
       },
       failed: (error) =>
         log.error(
@@ -50,11 +55,20 @@ export class HeldMemory {
     await removeLeftovers(this.path);
     const state = await readState(this.path, decodeMemoryState, { clock: this.clock, log: this.log });
     if (state !== undefined) refuseOthers(state, POLICY, this.path);
-    for (const [uid, containers] of state?.entries ?? []) if (uids.has(uid)) this.held.set(uid, new Map(containers));
-    const problem = misfit(this.empty, this.held);
+    // Without the gate no pod has memory as a whole any more, nor have its containers.
+    const entries = [...(state?.entries ?? [])].filter(([uid]) => this.withPods || state?.pods?.has(uid) !== true);
+    const take = (wanted: (uid: string) => boolean): void => {
+      for (const [uid, containers] of entries.filter(([uid]) => wanted(uid))) {
+        this.held.set(uid, new Map(containers));
+        const whole = state?.pods?.get(uid);
+        if (whole !== undefined) this.pods.set(uid, whole);
+      }
+    };
+    take((uid) => uids.has(uid));
+    const problem = misfit(this.empty, this.taken());
     if (problem !== undefined)
       throw new MemoryStateError(this.path, `the expected machine state is different from the real one: ${problem}`);
-    for (const [uid, containers] of state?.entries ?? []) if (!uids.has(uid)) this.held.set(uid, new Map(containers));
+    take((uid) => !uids.has(uid));
     await this.file.request();
     const aside = await lastSetAside(this.path);
     return aside === undefined ? undefined : { path: this.path, aside };
@@ -69,16 +83,29 @@ export class HeldMemory {
   }
 
   machine(): MachineMemory {
-    return occupied(this.empty, this.held);
+    return occupied(this.empty, this.taken());
+  }
+
+  /** Memory of the pod as a whole. */
+  ofPod(podUid: string): readonly MemoryBlock[] | undefined {
+    return this.pods.get(podUid);
   }
 
   blocks(podUid: string, container: string): readonly MemoryBlock[] | undefined {
     return this.held.get(podUid)?.get(container);
   }
 
-  /** Resolves when the state is on disk. If the write fails, rejects, and the pod keeps its earlier memory. */
-  async hold(podUid: string, containers: ReadonlyMap<string, readonly MemoryBlock[]>): Promise<void> {
+  /**
+   * Resolves when the state is on disk. If the write fails, rejects, and the pod keeps its earlier memory.
+   * @param whole the memory of the pod as a whole, of which the containers' is a part
+   */
+  async hold(
+    podUid: string,
+    containers: ReadonlyMap<string, readonly MemoryBlock[]>,
+    whole?: readonly MemoryBlock[],
+  ): Promise<void> {
     const before = this.held.get(podUid);
+    if (whole !== undefined) this.pods.set(podUid, whole);
     const now = new Map([...(before ?? []), ...containers]);
     this.held.set(podUid, now);
     try {
@@ -86,6 +113,7 @@ export class HeldMemory {
     } catch (error) {
       // Unless the pod was released meanwhile.
       if (this.held.get(podUid) === now) {
+        if (whole !== undefined) this.pods.delete(podUid);
         if (before === undefined) this.held.delete(podUid);
         else this.held.set(podUid, before);
       }
@@ -94,11 +122,23 @@ export class HeldMemory {
   }
 
   release(podUid: string): void {
+    this.pods.delete(podUid);
     if (this.held.delete(podUid)) void this.file.request();
   }
 
   async flush(): Promise<void> {
     await this.file.settled();
+  }
+
+  /** What is taken from the machine: that of a pod as a whole, or else that of its containers. */
+  private taken(): MemoryAssignments {
+    if (this.pods.size === 0) return this.held;
+    return new Map(
+      [...this.held].map(([uid, containers]) => {
+        const whole = this.pods.get(uid);
+        return [uid, whole === undefined ? containers : new Map([["", whole]])] as const;
+      }),
+    );
   }
 }
 

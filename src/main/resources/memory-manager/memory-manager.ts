@@ -1,6 +1,6 @@
 // Memory manager, policy Static: the memory of Guaranteed pods' containers is set aside on NUMA nodes, and they run on those
-// nodes' memory only. Others use any node. Pods with pod-level resources are left out, as upstream does without the gate
-// PodLevelResourceManagers.
+// nodes' memory only. Others use any node. Pods with pod-level resources are left out without the gate
+// PodLevelResourceManagers; with it, their Guaranteed containers get memory, or the pod gets it as a whole (scope pod).
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
@@ -16,6 +16,13 @@ import {
   type ResourceManager,
   type TopologyHint,
 } from "../managers/port.js";
+import {
+  isGuaranteedByItself,
+  podLevelMode,
+  type PodLevelMetrics,
+  type PodLevelMode,
+  type PodLevelSettings,
+} from "../managers/pod-level.js";
 import { UnknownHolders } from "../managers/unknown-holders.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
@@ -23,10 +30,11 @@ import type { MachineTopology } from "../topology/machine-topology.js";
 import { emptyMemory, sameNodes, type MachineMemory, type MemoryBlock } from "./machine-memory.js";
 import { HeldMemory } from "./memory-assignments.js";
 import { choosePlace, memoryHints, reuse, type MemoryRequests, type Reusable } from "./place-memory.js";
+import { blocksOf, divideMemory, podMemoryProblem, type MemoryWanted } from "./pod-memory.js";
 import { reservedMemory, type ReservationSettings } from "./reserved-memory.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
-export interface MemoryManagerSettings extends ReservationSettings {
+export interface MemoryManagerSettings extends ReservationSettings, PodLevelSettings {
   rootDir: string;
 }
 
@@ -34,6 +42,7 @@ export interface MemoryManagerDeps {
   /** UIDs of pods of which a sandbox or container runs. */
   runningPods: () => Iterable<string>;
   metrics: MemoryManagerMetrics;
+  podLevelMetrics: PodLevelMetrics;
   clock: Clock;
   log: Logger;
 }
@@ -44,6 +53,7 @@ export class MemoryManager implements ResourceManager {
   private readonly held: HeldMemory;
   private pods: () => Iterable<Pod> = () => [];
   private swept = false;
+  private readonly podLevel: PodLevelMode;
   /** Set when a state of this node was damaged. */
   private unknown: UnknownHolders | undefined;
 
@@ -54,7 +64,9 @@ export class MemoryManager implements ResourceManager {
     private readonly deps: MemoryManagerDeps,
   ) {
     this.empty = emptyMemory(machine, reservedMemory(settings, machine));
-    this.held = new HeldMemory(settings.rootDir, this.empty, deps.clock, deps.log);
+    this.podLevel = podLevelMode(settings);
+    const withPods = this.podLevel !== "shared";
+    this.held = new HeldMemory(settings.rootDir, this.empty, deps.clock, deps.log, withPods);
   }
 
   /** Rejects with MemoryStateError when pods hold memory that the machine no longer has. */
@@ -69,15 +81,16 @@ export class MemoryManager implements ResourceManager {
 
   hints(pod: Pod, container: Container): ResourceHints {
     this.sweep(pod);
-    if (!isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
+    if (!this.isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
     const had = this.held.blocks(pod.metadata.uid, container.name);
     if (had !== undefined) return sameAgain(had);
-    return this.places(requestsOf(Object.entries(container.resources?.requests ?? {})), this.reusable(pod, container));
+    return this.places(wantedBy(pod, container), this.reusable(pod, container));
   }
 
   podHints(pod: Pod): ResourceHints {
     this.sweep(pod);
-    if (!isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
+    if (!this.isServed(pod) || this.runsUnknown(pod)) return NO_HINTS;
+    if (this.isWhole(pod)) return this.wholeHints(pod);
     for (const { name } of containersOf(pod.spec)) {
       const had = this.held.blocks(pod.metadata.uid, name);
       if (had !== undefined) return sameAgain(had);
@@ -88,39 +101,74 @@ export class MemoryManager implements ResourceManager {
 
   async allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined): Promise<void> {
     this.sweep(pod);
-    if (!isServed(pod)) return;
+    if (!this.isServed(pod)) return;
     const { metrics } = this.deps;
-    metrics.requested();
     const { uid } = pod.metadata;
+    const whole = this.isWhole(pod);
+    if (!whole) metrics.requested();
     if (this.held.blocks(uid, container.name) !== undefined || this.runsUnknown(pod)) return;
-    const problem = this.unknown?.problem("memory", uid, (other) => this.isUnknown(other));
-    if (problem !== undefined) {
-      metrics.failed();
-      throw new AllocationError(UNEXPECTED, problem);
-    }
-    const requests = requestsOf(Object.entries(container.resources?.requests ?? {}));
-    let nodes: readonly number[];
     try {
-      nodes = choosePlace(this.held.machine(), requests, affinity, this.reusable(pod, container));
+      const problem = this.unknown?.problem("memory", uid, (other) => this.isUnknown(other));
+      if (problem !== undefined) throw new AllocationError(UNEXPECTED, problem);
+      if (whole) await this.allocateWhole(pod, affinity);
+      else await this.allocateOne(pod, container, affinity);
     } catch (error) {
       metrics.failed();
+      this.deps.podLevelMetrics.failed(whole ? "pod" : "node");
       throw error;
     }
+  }
+
+  private async allocateOne(pod: Pod, container: Container, affinity: TopologyHint | undefined): Promise<void> {
+    const { podLevelMetrics } = this.deps;
+    const requests = wantedBy(pod, container);
+    // A container that has no memory of its own in a pod with pod-level resources lies anywhere.
+    const reusable = this.reusable(pod, container);
+    const nodes = requests.size === 0 ? [] : choosePlace(this.held.machine(), requests, affinity, reusable);
     const blocks = [...requests].map(([type, size]): MemoryBlock => ({ numaAffinity: nodes, type, size }));
     const before = this.endedBefore(pod, container);
     const shrunk = reuse([...before.values()], blocks);
     const names = [...before.keys()];
     const changed = shrunk.map((rest, index) => [names[index] ?? "", rest] as const);
+    await this.hold(pod, new Map([...changed, [container.name, blocks]]));
+    podLevelMetrics.allocated("node", blocks.length);
+    podLevelMetrics.assigned("node_exclusive", 1);
+  }
+
+  /** All containers of the pod, with its first one. */
+  private async allocateWhole(pod: Pod, affinity: TopologyHint | undefined): Promise<void> {
+    const { metrics, podLevelMetrics } = this.deps;
+    const total = wantedAtPodLevel(pod);
+    const wanted: MemoryWanted = (container) => wantedBy(pod, container);
+    metrics.requested();
+    const problem = podMemoryProblem(pod, total, wanted);
+    if (problem !== undefined) throw new AllocationError("EmptyPodSharedPoolError", problem);
+    const nodes = choosePlace(this.held.machine(), total, affinity, () => 0n);
+    const { blocks, exclusive } = divideMemory(pod, total, nodes, wanted);
+    // As upstream counts them: init containers, and others with memory of their own.
+    const inits = pod.spec.initContainers ?? [];
+    const apps = pod.spec.containers.filter((container) => wanted(container).size > 0);
+    for (let left = inits.length + apps.length; left > 0; left--) metrics.requested();
+    await this.hold(pod, blocks, blocksOf(total, nodes));
+    podLevelMetrics.allocated("pod", blocks.size);
+    podLevelMetrics.assigned("pod_exclusive", exclusive);
+    podLevelMetrics.assigned("pod_shared", blocks.size - exclusive);
+  }
+
+  private async hold(
+    { metadata: { uid } }: Pod,
+    containers: ReadonlyMap<string, readonly MemoryBlock[]>,
+    whole?: readonly MemoryBlock[],
+  ): Promise<void> {
     try {
-      await this.held.hold(uid, new Map([...changed, [container.name, blocks]]));
+      await this.held.hold(uid, containers, whole);
     } catch (error) {
-      metrics.failed();
       throw new AllocationError(UNEXPECTED, errorText(error), { cause: error });
     }
   }
 
   ensure(pod: Pod, { name }: Container): Promise<void> {
-    if (this.unknown === undefined || !isServed(pod)) return Promise.resolve();
+    if (this.unknown === undefined || !this.isServed(pod)) return Promise.resolve();
     const isOfPod = containersOf(pod.spec).some((container) => container.name === name);
     if (!isOfPod || this.held.blocks(pod.metadata.uid, name) !== undefined) return Promise.resolve();
     return Promise.reject(new AllocationError(UNEXPECTED, this.unknown.ownProblem("memory", name)));
@@ -168,13 +216,30 @@ export class MemoryManager implements ResourceManager {
   /** The pod requested memory, and no entry has its nodes. */
   private isUnknown(pod: Pod): boolean {
     const { uid } = pod.metadata;
-    return isServed(pod) && containersOf(pod.spec).some(({ name }) => this.held.blocks(uid, name) === undefined);
+    return this.isServed(pod) && containersOf(pod.spec).some(({ name }) => this.held.blocks(uid, name) === undefined);
   }
 
   /** It keeps the memory that it has, wherever that is. */
   private runsUnknown(pod: Pod): boolean {
     if (this.unknown === undefined || !this.isUnknown(pod)) return false;
     return [...this.deps.runningPods()].includes(pod.metadata.uid);
+  }
+
+  private isServed(pod: Pod): boolean {
+    return qosClass(pod) === "Guaranteed" && (this.podLevel !== "shared" || !hasPodLevelResources(pod));
+  }
+
+  private isWhole(pod: Pod): boolean {
+    return this.podLevel === "whole" && hasPodLevelResources(pod);
+  }
+
+  private wholeHints(pod: Pod): ResourceHints {
+    const had = this.held.ofPod(pod.metadata.uid);
+    if (had !== undefined) return sameAgain(had);
+    const total = wantedAtPodLevel(pod);
+    const problem = podMemoryProblem(pod, total, (container) => wantedBy(pod, container));
+    // No place at all: the topology manager rejects the pod, except with the policy best-effort.
+    return problem === undefined ? this.places(total, () => 0n) : new Map([...total.keys()].map((name) => [name, []]));
   }
 
   private places(requests: MemoryRequests, reusable: Reusable): ResourceHints {
@@ -207,8 +272,14 @@ export class MemoryManager implements ResourceManager {
 const UNEXPECTED = "UnexpectedAdmissionError";
 const NO_HINTS: ResourceHints = new Map();
 
-function isServed(pod: Pod): boolean {
-  return qosClass(pod) === "Guaranteed" && !hasPodLevelResources(pod);
+/** The memory that is the container's own; empty in a pod with pod-level resources: it shares. */
+function wantedBy(pod: Pod, container: Container): MemoryRequests {
+  if (hasPodLevelResources(pod) && !isGuaranteedByItself(container)) return new Map();
+  return requestsOf(Object.entries(container.resources?.requests ?? {}));
+}
+
+function wantedAtPodLevel({ spec: { resources: { requests, limits } = {} } }: Pod): MemoryRequests {
+  return new Map([...requestsOf(Object.entries(requests ?? limits ?? {}))].filter(([, size]) => size > 0n));
 }
 
 /** Memory and huge pages, in bytes. */

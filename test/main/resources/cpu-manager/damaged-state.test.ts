@@ -83,6 +83,7 @@ for (const failure of DISK_FAILURES) {
     await using disk = await FailingDisk.on(rootDir);
     const manager = await start();
     const joined = new JoinedManagers({
+      podLevelResourceManagers: false,
       sources: [{ kind: "cpu", make: () => Promise.resolve(manager) }],
       metrics: topologyMetrics(registry),
       clock,

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
 import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
+import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
 import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
@@ -232,4 +233,50 @@ test("metrics", async (t) => {
     'kubelet_container_aligned_compute_resources_count {"scope":"container","boundary":"physical_cpu"} 1',
     'kubelet_container_aligned_compute_resources_failure_count {"scope":"container","boundary":"physical_cpu"} 1',
   ]);
+});
+
+describe("metrics with the gate PodLevelResourceManagers", () => {
+  const gate = { podLevelResourceManagers: true, topologyManagerPolicy: "best-effort" } as const;
+  const two = { cpu: 2, memory: "1Gi" };
+  const resources = { requests: two, limits: two };
+  const rows: [what: string, scope: "pod" | "container", subject: Pod, series: string[]][] = [
+    [
+      "a pod as a whole",
+      "pod",
+      pod([fixed("own", 1), container("rest")], { resources }, "w"),
+      [
+        "allocations_total cpu,pod 2",
+        "container_assignments cpu,pod_exclusive 1",
+        "container_assignments cpu,pod_shared 1",
+      ],
+    ],
+    [
+      "a pod without CPUs for those that share",
+      "pod",
+      pod([fixed("own", 2), container("rest")], { resources }, "f"),
+      ["allocation_errors_total cpu,pod 1"],
+    ],
+    [
+      "a container of such a pod",
+      "container",
+      pod([fixed("own", 1), container("rest")], { resources }, "c"),
+      ["allocations_total cpu,node 1", "container_assignments cpu,node_exclusive 1"],
+    ],
+    ["more than there is", "container", guaranteed("m", 9), ["allocation_errors_total cpu,node 1"]],
+  ];
+  for (const [what, topologyManagerScope, subject, series] of rows) {
+    test(what, async (t) => {
+      const { registry, start } = await cpuManagerKit(t, MACHINE, { ...gate, topologyManagerScope });
+      await allocateAll(await start(), subject).catch((error: unknown) => assert.ok(isAllocationError(error)));
+      const { families } = await registry.exportSnapshot();
+      const shown = families
+        .filter(({ name }) => name.startsWith("resource_manager_"))
+        .flatMap(({ name, samples }) =>
+          samples.map(
+            ({ labels, value }) => `${name.replace("resource_manager_", "")} ${Object.values(labels).join()} ${value}`,
+          ),
+        );
+      assert.deepEqual(shown.sort(), series);
+    });
+  }
 });

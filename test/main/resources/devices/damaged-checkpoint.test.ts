@@ -170,6 +170,7 @@ for (const failure of DISK_FAILURES) {
     await using disk = await FailingDisk.on(first.directory);
     await first.plug(GPU, new FakePlugin(FOUR));
     const joined = new JoinedManagers({
+      podLevelResourceManagers: false,
       sources: [{ kind: "devices", make: () => Promise.resolve(first.manager) }],
       metrics: topologyMetrics(new ThreadRegistry("main")),
       clock: first.clock,

@@ -10,6 +10,7 @@ import { AllocationError, type ResourceManager } from "../../../../src/main/reso
 import type { TopologyPolicy } from "../../../../src/main/resources/topology/create-policy.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
+import type { Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
@@ -42,9 +43,10 @@ function made(kind: string, calls: string[], fails: Record<string, Error> = {}):
   };
 }
 
-function join(sources: readonly ManagerSource[], topology?: TopologyPolicy) {
+function join(sources: readonly ManagerSource[], topology?: TopologyPolicy, podLevelResourceManagers = false) {
   const registry = new ThreadRegistry("main");
   const managers = new JoinedManagers({
+    podLevelResourceManagers,
     sources,
     metrics: topologyMetrics(registry),
     clock: new SteppedClock(),
@@ -211,6 +213,28 @@ for (const scope of ["container", "pod"] as const) {
     assert.equal(await counted("kubelet_container_aligned_compute_resources_failure_count"), 1);
   });
 }
+
+test("the rejection of a pod with pod-level resources names the scope, with the gate PodLevelResourceManagers", async () => {
+  const list = { cpu: "1", memory: "1Gi" };
+  const whole = pod({ ...web.spec, resources: { requests: list, limits: list } });
+  const rows: [scope: "pod" | "container", gate: boolean, subject: Pod, message: string][] = [
+    ["pod", true, whole, "Pod Scope pod with pod-level resources failed admission under pod-scope topology manager"],
+    [
+      "container",
+      true,
+      whole,
+      "Pod Scope pod with pod-level resources failed admission with a container-level topology manager",
+    ],
+    ["pod", false, whole, "Resources cannot be allocated with Topology locality"],
+    ["pod", true, web, "Resources cannot be allocated with Topology locality"],
+  ];
+  for (const [scope, gate, subject, message] of rows) {
+    const policy: TopologyPolicy = { scope, aligns: true, choose: () => ({ admit: false, affinity: undefined }) };
+    const { managers } = join([source(made("cpu", []))], policy, gate);
+    await managers.start(() => []);
+    assert.deepEqual(await managers.admit(subject, never), { reason: "TopologyAffinityError", message });
+  }
+});
 
 const mount = (containerPath: string) => ({
   ...{ containerPath, hostPath: "/x", readonly: true, selinuxRelabel: false, propagation: 0, uidMappings: [] },

@@ -50,8 +50,18 @@ for (const [what, state] of Object.entries({ plain, full, empty })) {
 test("a state of a kubelet that can share out memory to whole pods, and did not", () => {
   const { entries } = decodeMemoryState({ ...plain, checksum: 1414536960 });
   assert.equal(entries.get("pod")?.get("container1")?.[0]?.size, 512n);
-  const shared = { ...plain, podEntries: { pod: { memoryBlocks: [block] } }, checksum: 1278640530 };
-  assert.throws(() => decodeMemoryState(shared), /whole pods/);
+});
+
+test("a state with memory of pods as a whole, with upstream's checksum", () => {
+  const state = { ...plain, podEntries: { pod: { memoryBlocks: [block] } }, checksum: 1278640530 };
+  const read = decodeMemoryState(state);
+  assert.deepEqual(
+    read.pods?.get("pod")?.map(({ size }) => size),
+    [512n],
+  );
+  assert.deepEqual(JSON.parse(encodeMemoryState(read)), state);
+  assert.throws(() => decodeMemoryState({ ...state, podEntries: { pod: { memoryBlocks: [] } } }), /checksum/);
+  assert.throws(() => decodeMemoryState({ ...state, podEntries: { pod: 1 } }), /not an object/);
 });
 
 const garbage: [string, unknown, RegExp][] = [

@@ -4,6 +4,7 @@ import { MemoryManager } from "../../../../src/main/resources/memory-manager/mem
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { podLevelMetrics, type PodLevelSettings } from "../../../../src/main/resources/managers/pod-level.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
@@ -26,12 +27,20 @@ export async function manager(
   rootDir?: string,
   known: readonly Pod[] = [],
   running = new Set<string>(),
+  podLevel: Partial<PodLevelSettings> = {},
 ) {
   const root = rootDir ?? (await temporaryFolder(t));
   const kept = keptLog();
   const registry = new ThreadRegistry("main");
+  const settings: PodLevelSettings = {
+    podLevelResourceManagers: false,
+    topologyManagerPolicy: "none",
+    topologyManagerScope: "container",
+    ...podLevel,
+  };
   const made = new MemoryManager(
     {
+      ...settings,
       rootDir: root,
       reservedMemory: shapes.map(({ id }) => ({ numaNode: id, limits: { memory: "1Gi" } })),
       kubeReserved: { memory: `${shapes.length}Gi` },
@@ -41,9 +50,25 @@ export async function manager(
       memoryBytes: BigInt(4 * shapes.length) << 30n,
     },
     machine(shapes),
-    { runningPods: () => running, metrics: memoryManagerMetrics(registry), clock: new SteppedClock(), log: kept.log },
+    {
+      runningPods: () => running,
+      metrics: memoryManagerMetrics(registry),
+      podLevelMetrics: podLevelMetrics(registry, "memory", settings),
+      clock: new SteppedClock(),
+      log: kept.log,
+    },
   );
   await made.start(() => known);
+  /** Series of resource_manager_*, as "name{labels} value". */
+  const podLevelSeries = async (): Promise<string[]> => {
+    const { families } = await registry.exportSnapshot();
+    return families
+      .filter(({ name }) => name.startsWith("resource_manager_"))
+      .flatMap(({ name, samples }) =>
+        samples.map(({ labels, value }) => `${name} ${Object.values(labels).join()} ${value}`),
+      )
+      .sort();
+  };
   const counted = async (): Promise<number[]> => {
     const { families } = await registry.exportSnapshot();
     return families.map(({ samples }) => samples[0]?.value ?? 0);
@@ -58,7 +83,7 @@ export async function manager(
   const start = async (one: Pod): Promise<void> => {
     for (const each of one.spec.containers) await made.ensure(one, each);
   };
-  return { made, root, kept, counted, admit, start };
+  return { made, root, kept, counted, podLevelSeries, admit, start };
 }
 
 export function guaranteed(name: string, memory: string, more: Record<string, string> = {}): Pod {
