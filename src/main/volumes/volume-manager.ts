@@ -122,7 +122,8 @@ export class PluginVolumeManager implements VolumeManager {
     const { uid } = pod.metadata;
     const known = this.refreshed.has(uid);
     if (!this.follow(pod) || !known) return;
-    this.refresher.soon(uid);
+    // As upstream, a deletion is no reason to bring the volumes up to date: each would cost a request for a token.
+    if (pod.metadata.deletionTimestamp === undefined) this.refresher.soon(uid);
   }
 
   refreshPod(uid: string): void {
