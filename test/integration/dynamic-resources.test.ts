@@ -45,6 +45,25 @@ describe("dynamic resources", () => {
     await settled("its end", () => still(cluster.fixture, ["b"]));
   });
 
+  test("a claim that is reserved for a PodGroup is prepared once for its pods, and unprepared with the last", async () => {
+    driver.calls.length = 0;
+    dra.groupClaim("of-group", "workers");
+    dra.putInGroup("g1", "of-group", "workers");
+    dra.putInGroup("g2", "of-group", "workers");
+    dra.putInGroup("alien", "of-group", "others");
+    await settled("the pods", () => unready(cluster.fixture, ["g1", "g2"]));
+    assert.deepEqual([dra.devices("g1"), dra.devices("g2")], Array(2).fill([driver.cdiDevice("of-group")]));
+    await settled("the event", () =>
+      dra.eventOf("alien", "FailedPrepareDynamicResources", /not allowed to use ResourceClaim of-group/),
+    );
+    for (const name of ["alien", "g1", "g2"]) {
+      assert.deepEqual(driver.calls, ["prepare of-group"]);
+      await cluster.api.delete("pods", "default", name, { gracePeriodSeconds: 1 });
+      await settled("its end", () => still(cluster.fixture, [name]));
+    }
+    assert.deepEqual(driver.calls, ["prepare of-group", "unprepare of-group"]);
+  });
+
   test("the health that a driver reports is in the container's status, and its devices in the pod resources service", async () => {
     driver.health.set("watched", { healthy: true });
     driver.reportHealth();

@@ -6,7 +6,7 @@ export type Time = string;
 export type Quantity = string | number;
 export type IntOrString = number | string;
 
-interface OwnerReference {
+export interface OwnerReference {
   apiVersion: string;
   kind: string;
   name: string;

@@ -60,6 +60,8 @@ export interface PodSpec {
   affinity?: unknown;
   topologySpreadConstraints?: unknown[];
   schedulingGates?: { name: string }[];
+  /** The runtime scheduling group that the pod belongs to. */
+  schedulingGroup?: { podGroupName?: string };
   resourceClaims?: { name?: string; resourceClaimName?: string; resourceClaimTemplateName?: string }[];
 }
 

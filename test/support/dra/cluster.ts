@@ -11,6 +11,7 @@ import { allocatedClaim } from "./claim.js";
 import { TestDraDriver } from "./driver.js";
 
 const DRIVER = "gpu.example.com";
+const GATES = { GenericWorkload: true, DRAWorkloadResourceClaims: true };
 
 export class DraCluster {
   private constructor(
@@ -24,7 +25,9 @@ export class DraCluster {
   static async start(): Promise<DraCluster> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-dra-"));
     const fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()] });
-    const cluster = await startFaultyCluster({ node: { config: { containerRuntimeEndpoint: fake.endpoint } } });
+    const cluster = await startFaultyCluster({
+      node: { config: { containerRuntimeEndpoint: fake.endpoint, featureGates: GATES } },
+    });
     const driver = await TestDraDriver.start({ name: DRIVER, rootDir: cluster.node.kubelet.rootDir });
     await settled("the driver to be registered", () =>
       driver.statuses.some(({ pluginRegistered }) => pluginRegistered) ? "" : JSON.stringify(driver.statuses),
@@ -47,6 +50,21 @@ export class DraCluster {
   claim(name: string, user: string): void {
     const { fixture } = this.cluster;
     fixture.store.put("resourceclaims", allocatedClaim(fixture, { name, user, driver: DRIVER }));
+  }
+
+  /** A pod of a PodGroup with one container that uses the claim. */
+  putInGroup(name: string, claim: string, podGroupName: string): void {
+    const { spec, ...rest } = claiming(claim) as { spec: Fields };
+    const pod = { ...rest, spec: { ...spec, schedulingGroup: { podGroupName } }, metadata: { name } };
+    this.cluster.fixture.store.put("pods", pod);
+  }
+
+  /** Reserved for a PodGroup, and for no pod. */
+  groupClaim(name: string, podGroupName: string): void {
+    const { fixture } = this.cluster;
+    const claim = allocatedClaim(fixture, { name, user: "", driver: DRIVER });
+    const reservedFor = [{ apiGroup: "scheduling.k8s.io", resource: "podgroups", name: podGroupName, uid: "group" }];
+    fixture.store.put("resourceclaims", { ...claim, status: { ...claim.status, reservedFor } });
   }
 
   /** A ResourceSlice of the driver on this node. */

@@ -46,6 +46,7 @@ interface DraGates {
   resourceHealthStatus: boolean;
   resourceHealthStatusMessage: boolean;
   draExtendedResource: boolean;
+  draWorkloadResourceClaims: boolean;
 }
 
 export interface RunningDra {
@@ -85,6 +86,7 @@ export function startDra(deps: DraDeps): RunningDra {
     readClaim: (namespace, name, signal) => client.get(RESOURCE_CLAIMS, { namespace, name }, { signal }),
     apiStatus: (uid) => deps.apiStatus(uid),
     extendedResources: gates.draExtendedResource,
+    podGroups: gates.draWorkloadResourceClaims,
     observe: metrics,
     clock,
   });

@@ -25,7 +25,6 @@ const GATES_OF: Readonly<Record<string, readonly GateName[]>> = {
     "DeclarativeValidationBeta",
     "DeclarativeValidationTakeover",
     "DetectCacheInconsistency",
-    "GenericWorkload",
     "KMSv1",
     "ListFromCacheSnapshot",
     "ManifestBasedAdmissionControlConfig",

@@ -30,6 +30,7 @@ export function runtimeSettings(read: ConfigReader, onDocker = false) {
     resourceHealthStatus: read.gate("ResourceHealthStatus"),
     resourceHealthStatusMessage: read.gate("ResourceHealthStatusMessage"),
     draExtendedResource: read.gate("DRAExtendedResource"),
+    draWorkloadResourceClaims: read.gate("DRAWorkloadResourceClaims"),
     podResourcesListUseActivePods: read.gate("KubeletPodResourcesListUseActivePods"),
     podsApi: read.gate("PodsAPI"),
     restartGates: {

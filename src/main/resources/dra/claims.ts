@@ -36,6 +36,8 @@ export interface ClaimsOptions {
   apiStatus(podUid: string): PodStatus | undefined;
   /** Gate DRAExtendedResource: the claim that the scheduler made for extended resources of the pod counts. */
   extendedResources: boolean;
+  /** Gate DRAWorkloadResourceClaims: claims of the pod's PodGroup count. */
+  podGroups: boolean;
   observe: ClaimsObserver;
   clock: Pick<Clock, "monotonic">;
 }
@@ -132,7 +134,7 @@ export class Claims {
     const usable: ResourceClaim[] = [];
     for (const podClaim of claims) {
       const claim = await options.readClaim(namespace, podClaim.claim, signal);
-      requireUsable(pod, podClaim, claim);
+      requireUsable(pod, podClaim, claim, options.podGroups);
       for (const name of driversOf(claim)) options.driver(name);
       usable.push(claim);
     }

@@ -1,5 +1,6 @@
 // Which ResourceClaims a pod uses, and whether it may: by its spec, by what controller and scheduler wrote into its status, and by
 // the claim itself. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+import type { OwnerReference } from "../../../shared/api/meta.js";
 import type { ResourceClaim } from "../../../shared/api/objects.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
@@ -47,20 +48,48 @@ export function madeFor(status: Partial<ClaimStatuses>, name: string): string | 
   return status.resourceClaimStatuses?.find((one) => one.name === name)?.resourceClaimName;
 }
 
-/** @throws ClaimRefusedError when the pod may not use the claim, or it is not allocated */
-export function requireUsable(pod: Pod, { claim: name, owned }: PodClaim, claim: ResourceClaim): void {
+/**
+ * @param podGroups gate DRAWorkloadResourceClaims: a claim may belong to, and be reserved for, the PodGroup of the pod
+ * @throws ClaimRefusedError when the pod may not use the claim, or it is not allocated
+ */
+export function requireUsable(
+  pod: Pod,
+  { claim: name, owned }: PodClaim,
+  claim: ResourceClaim,
+  podGroups: boolean,
+): void {
   const { uid, name: podName } = pod.metadata;
+  // A pod does not know the UID of its group.
+  const group = podGroups ? pod.spec.schedulingGroup?.podGroupName : undefined;
   const controller = claim.metadata.ownerReferences?.find((owner) => owner.controller === true);
-  if (owned && controller?.uid !== uid) {
-    throw new ClaimRefusedError(`ResourceClaim ${name} was not created for pod ${podName}: the pod is not its owner`);
+  if (owned && controller?.uid !== uid && !isPodGroup(controller, group)) {
+    const whose =
+      group === undefined ? "the pod is not its owner" : `neither the pod nor PodGroup ${group} is its owner`;
+    throw new ClaimRefusedError(`ResourceClaim ${name} was not created for pod ${podName}: ${whose}`);
   }
-  const reserved = claim.status?.reservedFor?.some((user) => user.resource === "pods" && user.uid === uid) ?? false;
-  if (!reserved) {
+  const reserved = claim.status?.reservedFor?.some(
+    (user) =>
+      (user.resource === "pods" && user.uid === uid) ||
+      (group !== undefined && user.apiGroup === SCHEDULING && user.resource === "podgroups" && user.name === group),
+  );
+  if (reserved !== true) {
     throw new ClaimRefusedError(
       `pod ${podName} (${uid}) is not allowed to use ResourceClaim ${name} (${claim.metadata.uid ?? ""}): it is not in status.reservedFor`,
     );
   }
   if (claim.status?.allocation === undefined) throw new ClaimRefusedError(`ResourceClaim ${name}: not allocated`);
+}
+
+const SCHEDULING = "scheduling.k8s.io";
+
+/** Of any version of the API. */
+function isPodGroup(owner: OwnerReference | undefined, name: string | undefined): boolean {
+  return (
+    owner !== undefined &&
+    owner.kind === "PodGroup" &&
+    owner.name === name &&
+    owner.apiVersion.startsWith(`${SCHEDULING}/`)
+  );
 }
 
 /** Drivers of the claim's allocation, each once. */

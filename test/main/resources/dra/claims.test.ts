@@ -24,6 +24,8 @@ class World {
   registered = true;
   /** Gate DRAExtendedResource. */
   extendedResources = true;
+  /** Gate DRAWorkloadResourceClaims. */
+  podGroups = false;
   /** By claim: what the driver replies. */
   reply: (claim: ClaimRef) => Reply | undefined = ({ name }) => ({
     error: "",
@@ -70,6 +72,7 @@ class World {
           : Promise.resolve(claim);
       },
       extendedResources: this.extendedResources,
+      podGroups: this.podGroups,
       apiStatus: (uid) => this.statuses.get(uid) as PodStatus | undefined,
       observe: { operation: (name, _seconds, failed) => this.operations.push(`${name} ${failed ? "failed" : "ok"}`) },
       clock: systemClock,
@@ -305,4 +308,61 @@ describe("claims of pods", () => {
     const { claims: without } = await world.start();
     assert.deepEqual([devicesOf(without, plain), without.listed(plain, app)], [[], []]);
   });
+});
+
+describe("the claim of a PodGroup", () => {
+  const ofGroup = { apiGroup: "scheduling.k8s.io", resource: "podgroups", name: "workers", uid: "group" };
+  const owner = {
+    apiVersion: "scheduling.k8s.io/v1alpha2",
+    kind: "PodGroup",
+    name: "workers",
+    uid: "group",
+    controller: true,
+  };
+  const reserved = "it is not in status.reservedFor";
+  const neither = "neither the pod nor PodGroup workers is its owner";
+  interface Row {
+    gate?: boolean;
+    group?: string;
+    user?: Partial<typeof ofGroup>;
+    owner?: Partial<typeof owner>;
+    problem?: string;
+  }
+  const rows: Record<string, Row> = {
+    "is used by a pod of the group": {},
+    "is refused without the gate": { gate: false, problem: "the pod is not its owner" },
+    "is refused to a pod of no group": { group: "", problem: "the pod is not its owner" },
+    "is refused to a pod of another group": {
+      group: "others",
+      problem: "neither the pod nor PodGroup others is its owner",
+    },
+    "is refused when another object of that name owns it": { owner: { kind: "Workload" }, problem: neither },
+    "is refused when another API's PodGroup owns it": { owner: { apiVersion: "x.io/v1" }, problem: neither },
+    "is used when a later version of the API owns it": { owner: { apiVersion: "scheduling.k8s.io/v1" } },
+    "is refused while it is reserved for another group": { user: { name: "others" }, problem: reserved },
+    "is refused while it is reserved for another API's object": { user: { apiGroup: "x.io" }, problem: reserved },
+    "is refused while it is reserved for another kind of object": {
+      user: { resource: "workloads" },
+      problem: reserved,
+    },
+  };
+  for (const [what, { gate = true, group = "workers", user, owner: changed, problem }] of Object.entries(rows)) {
+    test(what, async (t) => {
+      const one = new World(await temporaryFolder(t));
+      one.podGroups = gate;
+      one.claim("gpu", []);
+      const claim = one.objects.get("gpu");
+      assert.ok(claim?.status);
+      claim.metadata.ownerReferences = [{ ...owner, ...changed }];
+      claim.status.reservedFor = [{ ...ofGroup, ...user }];
+      one.statuses.set("a", { resourceClaimStatuses: [{ name: "c", resourceClaimName: "gpu" }] });
+      const subject = podWith("a", [{ name: "c", resourceClaimTemplateName: "t" }]);
+      if (group !== "") subject.spec.schedulingGroup = { podGroupName: group };
+      const { claims } = await one.start();
+      const preparing = claims.prepare(subject, never);
+      if (problem === undefined) await preparing;
+      else await assert.rejects(preparing, { message: new RegExp(problem) });
+      assert.deepEqual(one.calls, problem === undefined ? ["prepare gpu"] : []);
+    });
+  }
 });
