@@ -62,6 +62,7 @@ const REASONS: Readonly<Record<string, { what: string; help: string[] }>> = {
 export function* admissionRules(input: WhyInput): Iterable<Finding> {
   const { pod, events } = input;
   const { phase, reason = "", message = "" } = pod.status ?? {};
+  if (phase === "Succeeded") yield* endedByKubelet(pod);
   if (phase !== "Failed" || reason === "") return;
   const at = timeOf(events.findLast((event) => event.reason === reason)?.lastTimestamp);
   const since = at === undefined ? {} : { since: at };
@@ -79,6 +80,20 @@ export function* admissionRules(input: WhyInput): Iterable<Finding> {
     what: `it is Failed (${reason})${known === undefined ? "" : `: ${known.what}`}. The kubelet said: ${message.trim() === "" ? "nothing more" : message}. A failed pod never runs again under its UID`,
     ...since,
     help: known?.help ?? ["remove the cause and create the pod anew"],
+  };
+}
+
+/** A preempted or evicted pod whose containers exit with 0 has the phase Succeeded, and no reason. */
+function* endedByKubelet({ status }: Pod): Iterable<Finding> {
+  const target = status?.conditions?.find(({ type }) => type === "DisruptionTarget");
+  if (target?.status !== "True" || target.reason !== "TerminationByKubelet") return;
+  const at = timeOf(target.lastTransitionTime ?? undefined);
+  yield {
+    severity: "warning",
+    about: "pod",
+    what: `the kubelet ended it, and all its containers exited with 0. The kubelet said: ${(target.message ?? "").trim()}`,
+    ...(at !== undefined && { since: at }),
+    help: ["its controller starts another pod; `nodelet events` shows the event Evicted or Preempting"],
   };
 }
 

@@ -94,7 +94,9 @@ export const EVENT_REASONS = {
     "its CPUs, memory and devices cannot be taken from NUMA nodes as topologyManagerPolicy demands",
   ),
   SMTAlignmentError: rejected("its CPUs are not whole cores, as full-pcpus-only demands"),
-  EmptyPodSharedPoolError: rejected("exclusive CPUs of its containers leave none of the pod's own for the others"),
+  EmptyPodSharedPoolError: rejected(
+    "exclusive CPUs or memory of its containers leave none of the pod's own for the others",
+  ),
   VolumeAttachmentLimitExceeded: rejected("the node can attach no further volume of the driver"),
   Preempting: warning("Pod", "the pod is terminated to make room for a critical pod"),
   // Eviction

@@ -322,3 +322,18 @@ describe("why", () => {
     ok(!whyText(PLAIN, explain(given, undefined), NOW).includes("\u001b"));
   });
 });
+
+test("a pod that the kubelet ended and whose containers exited with 0 is complete, and the reason is named", () => {
+  const condition = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "TerminationByKubelet",
+    message: "The node was low on resource: memory.",
+    lastTransitionTime: ago(60),
+  } as const;
+  const ofPod = (status: object) => explain(input({ pod: pod({ phase: "Succeeded", ...status }) }), undefined);
+  const { fine, findings } = ofPod({ conditions: [condition] });
+  equal(fine, true);
+  match(findings[0]?.what ?? "", /the kubelet ended it, and all its containers exited with 0.*low on resource: memory/);
+  deepEqual(ofPod({ conditions: [{ ...condition, reason: "PreemptionByScheduler" }] }).findings, []);
+});
