@@ -64,6 +64,20 @@ test("huge page names", () => {
   assert.equal(hugePageSizeName(64n * 1024n), "64KB");
 });
 
+test("huge pages at pod level limit the cgroup of the pod, whatever its containers ask for", () => {
+  const options = { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [2n * MIB, 1024n * MIB] };
+  const pages = { "hugepages-2Mi": "4Mi" };
+  const whole = pod([container("a", pages, pages), container("b")]);
+  whole.spec.resources = { requests: { "hugepages-2Mi": "10Mi" }, limits: { "hugepages-2Mi": "10Mi" } };
+  assert.deepEqual(
+    podCgroupLimits(whole, options).hugePages,
+    new Map([
+      ["2MB", 10n * MIB],
+      ["1GB", 0n],
+    ]),
+  );
+});
+
 test("huge page limits of a container: its own, or those of the pod, or 0", () => {
   const rows: [own: ResourceList | undefined, pod: ResourceList | undefined, limits: bigint[]][] = [
     [{ "hugepages-2Mi": "4Mi" }, undefined, [4n, 0n]],
