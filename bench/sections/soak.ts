@@ -68,7 +68,7 @@ async function benchSoak(minutes: number): Promise<SoakResult> {
       put: (name, pod) => node.manifests.put(name, pod).then(() => undefined),
       remove: (name) => node.manifests.remove(name).then(() => undefined),
       images: await aliases(node.containerd.endpoint, BUSYBOX_IMAGE),
-      ...{ ctl, nodeName: "bench", random, slots: SLOTS },
+      ...{ ctl, nodeName: "bench", random, slots: SLOTS, runtimeDies: true },
     });
     for (const name of churn.names) await churn.put(name);
     const registry = await startRegistry({ auth: false });

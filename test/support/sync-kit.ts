@@ -14,6 +14,7 @@ import type { Plan, Step } from "../../src/main/model/step.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+import { LoopShare } from "../../src/shared/turns/loop-share.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
 import { SteppedClock } from "./stepped-clock.js";
@@ -55,6 +56,7 @@ export interface Synced {
 
 export class SyncWorld {
   readonly clock = new SteppedClock();
+  readonly loop = new LoopShare(this.clock);
   readonly kept = keptLog();
   /** The runtime has all resources that a pod asks for: these tests resize nothing. */
   private readonly actuated = new Map<string, PodResources>();
@@ -141,6 +143,7 @@ export class SyncWorld {
       startTime: () => this.startTime,
       runtime: () => this.runtimeState,
       clock: this.clock,
+      loop: this.loop,
       log: this.kept.log,
     };
   }

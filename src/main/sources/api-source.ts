@@ -3,7 +3,7 @@
 // Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
 // are not pods to run; a definition that did not change is the same object as before; an error of one pod in a list keeps no
 // other pod of it from the sync path.
-import { isDeepStrictEqual } from "node:util";
+import { sameJson } from "../../shared/api/same-json.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -119,5 +119,5 @@ function definitionOf({ metadata, spec }: Pod): Pod {
 
 function sameDefinition(known: Pod, object: Pod): boolean {
   const { metadata, spec } = definitionOf(object);
-  return isDeepStrictEqual(known.metadata, metadata) && isDeepStrictEqual(known.spec, spec);
+  return sameJson(known.metadata, metadata) && sameJson(known.spec, spec);
 }

@@ -1,5 +1,6 @@
 // Converts one CRI container to an API container status, without other containers and probes.
 import type { Container } from "../../shared/api/pod.js";
+import { sameJson } from "../../shared/api/same-json.js";
 import type {
   ApiContainerStatus,
   ContainerState,
@@ -72,7 +73,14 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
   };
 }
 
-function observedState({ observed, runtimeName, terminationMessages }: StateInput, lost: boolean): ContainerState {
+type ObservedRun = Pick<StateInput, "observed" | "runtimeName" | "terminationMessages">;
+
+/** The state of a run before the newest. */
+export function earlierState(input: ObservedRun): ContainerState {
+  return observedState(input, false);
+}
+
+function observedState({ observed, runtimeName, terminationMessages }: ObservedRun, lost: boolean): ContainerState {
   switch (observed.state) {
     case CriState.CONTAINER_RUNNING:
       return { running: { startedAt: apiTimeFromNanos(observed.startedAt) } };
@@ -96,7 +104,21 @@ function observedState({ observed, runtimeName, terminationMessages }: StateInpu
   }
 }
 
-function mountStatuses({ container, observed, imageVolumeDigests }: StateInput): VolumeMountStatus[] {
+/** The last statuses of a container's mounts, with the runtime's mounts that they were made of. */
+const lastStatuses = new WeakMap<object, { mounts: readonly Mount[]; digests: boolean; statuses: VolumeMountStatus[] }>();
+
+/** The same list while nothing changes: to compare it costs nothing then. */
+function mountStatuses(input: StateInput): VolumeMountStatus[] {
+  const { container, observed, imageVolumeDigests: digests } = input;
+  const key = container.volumeMounts ?? container;
+  const last = lastStatuses.get(key);
+  if (last?.digests === digests && sameJson(last.mounts, observed.mounts)) return last.statuses;
+  const statuses = newMountStatuses(input);
+  lastStatuses.set(key, { mounts: observed.mounts, digests, statuses });
+  return statuses;
+}
+
+function newMountStatuses({ container, observed, imageVolumeDigests }: StateInput): VolumeMountStatus[] {
   // A pod may have thousands of mounts. Of two with one path the first counts.
   const byPath = new Map<string, Mount>();
   for (const mount of observed.mounts) {

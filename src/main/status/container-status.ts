@@ -5,7 +5,7 @@ import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-st
 import { type ContainerStatus, ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
 import { type RestartGates, mayStart } from "../model/restart.js";
-import { lostContainer, observedStatus } from "./container-state.js";
+import { earlierState, lostContainer, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "../model/phase.js";
 import type { ProbeResults } from "../model/probe-port.js";
 
@@ -89,7 +89,7 @@ function containerStatus(input: GroupInput, known: Known, container: Container):
   } else {
     status = observedStatus({ ...input, container, observed: newest, previous });
     if (before !== undefined) {
-      status.lastState = observedStatus({ ...input, container, observed: before, previous: undefined }).state;
+      status.lastState = earlierState({ ...input, observed: before });
     } else if (previous?.lastState.terminated?.reason === restartingAllReason) {
       // Only the previous status shows a container that the kubelet removed on purpose.
       status.lastState = previous.lastState;

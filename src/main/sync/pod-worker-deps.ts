@@ -1,5 +1,6 @@
 // Builds the collaborators of each pod worker.
 import { moduleLogger } from "../../shared/log/logger.js";
+import { LoopShare } from "../../shared/turns/loop-share.js";
 import { Doer } from "../runtime/doer.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
@@ -9,6 +10,7 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
   const { deps } = components;
   const { runtime, clock } = deps;
   const log = moduleLogger(deps.log, "pod-worker");
+  const loop = new LoopShare(clock);
   return (uid) => ({
     cache: components.cache,
     probes: deps.probes.results,
@@ -32,6 +34,7 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
     startTime: (pod) => components.records.get(pod)?.startTime,
     runtime: () => components.cache.runtime,
     clock,
+    loop,
     log,
     reports,
     gates: deps.gates,

@@ -3,6 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -36,6 +37,8 @@ export interface PodWorkerDeps {
   /** The last status of the runtime. */
   runtime(): RuntimeState | undefined;
   clock: Clock;
+  /** Of the passes of all pods. */
+  loop: Pick<LoopShare, "turn">;
   log: Logger;
   /** Back-off of crashing containers; a missing value means the standard one. */
   backoff: Partial<BackoffOptions>;

@@ -173,6 +173,7 @@ export class PodWorker implements EndingWorker {
   async observe(): Promise<ObservedPod> {
     const { signal } = this.passes;
     const observed = await this.deps.cache.latest(this.uid, signal);
+    await this.deps.loop.turn();
     signal.throwIfAborted();
     this.steps.sandboxUnseen = false;
     this.deps.doer.onObserved(observed);
@@ -198,9 +199,10 @@ export class PodWorker implements EndingWorker {
   }
 
   private async timedPass(signal: AbortSignal): Promise<void> {
-    const { clock, reports } = this.deps;
+    const { clock, loop, reports } = this.deps;
     const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
     try {
+      await loop.turn();
       await this.pass(signal);
     } finally {
       this.next = "sync";

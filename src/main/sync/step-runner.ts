@@ -93,6 +93,7 @@ export class StepRunner {
     const starts = step.kind === "start-container";
     const progress = { over: false };
     try {
+      await this.deps.loop.turn();
       const hints = await this.deps.doer.execute(work.pod, step, work.signal, (made) => {
         if (starts) this.showProgress(step.container.name, made, progress, work);
       });

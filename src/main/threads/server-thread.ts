@@ -4,6 +4,7 @@ import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "..
 import type { Logger } from "../../shared/log/logger.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
+import { PodTexts } from "./pod-texts.js";
 import type { ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PodDelta } from "../model/pod-delta.js";
@@ -20,6 +21,7 @@ export interface ServerThreadOptions {
 export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
   private readonly deltas: PodDeltas<Pod>;
+  private readonly texts = new PodTexts();
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
@@ -27,7 +29,7 @@ export class ServerThread {
     this.configz = options.init.configz;
     this.devicePluginProblem = options.init.devicePluginProblem;
     this.deltas = new PodDeltas(
-      (set, removed) => this.thread.call.applyPods({ set, removed }),
+      (set, removed) => this.thread.call.applyPods(this.texts.deltaOf(set, removed)),
       (error) =>
         options.log.warn(
           { err: error },
@@ -40,7 +42,11 @@ export class ServerThread {
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
-        await this.deltas.join(() => thread.call.setPods(owner.pods()));
+        await this.deltas.join(() => {
+          const pods = owner.pods();
+          this.texts.reset(pods);
+          return thread.call.setPods(pods);
+        });
       },
       onExit: (exit) => {
         this.deltas.leave();

@@ -32,8 +32,12 @@ export interface ServerControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
+/** As text: a clone of the objects of a pod with thousands of mounts takes main several times as long. */
 export interface PodsDelta {
-  set: Pod[];
+  /** JSON of new pods, and of pods whose definition changed. */
+  set: string[];
+  /** Pods of which only the status changed: its JSON. */
+  statuses: { uid: string; status: string }[];
   /** Pod UIDs. */
   removed: string[];
 }

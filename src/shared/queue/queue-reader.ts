@@ -33,8 +33,9 @@ export interface QueueReaderStats {
   depth: number;
 }
 
-/** Records between two readings of the clock. */
+/** Records between two readings of the clock, and bytes of them: a record of a megabyte takes milliseconds to decode. */
 const SLICE = 64;
+const SLICE_BYTES = 64 * 1024;
 
 export class QueueReader<T> {
   private readonly clock: Clock;
@@ -47,6 +48,8 @@ export class QueueReader<T> {
   private received = 0;
   private failed = 0;
   private yields = 0;
+  /** Of the records that this slice has taken. */
+  private sliceBytes = 0;
 
   /**
    * @param onRecord Runs synchronously per record, oldest first.
@@ -87,9 +90,9 @@ export class QueueReader<T> {
 
   /** Reads all waiting records now, without a budget: for the last records of a thread that has exited. */
   drainNow(): number {
-    let count = 0;
-    for (let got = SLICE; got === SLICE; count += got) got = this.slice(() => true);
-    return count;
+    const before = this.received;
+    while (this.slice(() => true));
+    return this.received - before;
   }
 
   stats(): QueueReaderStats {
@@ -116,7 +119,7 @@ export class QueueReader<T> {
     if (!this.running) return;
     const end = this.clock.monotonic() + this.budgetMs;
     for (;;) {
-      while (this.slice(() => this.running) === SLICE) {
+      while (this.slice(() => this.running)) {
         if (this.clock.monotonic() >= end) {
           this.yields++;
           this.schedule();
@@ -135,26 +138,28 @@ export class QueueReader<T> {
 
   private readonly take = (bytes: Uint8Array): void => {
     this.received++;
+    this.sliceBytes += bytes.length;
     faultPoint("ring-record");
     this.onRecord(this.codec.decode(bytes));
   };
 
-  private slice(goOn: () => boolean): number {
-    let taken = 0;
-    while (taken < SLICE && goOn()) {
+  /** @returns true if more records may wait */
+  private slice(goOn: () => boolean): boolean {
+    this.sliceBytes = 0;
+    for (let taken = 0; goOn(); taken++) {
+      if (taken >= SLICE || this.sliceBytes >= SLICE_BYTES) return true;
       try {
-        if (this.consumer.drain(this.take, 1) === 0) break;
+        if (this.consumer.drain(this.take, 1) === 0) return false;
       } catch (error) {
         this.failed++;
         if (isRingCorrupt(error)) {
           this.stop();
           this.onError(error);
-          break;
+          return false;
         }
         this.onError(error);
       }
-      taken++;
     }
-    return taken;
+    return false;
   }
 }

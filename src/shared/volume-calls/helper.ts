@@ -2,6 +2,8 @@
 // a result or an error; `gone` is reported once, when the process has exited.
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { messageOf } from "../errors/thrown.js";
+import { LoopYield } from "../queue/loop-yield.js";
 import type { HelperAnswer, HelperRequest } from "./operations.js";
 
 interface HelperEvents {
@@ -20,7 +22,45 @@ const ENTRY = new URL("../../workers/tasks/volume-helper.js", import.meta.url);
 /** A heap that holds a few requests. */
 const NODE_OPTIONS = ["--max-old-space-size=24", "--max-semi-space-size=1"];
 
+/** The last fork that was asked for. A fork holds its thread until the new process runs: each has a round of the event loop of its own. */
+let forks: Promise<void> = Promise.resolve();
+const loop = new LoopYield();
+
+/** @internal */
+export function forkInTurn(fork: () => void): void {
+  forks = forks.then(fork).then(() => new Promise((resolve) => loop.next(resolve)));
+}
+
+/** The process starts soon; requests until then wait for it. */
 export const startHelperProcess: StartHelper = (events) => {
+  let helper: Helper | undefined;
+  let first: HelperRequest | undefined;
+  let killed = false;
+  forkInTurn(() => {
+    if (killed) {
+      events.gone("it was ended before its start");
+      return;
+    }
+    try {
+      helper = forked(events);
+      if (first !== undefined) helper.ask(first);
+    } catch (error) {
+      events.gone(messageOf(error));
+    }
+  });
+  return {
+    ask(request) {
+      if (helper === undefined) first = request;
+      else helper.ask(request);
+    },
+    kill() {
+      killed = true;
+      helper?.kill();
+    },
+  };
+};
+
+function forked(events: HelperEvents): Helper {
   const child: ChildProcess = fork(fileURLToPath(ENTRY), [], {
     execArgv: NODE_OPTIONS,
     serialization: "advanced",
@@ -48,4 +88,4 @@ export const startHelperProcess: StartHelper = (events) => {
     },
     kill: () => void child.kill("SIGKILL"),
   };
-};
+}

@@ -7,7 +7,7 @@ import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/run
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { stableContainer, stableSandbox } from "./stable-order.js";
+import { stableContainer, stableSandbox } from "./stable-status.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";

@@ -3,6 +3,7 @@
 // nor the other requests. A list shows the pods of the moment it began.
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { PodsDelta } from "../../shared/contracts/server.js";
 import { writeChunks } from "./reply.js";
 
@@ -32,7 +33,14 @@ export class PodList {
 
   apply(delta: PodsDelta): void {
     for (const uid of delta.removed) this.entries.delete(uid);
-    for (const pod of delta.set) this.entries.set(pod.metadata.uid, { pod });
+    for (const text of delta.set) {
+      const pod = JSON.parse(text) as Pod;
+      this.entries.set(pod.metadata.uid, { pod });
+    }
+    for (const { uid, status } of delta.statuses) {
+      const known = this.entries.get(uid);
+      if (known !== undefined) this.entries.set(uid, { pod: { ...known.pod, status: JSON.parse(status) as PodStatus } });
+    }
     this.changed();
   }
 

@@ -367,7 +367,7 @@ test("stops run in parallel, creations in order, and one failed stop does not hi
     if (step.kind !== "kill-container") return undefined;
     return (async () => {
       most = Math.max(most, ++under);
-      await Promise.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
       under--;
       if (step.name === "a" && world.begun.filter((line) => line.endsWith("kill-container a")).length === 1) {
         throw new Error("the shim does not respond");

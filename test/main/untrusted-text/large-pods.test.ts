@@ -56,6 +56,22 @@ test("statuses of read-only mounts are computed", () => {
   assertQuick(() => observedStatus(input));
 });
 
+test("statuses of mounts that did not change are the same list: to compare them costs nothing", () => {
+  const app = container("app", { volumeMounts: mounts });
+  const input = {
+    container: app,
+    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: "0" },
+    terminationMessages: new Map(),
+  };
+  const again = { ...input, observed: structuredClone(input.observed) };
+  const statuses = (from: unknown) => observedStatus(from as never).volumeMounts;
+  const first = statuses(input);
+  assert.equal(statuses(again), first);
+  const [changed, ...rest] = seen;
+  const other = { ...input.observed, mounts: [{ ...changed, recursiveReadOnly: false }, ...rest] };
+  assert.equal(statuses({ ...input, observed: other })?.[0]?.recursiveReadOnly, "Disabled");
+});
+
 test("mounts inside each other are found for all volumes", () => {
   const make = (): Pod => pod({ containers: [container("app", { volumeMounts: mounts })] });
   assertQuick(() => {

@@ -267,6 +267,20 @@ describe("queue reader", () => {
     reader.stop();
   });
 
+  test("lets the event loop turn after a long record that used up its budget", async () => {
+    const { reader, producer, handle, clock } = reading(2 ** 20, 4);
+    let seen = 0;
+    handle(() => {
+      seen++;
+      clock.step(20);
+    });
+    for (let i = 0; i < 10; i++) producer.tryPush(new Uint8Array(64 * 1024));
+    reader.start();
+    await until(() => seen === 10);
+    assert.ok(reader.stats().yields >= 9, `only ${reader.stats().yields} turns`);
+    reader.stop();
+  });
+
   test("stops at once when a handler calls stop(), keeps the rest, and continues after start()", async () => {
     const { reader, producer, handle, got } = reading();
     handle((bytes) => {

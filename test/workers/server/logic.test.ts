@@ -186,8 +186,19 @@ describe("/pods", () => {
     };
     kit.logic.setPods([pod("a"), pod("b")]);
     deepEqual(await images(), ["a=busybox", "b=busybox"]);
-    kit.logic.applyPods({ set: [pod("a", "nginx"), pod("c")], removed: ["uid-b"] });
+    const set = [pod("a", "nginx"), pod("c")].map((one) => JSON.stringify(one));
+    kit.logic.applyPods({ set, statuses: [], removed: ["uid-b"] });
     deepEqual(await images(), ["a=nginx", "c=busybox"]);
+    const statuses = ["uid-a", "uid-b"].map((uid) => ({ uid, status: `{"phase":"Running"}` }));
+    kit.logic.applyPods({ set: [], statuses, removed: [] });
+    const { items } = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
+    deepEqual(
+      items.map(({ metadata, status }) => [metadata.name, status?.phase]),
+      [
+        ["a", "Running"],
+        ["c", undefined],
+      ],
+    );
     kit.logic.setPods([pod("d")]);
     deepEqual(await images(), ["d=busybox"]);
   });

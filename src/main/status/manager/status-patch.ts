@@ -1,7 +1,7 @@
 // The strategic merge patch from the API server's status to the kubelet's: only differences, list elements by their
 // merge keys, and no fields that the kubelet does not write. Pure; the result of a patch needs no second one.
 // https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch
-import { isDeepStrictEqual } from "node:util";
+import { sameJson } from "../../../shared/api/same-json.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 
 /** The status sent last and the server's response: a value that the server writes in another form is no difference. */
@@ -86,5 +86,5 @@ function elementPatch(before: Fields | undefined, element: Fields, key: string):
 
 /** null, "" and absent are the same in the API. */
 function same(a: unknown, b: unknown): boolean {
-  return isDeepStrictEqual(a === "" ? undefined : (a ?? undefined), b === "" ? undefined : (b ?? undefined));
+  return sameJson(a === "" ? undefined : (a ?? undefined), b === "" ? undefined : (b ?? undefined));
 }

@@ -3,7 +3,7 @@
 // of a pod under deletion together with its last change.
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
 // sent no later than its sandbox is stopped, which is when upstream sends it.
-import { isDeepStrictEqual } from "node:util";
+import { sameJson } from "../../../shared/api/same-json.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
 
@@ -47,7 +47,7 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
 
 /** True if only the sandbox condition, the pod IPs or observedGeneration changed. */
 function isMinorChange(before: PodStatus, next: PodStatus): boolean {
-  return isDeepStrictEqual(rest(before), rest(next));
+  return sameJson(rest(before), rest(next));
 }
 
 /** The part of the status that other components may wait for. */

@@ -1,10 +1,10 @@
-// Go sends maps in random order: two looks at one state must still be equal bytes.
+// Go sends maps in random order: two looks at one state must still be equal bytes. Main gets the mounts that it shows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { encodeObservedState } from "../../../src/shared/contracts/pleg-codec.js";
 import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-order.js";
+import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-status.js";
 
 function bytesOf(entries: [string, string][]): string {
   const map = Object.fromEntries(entries);
@@ -38,4 +38,20 @@ test("the order of map entries on the wire makes no difference", () => {
     ),
   );
   assert.notEqual(bytesOf([["a", "1"]]), bytesOf([["a", "2"]]));
+});
+
+test("main gets only mounts whose status says more than the spec, and those before them at the same path", () => {
+  const mount = (containerPath: string, more = {}) => ({ containerPath, hostPath: "/v", ...more });
+  const plain = Array.from({ length: 1000 }, (_, at) => mount(`/m/${at}`));
+  const image = mount("/image", { image: { image: "i" } });
+  const readOnly = mount("/m/7", { recursiveReadOnly: true });
+  const { mounts } = stableContainer(ContainerStatus.fromPartial({ mounts: [...plain, image, readOnly] }));
+  assert.deepEqual(
+    mounts.map(({ containerPath, recursiveReadOnly }) => [containerPath, recursiveReadOnly]),
+    [
+      ["/m/7", false],
+      ["/image", false],
+      ["/m/7", true],
+    ],
+  );
 });

@@ -1,0 +1,36 @@
+// Changes of pods as the server thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod
+// with thousands of mounts takes main several times as long.
+import type { Pod } from "../../shared/api/pod.js";
+import type { PodsDelta } from "../../shared/contracts/server.js";
+
+export class PodTexts {
+  /** The definitions that the thread has, by UID. */
+  private readonly sent = new Map<string, Pick<Pod, "metadata" | "spec">>();
+
+  /** The thread starts with these pods. */
+  reset(pods: readonly Pod[]): void {
+    this.sent.clear();
+    for (const pod of pods) this.keep(pod);
+  }
+
+  /** `removed`: UIDs. */
+  deltaOf(pods: readonly Pod[], removed: string[]): PodsDelta {
+    const delta: PodsDelta = { set: [], statuses: [], removed };
+    for (const uid of removed) this.sent.delete(uid);
+    for (const pod of pods) {
+      const { metadata, spec, status } = pod;
+      const known = this.sent.get(metadata.uid);
+      if (known?.metadata === metadata && known.spec === spec && status !== undefined) {
+        delta.statuses.push({ uid: metadata.uid, status: JSON.stringify(status) });
+      } else {
+        delta.set.push(JSON.stringify(pod));
+        this.keep(pod);
+      }
+    }
+    return delta;
+  }
+
+  private keep({ metadata, spec }: Pod): void {
+    this.sent.set(metadata.uid, { metadata, spec });
+  }
+}

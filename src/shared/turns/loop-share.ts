@@ -1,0 +1,36 @@
+// A share of the thread's event loop for the work of one kind, for example the passes of all pods: their sum in one round of the loop is
+// bounded, so that timers and sockets run in between.
+// Invariant: in each round at least one piece of work begins, and none begins after the others had used up the share.
+import type { Clock } from "../clock/clock.js";
+import { LoopYield } from "../queue/loop-yield.js";
+
+/** Of work in one round; the piece that exceeds it is completed. */
+const SHARE_MS = 5;
+
+export class LoopShare {
+  private readonly loop = new LoopYield();
+  /** Of this round's share; undefined: nothing has begun in it. */
+  private end: number | undefined;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly clock: Pick<Clock, "monotonic">) {}
+
+  /** Resolves at once, or in a later round of the loop: await it directly before a piece of work. In the order of the calls. */
+  turn(): Promise<void> {
+    // The caller goes on before the next one is asked for: it was first to wait for this promise.
+    this.last = this.last.then(() => this.room());
+    return this.last;
+  }
+
+  private room(): Promise<void> | undefined {
+    if (this.end === undefined) {
+      this.end = this.clock.monotonic() + SHARE_MS;
+      this.loop.next(() => {
+        this.end = undefined;
+      });
+      return undefined;
+    }
+    if (this.clock.monotonic() < this.end) return undefined;
+    return new Promise<void>((resolve) => this.loop.next(resolve)).then(() => this.room());
+  }
+}

@@ -1,0 +1,36 @@
+// Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And main gets no more
+// of a container than it shows.
+import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+
+function sorted(map: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Puts the maps of a sandbox's status into key order. */
+export function stableSandbox(status: PodSandboxStatus): PodSandboxStatus {
+  return { ...status, labels: sorted(status.labels), annotations: sorted(status.annotations) };
+}
+
+/** Puts the maps of a container's status into key order and leaves out the mounts that {@link shownMounts} does not select. */
+export function stableContainer(status: ContainerStatus): ContainerStatus {
+  const linux = status.resources?.linux;
+  return {
+    ...status,
+    labels: sorted(status.labels),
+    annotations: sorted(status.annotations),
+    mounts: shownMounts(status.mounts),
+    ...(linux === undefined
+      ? {}
+      : {
+          resources: { windows: status.resources?.windows, linux: { ...linux, unified: sorted(linux.unified) } },
+        }),
+  };
+}
+
+/** Those of which a pod's status shows more than the spec: a container may have tens of thousands of others, which main would decode. */
+function shownMounts(mounts: readonly Mount[]): Mount[] {
+  const isShown = ({ recursiveReadOnly, image }: Mount): boolean => recursiveReadOnly || image !== undefined;
+  const paths = new Set(mounts.filter(isShown).map(({ containerPath }) => containerPath));
+  // Of two with one path the first counts.
+  return paths.size === 0 ? [] : mounts.filter(({ containerPath }) => paths.has(containerPath));
+}

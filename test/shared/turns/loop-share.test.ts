@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LoopShare } from "../../../src/shared/turns/loop-share.js";
+
+/** Time that only the work moves on. */
+function workClock() {
+  let time = 0;
+  return { monotonic: () => time, work: (ms: number) => (time += ms) };
+}
+
+/** Work of all pieces by rounds of the event loop; an immediate counts at the end of one, so a number may be that of two. */
+async function rounds(pieces: number, ms: number): Promise<number[]> {
+  const clock = workClock();
+  const share = new LoopShare(clock);
+  const perRound: number[] = [0];
+  let running = true;
+  const count = (): void => {
+    if (!running) return;
+    perRound.push(0);
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(
+    Array.from({ length: pieces }, async () => {
+      await share.turn();
+      clock.work(ms);
+      perRound[perRound.length - 1] = (perRound.at(-1) ?? 0) + ms;
+    }),
+  );
+  running = false;
+  return perRound;
+}
+
+test("pieces of work that are long have a round of the event loop each", async () => {
+  const perRound = await rounds(20, 30);
+  assert.ok(Math.max(...perRound) <= 60, String(perRound));
+});
+
+test("short pieces share a round up to the share", async () => {
+  const perRound = await rounds(100, 1);
+  assert.ok(Math.max(...perRound) <= 10, String(perRound));
+});
+
+test("a piece begins at once while the share is not used up", async () => {
+  const share = new LoopShare(workClock());
+  let begun = 0;
+  for (let piece = 0; piece < 10; piece++) void share.turn().then(() => begun++);
+  for (let microtask = 0; microtask < 40; microtask++) await Promise.resolve();
+  assert.equal(begun, 10);
+});
