@@ -129,6 +129,7 @@ export default tseslint.config(
       "src/workers/server/{node-logs,stats/disk}/**",
       "src/workers/server/{checkpoint,container-logs,node-logs}.ts",
       "src/workers/tasks/{compress-log,volume-helper}.ts",
+      "src/workers/dockershim/{logs/**,sandboxes/run-sandbox.ts}",
     ],
     rules: untrustedFiles,
   },

@@ -105,7 +105,10 @@ function observedState({ observed, runtimeName, terminationMessages }: ObservedR
 }
 
 /** The last statuses of a container's mounts, with the runtime's mounts that they were made of. */
-const lastStatuses = new WeakMap<object, { mounts: readonly Mount[]; digests: boolean; statuses: VolumeMountStatus[] }>();
+const lastStatuses = new WeakMap<
+  object,
+  { mounts: readonly Mount[]; digests: boolean; statuses: VolumeMountStatus[] }
+>();
 
 /** The same list while nothing changes: to compare it costs nothing then. */
 function mountStatuses(input: StateInput): VolumeMountStatus[] {

@@ -18,6 +18,7 @@ const WRITE =
   constants.O_NOFOLLOW |
   constants.O_NONBLOCK |
   constants.O_NOCTTY;
+const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** The path leads nowhere: a part of it is missing, no directory, too long, or a circle of links. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
 
@@ -100,18 +101,44 @@ export function createNewSync(path: string, mode: number): number {
   return openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
 }
 
+/** Opens a file for reading and appending; one that does not exist is created. The caller closes it. @throws NotRegularFileError, or a system error */
+export async function appendUntrusted(path: string, mode: number): Promise<FileHandle> {
+  let place: FileHandle;
+  try {
+    place = await open(path, placeFlags({}));
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    return await open(path, APPEND | constants.O_CREAT | constants.O_EXCL, mode);
+  }
+  try {
+    const stats = await place.stat({ bigint: true });
+    if (!stats.isFile()) throw new NotRegularFileError(path, stats);
+    return await open(itself(place.fd), APPEND);
+  } finally {
+    await place.close();
+  }
+}
+
 /** The last `maxBytes` of the file, and whether that is all of it. @throws as openUntrusted */
 export async function readTail(path: string, maxBytes: number): Promise<{ bytes: Buffer; whole: boolean }> {
   const { handle, stats } = await openUntrusted(path);
   try {
-    const size = Number(stats.size);
-    // Most containers write no termination message.
-    if (size === 0) return { bytes: Buffer.alloc(0), whole: true };
-    const start = Math.max(0, size - maxBytes);
-    return { bytes: await readAtMost(handle, Math.min(size, maxBytes), start), whole: start === 0 };
+    return await tailOf(handle, Number(stats.size), maxBytes);
   } finally {
     await handle.close();
   }
+}
+
+/** As readTail, of an open file of this size. */
+export async function tailOf(
+  handle: FileHandle,
+  size: number,
+  maxBytes: number,
+): Promise<{ bytes: Buffer; whole: boolean }> {
+  // Most containers write no termination message.
+  if (size === 0) return { bytes: Buffer.alloc(0), whole: true };
+  const start = Math.max(0, size - maxBytes);
+  return { bytes: await readAtMost(handle, Math.min(size, maxBytes), start), whole: start === 0 };
 }
 
 /**

@@ -39,7 +39,8 @@ export class PodList {
     }
     for (const { uid, status } of delta.statuses) {
       const known = this.entries.get(uid);
-      if (known !== undefined) this.entries.set(uid, { pod: { ...known.pod, status: JSON.parse(status) as PodStatus } });
+      if (known !== undefined)
+        this.entries.set(uid, { pod: { ...known.pod, status: JSON.parse(status) as PodStatus } });
     }
     this.changed();
   }

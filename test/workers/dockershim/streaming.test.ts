@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import { StreamingServer, type StreamRequest } from "../../../src/workers/dockershim/streaming/streaming-server.js";
 import { takeSizes } from "../../../src/workers/dockershim/streaming/terminal-size.js";
 import { SpdySession } from "../../../src/workers/server/streams/spdy/session.js";
-import { keptLog } from "../../support/sources-kit.js";
+import { keptLog, until } from "../../support/sources-kit.js";
 import { ManualClock } from "../server/manual-clock.js";
 
 const clock = new ManualClock();
@@ -207,6 +207,20 @@ test("a request without an upgrade gets 400, one without a known protocol 403 wi
   const { status, headers } = await ask(await server.urlOf(repeater(0).wanted), ["v9.channel.k8s.io"]);
   assert.equal(status, 403);
   assert.match(String(headers["x-accepted-stream-protocol-versions"]), /v4\.channel\.k8s\.io/);
+});
+
+test("a refused client that leaves bytes unread loses its connection", async () => {
+  const { hostname, port } = new URL(await server.urlOf(repeater(0).wanted));
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  let closed = false;
+  socket.on("error", () => undefined).on("close", () => (closed = true));
+  socket.write("GET /exec/unknown HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nmore");
+  await once(socket, "data");
+  await until("the connection is gone", () => {
+    clock.advance(1000);
+    socket.write("x");
+    return closed;
+  });
 });
 
 test("at most 1000 requests wait for their clients; expired ones do not count", async () => {

@@ -75,7 +75,8 @@ export class FlexVolumes {
     const driver = await this.findForTearDown(driverName, target);
     const { signal } = this.ended;
     await this.locks.run(`${driverName}/${name}`, async () => {
-      if (await exists(target)) {
+      // The mount table first: a file system that does not respond is not looked at.
+      if ((await isMountPoint(target)) || (await exists(target))) {
         if (driver === undefined) await removeTree(target);
         else if ((await driver.callIfSupported("unmount", [target], { signal })) === undefined)
           await unmount(uid, target);

@@ -43,25 +43,35 @@ export function execVerbs(shim: Shim): Verbs<"execSync"> {
   };
 }
 
-class Output {
-  private readonly parts: Buffer[] = [];
+/** Copies what it keeps: a list of parts of one byte each would take a hundred times the memory. @internal */
+export class Output {
+  private kept = Buffer.alloc(0);
   private size = 0;
 
   add(part: Buffer): void {
-    const kept = part.subarray(0, MAX_OUTPUT - this.size);
-    this.size += kept.length;
-    if (kept.length > 0) this.parts.push(kept);
+    const size = Math.min(this.size + part.length, MAX_OUTPUT);
+    if (size > this.kept.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(Math.max(size, 2 * this.kept.length), MAX_OUTPUT));
+      this.kept.copy(grown, 0, 0, this.size);
+      this.kept = grown;
+    }
+    this.size += part.copy(this.kept, this.size, 0, size - this.size);
+  }
+
+  /** Bytes that it holds in memory. */
+  get held(): number {
+    return this.kept.length;
   }
 
   bytes(): Buffer {
-    return Buffer.concat(this.parts);
+    return this.kept.subarray(0, this.size);
   }
 }
 
 /** Resolves when the stream ends, or the signal aborts. */
 function read(stream: Duplex, output: Record<"stdout" | "stderr", Output>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const frames = new FrameReader({ onData: (name, part) => output[name].add(Buffer.from(part)) });
+    const frames = new FrameReader({ onData: (name, part) => output[name].add(part) });
     const end = (): void => {
       signal.removeEventListener("abort", end);
       stream.destroy();

@@ -2,12 +2,13 @@
 // output is written. docker's stream is read only as fast as the file takes it.
 // Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new lines go to the new
 // file.
-import { mkdir, open, readdir, type FileHandle } from "node:fs/promises";
+import { mkdir, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { logFileNames } from "../../../shared/container-logs/file-names.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { readTail } from "../../../shared/fs/untrusted-file.js";
+import { appendUntrusted, readTail, tailOf } from "../../../shared/fs/untrusted-file.js";
+import { inUntrustedFolder, namesOf } from "../../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { request, type Engine } from "../engine/engine.js";
@@ -59,7 +60,7 @@ export class ContainerLog {
   /** The kubelet has renamed the file: further lines go to a new one. */
   reopen(): Promise<void> {
     return this.turns.run("", async () => {
-      const next = await open(this.container.path, "a", MODE);
+      const next = await this.open();
       const { file } = this;
       this.file = next;
       await file?.close();
@@ -107,11 +108,11 @@ export class ContainerLog {
     if (this.file !== undefined) return;
     const { path } = this.container;
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-    const file = await open(path, "a", MODE);
+    const file = await this.open();
     this.file = file;
     const { size, mtime } = await file.stat();
     if (size > 0) {
-      this.last = (await wholeLines(file, path, size)) ?? this.last;
+      this.last = (await wholeLines(file, size)) ?? this.last;
       return;
     }
     if (!this.container.adopted || this.last !== "") return;
@@ -121,6 +122,12 @@ export class ContainerLog {
     this.last = (await lastTimeOf(before.path)) ?? "";
     // A compressed file has all lines up to the making of this one.
     if (this.last === "") this.sinceNanos = BigInt(Math.floor(mtime.getTime())) * 1_000_000n;
+  }
+
+  /** A pod that mounts the folder can plant links and FIFOs in it. */
+  private open(): Promise<FileHandle> {
+    const { path } = this.container;
+    return inUntrustedFolder(dirname(path), (folder) => appendUntrusted(join(folder, basename(path)), MODE));
   }
 
   /** One stream of the Engine, to its end. */
@@ -164,8 +171,8 @@ export class ContainerLog {
 }
 
 /** Cuts off a line that a full disk or a killed process left unfinished. Returns the time of the last line; undefined: there is none. */
-async function wholeLines(file: FileHandle, path: string, size: number): Promise<string | undefined> {
-  const { bytes } = await readTail(path, TAIL_BYTES);
+async function wholeLines(file: FileHandle, size: number): Promise<string | undefined> {
+  const { bytes } = await tailOf(file, size, TAIL_BYTES);
   const unfinished = bytes.length - (bytes.lastIndexOf(LINE_FEED) + 1);
   // A line is shorter than that: this file is none of ours, and stays as it is.
   if (unfinished > 0 && (unfinished < bytes.length || bytes.length === size)) await file.truncate(size - unfinished);
@@ -176,7 +183,7 @@ async function wholeLines(file: FileHandle, path: string, size: number): Promise
 /** The newest file that the kubelet rotated away; undefined: there is none. */
 async function rotatedBefore(path: string): Promise<{ path: string } | undefined> {
   const current = basename(path);
-  const names = (await readdir(dirname(path))).filter((name) => name !== current);
+  const names = await inUntrustedFolder(dirname(path), (folder) => namesOf(folder, (name) => name !== current));
   const newest = logFileNames(names, current).at(-1);
   return newest && { path: join(dirname(path), newest.name) };
 }

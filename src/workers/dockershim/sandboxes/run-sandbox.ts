@@ -1,5 +1,5 @@
 // RunPodSandbox: image, container, checkpoint, start, DNS, network. Whatever fails, everything made so far is removed.
-import { writeFile } from "node:fs/promises";
+import { writeUntrusted } from "../../../shared/fs/untrusted-file.js";
 import type { DNSConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { isHostNetwork } from "../containers/namespaces.js";
@@ -55,7 +55,7 @@ async function setUp(shim: Shim, id: string, config: PodSandboxConfig, signal: A
   await checkpoints.write(id, checkpoint);
   await start(engine, signal, id);
   const { State, ResolvConfPath } = await inspected(engine, signal, id, "podsandbox");
-  if (config.dnsConfig !== undefined) await writeFile(ResolvConfPath, resolvConf(config.dnsConfig));
+  if (config.dnsConfig !== undefined) await writeUntrusted(ResolvConfPath, resolvConf(config.dnsConfig), 0o644);
   if (checkpoint.data.host_network) return;
   const pod = { sandboxId: id, metadata: checkpoint, pid: State.Pid, ports: checkpoint.data.port_mappings };
   try {

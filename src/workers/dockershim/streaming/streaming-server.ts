@@ -23,6 +23,8 @@ export type StreamRequest =
 
 const MAX_CONNECTIONS = 1000;
 const HEADERS_MS = 30_000;
+/** For a refused client to read the answer. */
+const REFUSED_MS = 1000;
 /** Upstream's default for a connection without data. */
 const IDLE_MS = 4 * 60 * 60 * 1000;
 /** Of the protocols over SPDY: exec and attach, by falling version. */
@@ -57,7 +59,7 @@ export class StreamingServer {
       // "close" follows.
       socket.on("error", () => undefined);
       const wanted = this.taken(request);
-      if (wanted === undefined) refuse(socket, 404, "404 page not found");
+      if (wanted === undefined) this.refuse(socket, 404, "404 page not found");
       else this.serve(wanted, request, socket, head);
     });
   }
@@ -98,7 +100,7 @@ export class StreamingServer {
   private serve(wanted: StreamRequest, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const upgrade = (request.headers.upgrade ?? "").toLowerCase();
     if (upgrade !== "websocket" && !upgrade.startsWith("spdy/3.1")) {
-      refuse(socket, 400, `an upgrade to SPDY/3.1 or a WebSocket is needed, not to ${JSON.stringify(upgrade)}`);
+      this.refuse(socket, 400, `an upgrade to SPDY/3.1 or a WebSocket is needed, not to ${JSON.stringify(upgrade)}`);
       return;
     }
     this.watchIdle(socket);
@@ -110,7 +112,7 @@ export class StreamingServer {
     const { clock, log } = this.deps;
     const protocol = channelProtocol(request.headers["sec-websocket-protocol"]);
     if (protocol === undefined) {
-      refuse(socket, 400, "none of the offered WebSocket protocols is known: use v4.channel.k8s.io");
+      this.refuse(socket, 400, "none of the offered WebSocket protocols is known: use v4.channel.k8s.io");
       return;
     }
     if (wanted.kind === "portforward") {
@@ -126,7 +128,9 @@ export class StreamingServer {
     const known = wanted.kind === "portforward" ? [FORWARD_PROTOCOL] : Object.keys(COMMAND_VERSIONS);
     const protocol = chosen(request, known);
     if (protocol === undefined) {
-      refuse(socket, 403, "none of the offered protocols is known", { "X-Accepted-Stream-Protocol-Versions": known });
+      this.refuse(socket, 403, "none of the offered protocols is known", {
+        "X-Accepted-Stream-Protocol-Versions": known,
+      });
       return;
     }
     socket.write(
@@ -159,6 +163,17 @@ export class StreamingServer {
     });
     socket.once("close", () => timer.cancel());
   }
+
+  /** A client that leaves bytes unread, or sends more, does not keep its connection. */
+  private refuse(socket: Duplex, status: number, text: string, headers: Record<string, readonly string[]> = {}): void {
+    const lines = Object.entries(headers).flatMap(([name, values]) => values.map((value) => `${name}: ${value}\r\n`));
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
+        `Content-Length: ${Buffer.byteLength(text) + 1}\r\n${lines.join("")}\r\n${text}\n`,
+    );
+    const grace = this.deps.clock.after(REFUSED_MS, () => socket.destroy());
+    socket.once("close", () => grace.cancel());
+  }
 }
 
 /** The first offered one that is known; "" if the client offers none; undefined if none is known. */
@@ -168,12 +183,4 @@ function chosen(request: IncomingMessage, known: readonly string[]): string | un
     .map((name) => name.trim())
     .filter((name) => name !== "");
   return offered.length === 0 ? "" : offered.find((name) => known.includes(name));
-}
-
-function refuse(socket: Duplex, status: number, text: string, headers: Record<string, readonly string[]> = {}): void {
-  const lines = Object.entries(headers).flatMap(([name, values]) => values.map((value) => `${name}: ${value}\r\n`));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
-      `Content-Length: ${Buffer.byteLength(text) + 1}\r\n${lines.join("")}\r\n${text}\n`,
-  );
 }

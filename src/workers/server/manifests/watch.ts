@@ -11,6 +11,8 @@ import { podText, type ShownManifest } from "./view.js";
 
 /** On the node. */
 const WATCHERS_LIMIT = 64;
+/** A client that has not taken a byte for so long is disconnected, as on the status page. */
+const STALLED_MS = 30_000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 export interface WatchesOptions {
@@ -65,7 +67,7 @@ export class ManifestWatches {
       while (!scope.signal.aborted) {
         const kept = of === undefined ? this.kept : this.kept.filter((one) => isOf(one, of));
         for (const line of view.events(kept)) {
-          if (!response.write(line)) await once(response, "drain", { signal: scope.signal });
+          if (!response.write(line)) await this.drained(response, scope.signal);
         }
         await signal.wait();
       }
@@ -76,6 +78,16 @@ export class ManifestWatches {
       if (this.wakes.size === 0) this.leavePods();
       response.off("close", leave);
       if (!response.destroyed) response.end();
+    }
+  }
+
+  /** Rejects when the client takes nothing for {@link STALLED_MS}: it would keep a watcher's place. */
+  private async drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const stalled = this.options.clock.after(STALLED_MS, () => response.destroy());
+    try {
+      await once(response, "drain", { signal });
+    } finally {
+      stalled.cancel();
     }
   }
 

@@ -6,6 +6,7 @@ import type { Volume } from "../../../../src/shared/api/volume.js";
 import { readMounts } from "../../../../src/shared/fs/mountinfo.js";
 import { waitFor } from "../../../../packaging/standalone/wait.js";
 import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
+import { canHang, HungMounts } from "../../../support/hung-mounts.js";
 import { loopDevice } from "../../../support/loop-device.js";
 import { until } from "../../../support/sources-kit.js";
 import {
@@ -96,6 +97,24 @@ test(
     await script();
     await setUp;
     await one.removePodDirectory("uid-1");
+  },
+);
+
+test(
+  "a volume whose server does not respond is unmounted by the driver, and not looked at",
+  { skip: skip || (canHang ? false : "needs /dev/fuse") },
+  async (t) => {
+    const { made, driver } = await world(t);
+    const mounts = new HungMounts();
+    t.after(() => mounts.releaseAll());
+    const one = made();
+    const path = hostPathOf(await one.setUpPod(podWith([volume]), never), "data");
+    await mounts.hang(path);
+    const ended = one.tearDownPod("uid-1").catch(() => undefined);
+    const calls = async (): Promise<string[]> => (await driver?.calls())?.map(([command = ""]) => command) ?? [];
+    await waitFor(async () => (await calls()).includes("unmount"), { what: "the driver to be asked" });
+    await mounts.releaseAll();
+    await ended;
   },
 );
 
