@@ -31,6 +31,13 @@ const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...word
     /pleg has not run for 61s, in the operation "relist" for 60s/,
   ],
   ["a stuck main thread", node({}, { mainProblem: "no response within 2 s" }), /main thread does not respond/],
+  [
+    "a configuration that is not the assigned one",
+    node({
+      configuration: { assigned: "ConfigMap a/b/kubelet", active: "local files", onTrial: false, error: "x:1:2: bad" },
+    }),
+    /does not run the assigned configuration, but local files: x:1:2: bad/,
+  ],
   ["an absent runtime", node({ runtime: { ...RUNTIME, reachable: false } }), /does not respond at unix/],
   [
     "a runtime without a network",
@@ -95,6 +102,11 @@ test("status: one screen with every part, and what is wrong", () => {
   match(text, /^error: the node is short of memory [^]*for 5s/m);
   match(text, /^pod: default\/sick is Running, 0 of 1 containers ready: nodelet why default\/sick$/m);
   match(statusText(PLAIN, node(), [ready], []), /nothing is wrong/);
+  const configuration = { assigned: "ConfigMap a/b/kubelet", active: "ConfigMap a/b/kubelet", onTrial: true };
+  match(
+    statusText(PLAIN, node({ configuration }), [ready], []),
+    /^configuration +ConfigMap a\/b\/kubelet, on trial \(assigned: ConfigMap a\/b\/kubelet; last known good: none yet\)$/m,
+  );
 });
 
 test("pods: a line per pod; control characters of names do not reach the terminal", () => {

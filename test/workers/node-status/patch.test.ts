@@ -72,6 +72,18 @@ const rows: [string, Node, Node, boolean, unknown][] = [
     { metadata: { labels: { b: "3" }, annotations: { x: null } } },
   ],
   [
+    "a condition that goes",
+    node({
+      conditions: [
+        { type: "Ready", status: "True" },
+        { type: "KubeletConfigOk", status: "True" },
+      ],
+    }),
+    node({ conditions: [{ type: "Ready", status: "True" }] }),
+    true,
+    { status: { conditions: [{ type: "KubeletConfigOk", $patch: "delete" }] } },
+  ],
+  [
     "a member within nodeInfo",
     node({ nodeInfo: { bootID: "1", kernelVersion: "k" } as NonNullable<NodeStatus["nodeInfo"]> }),
     node({ nodeInfo: { bootID: "2", kernelVersion: "k" } as NonNullable<NodeStatus["nodeInfo"]> }),

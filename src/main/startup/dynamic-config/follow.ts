@@ -242,7 +242,7 @@ class Follower implements FollowedConfig {
       const seconds = Math.ceil(budget / 1000);
       log.warn(
         {},
-        `a changed configuration waits ${seconds} s: it restarted the kubelet too often in the last ten minutes`,
+        `a changed configuration waits ${seconds} s: changes restarted the kubelet too often in the last hour`,
       );
     }
     const wait = Math.max(early, budget);

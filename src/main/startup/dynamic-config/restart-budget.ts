@@ -1,7 +1,7 @@
-// How long a restart for a changed configuration waits: the first ones of ten minutes soon, each further one twice as long, so that a flood
+// How long a restart for a changed configuration waits: the first ones of an hour soon, each further one twice as long, so that a flood
 // of changes cannot keep the kubelet restarting. Pure; the times are kept on disk, because every restart is a new process.
 
-const WINDOW_MS = 10 * 60_000;
+const WINDOW_MS = 60 * 60_000;
 const FREE_RESTARTS = 3;
 const FIRST_WAIT_MS = 20_000;
 const LONGEST_WAIT_MS = 5 * 60_000;

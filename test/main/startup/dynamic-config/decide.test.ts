@@ -24,6 +24,8 @@ interface Case {
   name: string;
   known?: Known;
   offered: string | undefined;
+  /** The node's own files, where the cluster assigns others. */
+  local?: string;
   whole?: string[];
   refused?: string[];
   want: Partial<Omit<Choice, "error" | "trial">> & { starts?: number };
@@ -91,6 +93,48 @@ const CASES: Case[] = [
     known: { ...settled, assigned: at(B), trial: { ...at(B), starts: 9, failure: "x" } },
     offered: C,
     want: { active: C, assigned: C, starts: 1 },
+  },
+  {
+    name: "the cluster's, failing, nothing proven: the node's own files, on trial",
+    known: { assigned: at(B), current: at(B), trial: { ...at(B), starts: 1, failure: "x" }, bad: [] },
+    offered: B,
+    local: A,
+    want: { active: A, assigned: B, starts: 1, markBad: { digest: B, reason: "failed: x" } },
+    error: /failed: x; back to the node's own files, aaaaaaaaaaaa/,
+  },
+  {
+    name: "the cluster's, failing, with a proven one: that one, not the node's own files",
+    known: { ...settled, assigned: at(B), trial: { ...at(B), starts: 1, failure: "x" } },
+    offered: B,
+    local: C,
+    want: { active: A, assigned: B },
+    error: /back to the last known good one, aaaaaaaaaaaa/,
+  },
+  {
+    name: "the cluster's, failing, and the node's own files are refused",
+    known: { assigned: at(B), current: at(B), trial: { ...at(B), starts: 1, failure: "x" }, bad: [] },
+    offered: B,
+    local: A,
+    refused: [A],
+    want: { active: B, starts: 2, markBad: undefined },
+    error: /no earlier one/,
+  },
+  {
+    name: "the cluster's, rolled back: the node's own files continue their trial",
+    known: { assigned: at(B), current: at(A), trial: { ...at(A), starts: 1 }, bad: [bad(B)] },
+    offered: B,
+    local: A,
+    want: { active: A, assigned: B, starts: 2 },
+    error: /bbbbbbbbbbbb is refused since/,
+  },
+  {
+    name: "the cluster's cannot be read and nothing is known: the node's own files, on trial",
+    known: { assigned: at(B), bad: [] },
+    offered: undefined,
+    whole: [],
+    local: A,
+    want: { active: A, assigned: B, starts: 1 },
+    error: /cannot be read/,
   },
   {
     name: "on trial, failing, nothing to go back to",
@@ -187,11 +231,12 @@ const CASES: Case[] = [
   },
 ];
 
-for (const { name, known, offered, whole, refused, want, error } of CASES) {
+for (const { name, known, offered, local, whole, refused, want, error } of CASES) {
   test(`start: ${name}`, () => {
     const input: ChoiceInput = {
       known: known ?? { bad: [] },
       offered: offered === undefined ? { error: "/etc/x cannot be read: gone" } : { digest: offered },
+      local,
       whole: new Set(whole ?? (known === undefined ? [] : [A, B, C])),
       refused: new Map((refused ?? []).map((digest) => [digest, "report"])),
     };

@@ -241,6 +241,61 @@ test("an edit that is taken back before the restart restarts nothing", async (t)
   assert.deepEqual(restarts, []);
 });
 
+test("the event of a restart that the API server did not get in time is sent by the next process, once", async (t) => {
+  const node = await Node.make(t, "a=1");
+  const first = follow(node, await node.startAndProve(), { eventsSent: () => new Promise<void>(() => undefined) });
+  node.source.edit("a=2");
+  await stepUntil(node, "a restart", () => first.restarts.length > 0);
+  await first.followed.stop();
+  const dynamic = await node.start();
+  const before = node.events.length;
+  let send = (): void => undefined;
+  const sent = new Promise<void>((resolve) => (send = resolve));
+  const second = follow(node, dynamic, { eventsSent: () => sent });
+  assert.deepEqual(node.events.slice(before), [node.events[before - 1]]);
+  assert.notEqual(dynamic.meta.get("announcement"), undefined);
+  send();
+  await until("the record to go", () => dynamic.meta.get("announcement") === undefined);
+  await second.followed.stop();
+  const last = node.events.length;
+  follow(node, await node.start());
+  assert.equal(node.events.length, last);
+});
+
+test("an event that was sent in time is not sent again", async (t) => {
+  const { node, restarts, followed } = await running(t, "a=1");
+  node.source.edit("a=2");
+  await stepUntil(node, "a restart", () => restarts.length > 0);
+  await followed.stop();
+  const { meta } = await node.start();
+  assert.equal(meta.get("announcement"), undefined);
+});
+
+test("many changed configurations make restarts rare, over all processes; a roll-back does not wait", async (t) => {
+  const node = await Node.make(t, "a=0");
+  await node.startAndProve();
+  const times: number[] = [];
+  for (let change = 1; change <= 7; change++) {
+    const { restarts, followed } = follow(node, await node.start());
+    node.source.edit(`a=${change}`);
+    await stepUntil(node, "a restart", () => restarts.length > 0, 1000);
+    times.push(node.clock.now());
+    await followed.stop();
+  }
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  assert.ok(
+    gaps.slice(0, 2).every((gap) => gap < 2 * MIN_RESTART_MS),
+    gaps.join(),
+  );
+  for (const [index, least] of [20_000, 40_000, 80_000, 160_000].entries())
+    assert.ok((gaps[index + 2] ?? 0) >= least, gaps.join());
+  const { health, restarts } = follow(node, await node.start());
+  const from = node.clock.now();
+  health.now = false;
+  await stepUntil(node, "the roll-back", () => restarts.length > 0, 5000);
+  assert.ok(node.clock.now() - from < NEVER_HEALTHY_MS + 2 * MIN_RESTART_MS);
+});
+
 test("a restart that fails is reported and tried again at the next look", async (t) => {
   let failures = 0;
   const { node, dynamic } = await running(t, "a=1", {
