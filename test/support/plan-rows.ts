@@ -10,7 +10,7 @@ import {
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import type { ResizeView } from "../../src/main/model/pod-resources.js";
 import type { ProbeResult } from "../../src/main/model/probe-port.js";
-import { containerHash } from "../../src/main/model/container-hash.js";
+import { containerHash } from "../../src/main/model/labels.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";

@@ -11,8 +11,7 @@ import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js
 import type { ImageMetrics } from "./metrics.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import type { ImageUser } from "../model/run-as-user.js";
-import { PULL_STAGE } from "../model/start-sli.js";
-import { traced, type PodTrace } from "../model/pod-trace.js";
+import { traced, type PodTrace, PULL_STAGE } from "../model/pod-trace.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ImageCredentials, OwnKind } from "./credentials.js";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { podLogDirectory } from "../model/log-paths.js";
+import { podLogDirectory } from "../model/paths.js";
 
 export interface RunningLog {
   containerId: string;

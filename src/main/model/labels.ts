@@ -1,8 +1,8 @@
-// Labels and annotations of CRI objects. By them a restarted kubelet, crictl and monitoring find a pod's sandboxes and
-// containers again, so keys and values are upstream's, byte for byte.
+// Labels and annotations of CRI objects, and the container hash in them. By them a restarted kubelet, crictl and monitoring find a
+// pod's sandboxes and containers again, so keys and values are upstream's, byte for byte.
 import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
-import { containerHash } from "./container-hash.js";
 import { goJson } from "./go-json.js";
+import { fnv32 } from "../../shared/hash/fnv32.js";
 
 export const labelKeys = {
   podName: "io.kubernetes.pod.name",
@@ -103,3 +103,15 @@ function handlerJson(handler: LifecycleHandler): Record<string, unknown> {
 
 /** Annotations that the kubelet sets on the pods of its sources. */
 export const CONFIG_SEEN = "kubernetes.io/config.seen";
+
+// The hash that decides whether a running container still is the one the manifest describes. It is written as a container
+// annotation and must equal upstream's value, or a change of kubelet would restart every container of the node.
+
+/**
+ * Hash of name and image, lower-case hex without padding. Upstream hashes Go's debug print of the JSON bytes, hence the
+ * decimal list.
+ */
+export function containerHash(container: { name: string; image?: string }): string {
+  const json = Buffer.from(goJson({ image: container.image ?? "", name: container.name }), "utf8");
+  return fnv32(`([]uint8)[${json.join(" ")}]`).toString(16);
+}

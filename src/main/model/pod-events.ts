@@ -100,3 +100,11 @@ export class PodEventStream {
     }
   }
 }
+
+// Pods with their statuses, as main publishes them to the server thread.
+
+export interface PodDelta {
+  set: Pod[];
+  /** UIDs. */
+  removed: string[];
+}

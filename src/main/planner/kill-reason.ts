@@ -6,7 +6,7 @@ import type { ProbeResults } from "../model/probe-port.js";
 import { definitionChanged, type PlanInput } from "./plan-context.js";
 import { resizeNeedsRestart } from "./resize-changes.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
-import { graceSeconds } from "../model/grace.js";
+import { graceSeconds } from "../model/container-stop.js";
 
 export interface KillReason {
   /** The text after the container's name: "failed liveness probe". */

@@ -5,7 +5,7 @@ import { podDescription } from "../../shared/api/pod.js";
 import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { EventInput } from "../model/event-recorder.js";
-import { restartCountOf } from "../model/log-paths.js";
+import { restartCountOf } from "../model/paths.js";
 import { crashBackoffKey, crashLoopMessage } from "./crash-backoff.js";
 import type { StartFailure } from "../model/synced-pod.js";
 import type { PlanInput } from "./plan-context.js";
@@ -19,7 +19,7 @@ import type {
   StartContainerStep,
 } from "../model/step.js";
 import { nanosToMs, podIPsOf } from "../model/observed-containers.js";
-import { graceSeconds } from "../model/grace.js";
+import { graceSeconds } from "../model/container-stop.js";
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
   "ErrImagePull",

@@ -7,7 +7,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { preStopsAhead, nextToStop } from "./stop-order.js";
 import type { Plan, Step } from "../model/step.js";
 import { isAlive, readySandboxes } from "../model/observed-containers.js";
-import { MIN_STOP_SECONDS } from "../model/grace.js";
+import { MIN_STOP_SECONDS } from "../model/container-stop.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
 

@@ -15,14 +15,13 @@ import { planInit } from "./plan-init.js";
 import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planResize } from "./plan-resize.js";
 import { planNewSandbox } from "./plan-sandbox.js";
-import { needsNewSandbox } from "../model/sandbox-need.js";
+import { needsNewSandbox } from "../model/restart.js";
 import { preStopsAhead, nextToStop } from "./stop-order.js";
 import type { Plan, Step } from "../model/step.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
-import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
-import { graceSeconds, MIN_STOP_SECONDS } from "../model/grace.js";
+import { isAlive, newestOf, newestIn, failedStartsBesideRuns } from "../model/observed-containers.js";
+import { graceSeconds, MIN_STOP_SECONDS } from "../model/container-stop.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { failedStartsBesideRuns } from "../model/failed-starts.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);

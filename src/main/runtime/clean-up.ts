@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { entriesOf, namesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
-import { podLogDirectory } from "../model/log-paths.js";
+import { podLogDirectory } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { errorCode } from "../../shared/errors/thrown.js";
 

@@ -1,8 +1,7 @@
 // The environment of one container: reads each ConfigMap, Secret and file that it refers to once, all at the same time.
 import { isIPv6 } from "node:net";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import type { ClusterObjects, ClusterAccess } from "../model/cluster-access.js";
-import { joined } from "../model/joined.js";
+import { type ClusterObjects, type ClusterAccess, joined } from "../model/cluster-access.js";
 import type { VolumePlace } from "../volumes/place.js";
 import { CreateContainerConfigError } from "../model/step-errors.js";
 import { containerEnv, type EnvSources } from "./config/env.js";

@@ -6,7 +6,7 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { podHostname } from "../network/hostname.js";
 import { hostNetworkHostsFile, podHostsFile } from "../network/hosts-file.js";
-import { hostsFileMode, podDirMode, terminationLogMode } from "../model/data-dirs.js";
+import { hostsFileMode, podDirMode, terminationLogMode } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { etcHostsPath, terminationLogPath } from "../../shared/fs/pod-paths.js";
 

@@ -14,7 +14,7 @@ import {
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { MIN_STOP_SECONDS } from "../model/grace.js";
+import { MIN_STOP_SECONDS } from "../model/container-stop.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 
 /** Progress of stopping the containers of one pod. */

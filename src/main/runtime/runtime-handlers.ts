@@ -1,7 +1,7 @@
 // The runtime's handlers (CRI Status). Only pods with a runtime class or a user namespace ask for them.
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { joined } from "../model/joined.js";
+import { joined } from "../model/cluster-access.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The runtime lacks a feature that the pod requires. */

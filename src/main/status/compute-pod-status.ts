@@ -5,9 +5,8 @@ import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus 
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
-import { type RestartGates, defaultRestartGates } from "../model/restart.js";
+import { type RestartGates, defaultRestartGates, needsNewSandbox } from "../model/restart.js";
 import type { RestartingAll } from "../model/step.js";
-import { needsNewSandbox } from "../model/sandbox-need.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
 import { podLevelResources } from "./pod-level-resources.js";
 import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";

@@ -10,8 +10,8 @@ import type {
 import type { ContainerStatus, Mount } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
-import { restartCountOf } from "../model/log-paths.js";
-import { signalName } from "../model/stop-signal.js";
+import { restartCountOf } from "../model/paths.js";
+import { signalName } from "../model/container-stop.js";
 import { containerResources } from "./container-resources.js";
 import { joinMessages } from "./termination-message.js";
 import { apiTimeFromNanos } from "../../shared/api/time.js";

@@ -20,8 +20,7 @@ import { withForeign } from "./manager/shown-status.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { TerminationReader } from "./termination-reader.js";
 import type { PodFailure } from "../model/refusal.js";
-import type { PodDelta } from "../model/pod-delta.js";
-import type { PodEventStream } from "../model/pod-events.js";
+import type { PodEventStream, PodDelta } from "../model/pod-events.js";
 
 export interface PodStatusesDeps {
   clock: Clock;

@@ -10,7 +10,7 @@ import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { containersDirectory } from "../../shared/fs/pod-paths.js";
 import { annotationKeys } from "../model/labels.js";
-import { podLogDirectory } from "../model/log-paths.js";
+import { podLogDirectory } from "../model/paths.js";
 import {
   fallsBackToLog,
   fileMessage,

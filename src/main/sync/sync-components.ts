@@ -7,7 +7,6 @@ import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
 import type { Admission } from "../admission/node-admission.js";
-import type { PodDelta } from "../model/pod-delta.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import type { RestartGates } from "../model/restart.js";
@@ -19,7 +18,7 @@ import type { PodStatuses } from "../status/pod-statuses.js";
 import type { PlegThread } from "../threads/pleg-thread.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
-import type { PodEventStream, PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
+import type { PodEventStream, PodSubscriber, PodSubscriberName, PodDelta } from "../model/pod-events.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
 

@@ -7,7 +7,7 @@ import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";
 import type { ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { PodDelta } from "../model/pod-delta.js";
+import type { PodDelta } from "../model/pod-events.js";
 
 export interface ServerThreadOptions {
   context: ThreadHost<"server">;

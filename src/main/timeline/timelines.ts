@@ -4,8 +4,7 @@ import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodTimeline, TimelinePhase, TimelineStage } from "../../shared/contracts/timeline.js";
-import { INIT_STAGE, startSli } from "../model/start-sli.js";
-import type { EndStage, PodTrace } from "../model/pod-trace.js";
+import { type EndStage, type PodTrace, INIT_STAGE, startSli } from "../model/pod-trace.js";
 import { errorText } from "../../shared/log/error-text.js";
 
 /** Timelines of removed pods stay readable: operators often need them only after the removal. */

@@ -7,7 +7,7 @@ import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/run
 import { effectiveGraceSeconds, planTermination } from "../../../src/main/planner/plan-termination.js";
 import { Pilot } from "../../support/pilot.js";
 import { container, pod } from "../../support/pods.js";
-import { graceSeconds } from "../../../src/main/model/grace.js";
+import { graceSeconds } from "../../../src/main/model/container-stop.js";
 
 describe("planPod", () => {
   it("makes the sandbox first, then starts containers in the order of the spec", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
-import { PodEventStream } from "../../../src/main/model/pod-events.js";
+import { PodEventStream, type PodDelta } from "../../../src/main/model/pod-events.js";
 import { defaultRestartGates } from "../../../src/main/model/restart.js";
 import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
@@ -11,7 +11,6 @@ import { ContainerState, type ContainerStatus, Signal } from "../../../src/share
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
-import type { PodDelta } from "../../../src/main/model/pod-delta.js";
 
 const KNOWN: PodStatusesDeps["terminations"] = {
   messagesOf: () => new Map<string, string>(),

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startSli, type StartSliInput } from "../../../src/main/model/start-sli.js";
 import { Timelines } from "../../../src/main/timeline/timelines.js";
-import { traced } from "../../../src/main/model/pod-trace.js";
+import { traced, startSli, type StartSliInput } from "../../../src/main/model/pod-trace.js";
 import { container, pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

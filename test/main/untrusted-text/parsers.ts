@@ -11,8 +11,8 @@ import { isRecordName, readIntent, readRecord } from "../../../src/main/images/p
 import { fieldValue, resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";
 import { expand, expandStrict } from "../../../src/main/model/expand.js";
 import { goJson } from "../../../src/main/model/go-json.js";
-import { nextRestartCount } from "../../../src/main/model/log-paths.js";
-import { criSignal } from "../../../src/main/model/stop-signal.js";
+import { nextRestartCount } from "../../../src/main/model/paths.js";
+import { criSignal } from "../../../src/main/model/container-stop.js";
 import { mergeOptions } from "../../../src/main/network/resolv-conf.js";
 import { nodePatch, nodePatchWithout, withMigrated } from "../../../src/main/node/csi/csi-node-entries.js";
 import { parseVersion } from "../../../src/main/node/csi/csi-handler.js";

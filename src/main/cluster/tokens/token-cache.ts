@@ -5,8 +5,7 @@ import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { IssuedToken, TokenRequest } from "../../model/cluster-access.js";
-import { serviceAccountOf } from "../service-account-of.js";
+import { type IssuedToken, type TokenRequest, serviceAccountOf } from "../../model/cluster-access.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
 export interface TokenCacheDeps {

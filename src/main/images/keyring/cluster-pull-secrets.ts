@@ -3,8 +3,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Secret } from "../../../shared/api/objects.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
-import { joined } from "../../model/joined.js";
+import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import { readDockerConfig, type DockerConfigForm } from "./docker-config.js";
 import { secretNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
 import { messageOf } from "../../../shared/errors/thrown.js";

@@ -7,7 +7,7 @@ import type { NodeRuntime } from "../node-runtime.js";
 import { StartContainerError } from "../../model/step-errors.js";
 import { stopOne, type Stopping } from "../kill-container.js";
 import { isHookError, runHook } from "./run-hook.js";
-import { graceSeconds } from "../../model/grace.js";
+import { graceSeconds } from "../../model/container-stop.js";
 
 const REASON = "PostStartHookError";
 

@@ -3,8 +3,7 @@
 // Invariant: a volume is in volumesInUse before it is used and until nothing of it is mounted, so that no controller detaches it meanwhile.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
-import { joined } from "../../model/joined.js";
+import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 
 /** Longest wait in one attempt (constants.tsv: wait for attach). */
 const WAIT_MS = 600_000;

@@ -2,9 +2,8 @@
 import { configMapFiles } from "../object-volume/object-files.js";
 import { DEFAULT_MODE } from "../object-volume/key-files.js";
 import { objectVolumePlugin, type ObjectVolumeDeps } from "../object-volume/object-volume.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
+import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import type { VolumePlugin } from "../plugin.js";
-import { joined } from "../../model/joined.js";
 
 export const NAME = "kubernetes.io/configmap";
 

@@ -1,8 +1,7 @@
 // Volumes in the pod's own spec: a CSI driver's ephemeral volume, and a cloud's in-tree volume that a CSI driver
 // serves.
 // Loaded with the first of them.
-import { joined } from "../../model/joined.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
+import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiSpecError } from "../csi/errors.js";

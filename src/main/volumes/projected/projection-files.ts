@@ -1,8 +1,7 @@
 // The files of one source of a projected volume. Credentials are for the pod's own user or group where it has one.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
-import type { ClusterAccess } from "../../model/cluster-access.js";
-import { joined } from "../../model/joined.js";
+import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { downwardFiles } from "../downward-api/downward-files.js";
 import type { DownwardDeps } from "../downward-api/plugin.js";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seccompProfileRoot } from "../../../../src/main/model/data-dirs.js";
 import {
   containerLogPath,
   logSymlinkName,
   nextRestartCount,
   podLogDirectory,
-} from "../../../../src/main/model/log-paths.js";
-import { criSignal, signalName } from "../../../../src/main/model/stop-signal.js";
+  seccompProfileRoot,
+} from "../../../../src/main/model/paths.js";
+import { criSignal, signalName } from "../../../../src/main/model/container-stop.js";
 import * as dirs from "../../../../src/shared/fs/pod-paths.js";
 import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../status/fixtures.js";
