@@ -6,7 +6,7 @@ import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
 import type { StartFailure } from "../../src/main/model/synced-pod.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
+import { RestartMemory } from "../../src/main/planner/plan-context.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { newestOf } from "../../src/main/model/observed-containers.js";

@@ -14,7 +14,7 @@ import { containerHash } from "../../src/main/model/labels.js";
 import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
-import { RestartMemory } from "../../src/main/planner/restart-memory.js";
+import { RestartMemory } from "../../src/main/planner/plan-context.js";
 import type { Plan, Step } from "../../src/main/model/step.js";
 
 export const NOW = 1_700_000_000_000;

@@ -3,8 +3,7 @@
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ProbeResults } from "../model/probe-port.js";
-import { definitionChanged, type PlanInput } from "./plan-context.js";
-import { resizeNeedsRestart } from "./resize-changes.js";
+import { definitionChanged, type PlanInput, resizeNeedsRestart } from "./plan-context.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
 import { graceSeconds } from "../model/container-stop.js";
 

@@ -1,14 +1,14 @@
-// The input of the planner, and small queries on it that several plan functions use.
+// The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { ResizeView } from "../model/pod-resources.js";
+import { type ObservedPod, forgetAllBut } from "../../shared/cri/observed-pod.js";
+import { type ResizeView, changedResources, type Resizable } from "../model/pod-resources.js";
 import { annotationKeys, containerHash } from "../model/labels.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { CrashBackoff } from "./crash-backoff.js";
 import type { RestartGates } from "../model/restart.js";
-import type { RestartMemory } from "./restart-memory.js";
 import type { StartFailure } from "../model/synced-pod.js";
+import type { Step } from "../model/step.js";
 
 export interface PlanInput {
   pod: Pod;
@@ -39,4 +39,49 @@ export function startReason(status: ContainerStatus | undefined): string {
   if (status === undefined) return "it has not run yet";
   if (status.state === ContainerState.CONTAINER_CREATED) return "it was created but never started";
   return `it exited with code ${status.exitCode}${status.reason === "" ? "" : ` (${status.reason})`}`;
+}
+
+// Compares a container's allocated CPU and memory with the values last set in the runtime.
+
+/** True if the container must be restarted to get its new values. */
+export function resizeNeedsRestart(input: PlanInput, container: Container): boolean {
+  const changes = resizeChanges(input, container) ?? [];
+  const { resizePolicy = [] } = container;
+  return resizePolicy.some(
+    ({ resourceName, restartPolicy }) =>
+      restartPolicy === "RestartContainer" && changes.some((name) => name === resourceName),
+  );
+}
+
+/** undefined: the container's values are unknown. */
+export function resizeChanges({ resize }: PlanInput, { name, resources }: Container): Resizable[] | undefined {
+  if (resize === undefined) return [];
+  const own = resize.actuated?.containers[name];
+  return own === undefined ? undefined : changedResources(own, resources);
+}
+
+// The planner's record of completed steps that the runtime does not show: containers that were stopped for a restart, and containers
+// that were removed because all restart. It ends with the process: after that only the exit code counts.
+
+export class RestartMemory {
+  /** Ids of containers stopped for a restart. */
+  private readonly stopped = new Set<string>();
+  /** Names of containers removed by the rule RestartAllContainers that do not exist again yet. */
+  readonly removed = new Set<string>();
+
+  /** Call before the step runs: after a failed call the result is unknown. */
+  record(step: Step): void {
+    if (step.kind === "kill-container" && step.restart === true) this.stopped.add(step.containerId);
+    if (step.kind === "remove-container" && step.restartAll === true) this.removed.add(step.name);
+  }
+
+  /** Forgets containers that the runtime no longer lists, and removed containers that exist again. */
+  onObserved(observed: ObservedPod): void {
+    forgetAllBut(this.stopped, observed);
+    for (const { metadata } of observed.containers) this.removed.delete(metadata?.name ?? "");
+  }
+
+  restarts(containerId: string): boolean {
+    return this.stopped.has(containerId);
+  }
 }

@@ -11,7 +11,7 @@ import { recordStepFailure, faultField } from "./failure-events.js";
 import type { StartFailure, SyncedPod } from "../model/synced-pod.js";
 import { stepDecision } from "../planner/step-decision.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
-import { RestartMemory } from "../planner/restart-memory.js";
+import { RestartMemory } from "../planner/plan-context.js";
 import { describeStep, type Step } from "../model/step.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 
