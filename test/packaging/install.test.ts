@@ -11,7 +11,7 @@ import { readOptions, type InstallerOptions } from "../../packaging/install/opti
 import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
 import { rootEntries } from "../../src/main/model/paths.js";
-import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-delay.js";
+import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-lock.js";
 import { directoriesOf } from "../../src/main/startup/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {

@@ -4,7 +4,13 @@
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeConfigReport } from "../../shared/api/config-source.js";
-import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
+import type {
+  NodeFacts,
+  NodeStatusUpcalls,
+  Pressure,
+  SeenNode,
+  NodeStatusInit,
+} from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { printQuantity } from "../../shared/api/quantity.js";
@@ -14,11 +20,13 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { GatheredFacts } from "./node-facts.js";
-import { nodeStatusInit, type NodeStatusSettings } from "./node-status-init.js";
 import { NodeStatusThread } from "../threads/node-status-thread.js";
 import type { ContainerImage } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { Loop } from "../../shared/turns/loop.js";
+import { goPlatform } from "./metrics.js";
+import type { Settings } from "../command/settings.js";
+import { nodeConfigFiles } from "./certificates/certificate-files.js";
 
 export interface NodeStatusLinkDeps {
   nodeName: string;
@@ -169,4 +177,55 @@ export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions):
   loop.start();
   // A list under way reports nothing after this call.
   return () => void loop.stop();
+}
+
+// Makes the init data of the node-status thread from the settings.
+
+type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction" | "server"> &
+  Pick<
+    Settings,
+    "kubeconfig" | "certDir" | "rootDir" | "nodeIPs" | "nodeLabels" | "cloudProvider" | "kubernetesVersion"
+  >;
+
+interface NodeStatusParts {
+  nodeName: string;
+  startedAtMs: number;
+  clientConfig: ClientConfig;
+  /** Absent: without --dynamic-config-dir. */
+  configuration?: unknown;
+}
+
+/** `settings`: from command line and files, before the machine's facts complete them. */
+function nodeStatusInit(
+  settings: NodeStatusSettings,
+  { nodeName, startedAtMs, clientConfig, configuration }: NodeStatusParts,
+): NodeStatusInit {
+  const platform = goPlatform();
+  const [operatingSystem = "", architecture = ""] = platform.split("/");
+  return {
+    nodeName,
+    hostname: nodeName,
+    api: { ...nodeConfigFiles(settings), config: clientConfig },
+    nodeLeaseDurationSeconds: settings.node.nodeLeaseDurationSeconds,
+    nodeStatusUpdateFrequencyMs: settings.node.nodeStatusUpdateFrequencyMs,
+    nodeStatusReportFrequencyMs: settings.node.nodeStatusReportFrequencyMs,
+    registerNode: settings.node.registerNode,
+    getOnExistsOnly: settings.node.kubeletRegistrationGetOnExistsOnly,
+    registerWithTaints: settings.node.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
+    nodeLabels: { ...settings.nodeLabels },
+    providerID: settings.node.providerID,
+    externalCloudProvider: settings.cloudProvider === "external",
+    enableControllerAttachDetach: settings.node.enableControllerAttachDetach,
+    localStorageCapacityIsolation: settings.eviction.localStorageCapacityIsolation,
+    nodeIPs: settings.nodeIPs,
+    port: settings.server.port,
+    kubeletVersion: settings.kubernetesVersion,
+    userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
+    operatingSystem,
+    architecture,
+    declaredFeatures: [...(settings.resources.declaredFeatures ?? [])],
+    rootDir: settings.rootDir,
+    startedAtMs,
+    followConfigSource: configuration !== undefined,
+  };
 }

@@ -1,7 +1,7 @@
 // The PodSandboxConfig of a pod on this node. The same value goes into RunPodSandbox, CreateContainer and PullImage.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
-import { sandboxHostname } from "../network/hostname.js";
+import { sandboxHostname } from "../network/hosts-file.js";
 import { podDns } from "../network/pod-dns.js";
 import { sandboxResources } from "../resources/sandbox-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";

@@ -1,9 +1,14 @@
-// The lock that holds back a shutdown. logind hands it out as a file descriptor, which Node can't receive: systemd-inhibit
-// holds it instead, for as long as its command runs, and the command is a `cat` that ends with its input (docs/adr/0034).
+// The lock that delays a shutdown, and the maximum delay in logind's configuration. logind passes the lock as a file descriptor, which Node
+// cannot receive: systemd-inhibit holds it while its command runs, and the command is a `cat` that ends with its input (docs/adr/0034).
 // Invariant: however the kubelet ends, its end of the pipe closes, which releases the lock.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { InhibitLockError } from "./errors.js";
+import { InhibitLockError, InhibitDelayTooShortError } from "./errors.js";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import type { Logger } from "../../../shared/log/logger.js";
+import type { Logind } from "./logind.js";
 
 const WHY = "Kubelet needs time to handle node shutdown";
 const ARGUMENTS = ["--what=shutdown", "--mode=delay", "--who=kubelet", `--why=${WHY}`, "--", "cat"];
@@ -72,4 +77,48 @@ function held(
     signal.addEventListener("abort", onAbort, { once: true });
     child.stdin.write(WORD);
   });
+}
+
+// logind delays a shutdown by five seconds by default. When the configuration grants pods more time, the kubelet writes
+// a drop-in file into logind's configuration, as upstream does.
+
+export const LOGIND_CONF_DIR = "/etc/systemd/logind.conf.d";
+const FILE = "99-kubelet.conf";
+/** logind reads its configuration when its turn comes. */
+const TRIES = 50;
+const PAUSE_MS = 100;
+
+interface InhibitDelayDeps {
+  logind: Pick<Logind, "inhibitDelayMs" | "reload">;
+  confDir: string;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/** @throws InhibitDelayTooShortError, the error of the bus, or the signal's reason */
+export async function ensureInhibitDelay(needMs: number, deps: InhibitDelayDeps): Promise<void> {
+  const { logind, confDir, clock, log, signal } = deps;
+  const before = await logind.inhibitDelayMs();
+  if (before >= needMs) return;
+  const file = join(confDir, FILE);
+  try {
+    await mkdir(confDir, { recursive: true, mode: 0o755 });
+    await atomicWrite(file, content(needMs), { mode: 0o644 });
+  } catch (error) {
+    throw new InhibitDelayTooShortError(needMs, before, file, error);
+  }
+  log.info(`logind delays a shutdown for ${before / 1000} s at most: ${file} now sets ${needMs / 1000} s`);
+  await logind.reload();
+  let delay = before;
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    delay = await logind.inhibitDelayMs();
+    if (delay >= needMs) return;
+    await clock.sleep(PAUSE_MS, signal);
+  }
+  throw new InhibitDelayTooShortError(needMs, delay, file);
+}
+
+function content(needMs: number): string {
+  return `# Written by the kubelet for its shutdown grace periods.\n[Login]\nInhibitDelayMaxSec=${Math.ceil(needMs / 1000)}\n`;
 }
