@@ -2,13 +2,12 @@
 // rules, and reports all problems together.
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
-import type { CommandIo, CommandRequest } from "./command-request.js";
-import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
-import { rootDirProblem } from "./config/usable.js";
+import { resolveConfig, type ResolvedConfig, type ConfigIo } from "./config/resolve-config.js";
+import { rootDirProblem } from "./config/without-effect.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
-import type { Violation } from "./rules/rule.js";
-import { settingsOf } from "./settings-of.js";
+import type { Violation, HostFacts } from "./rules/rule.js";
+import { settingsOf, type Settings } from "./settings-of.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are
@@ -46,3 +45,14 @@ async function answerOffline(
 function printed(text: string): CommandRequest {
   return { action: "print", text, exitCode: 0 };
 }
+
+// The input that a command line needs, and the result of it.
+
+export interface CommandIo extends ConfigIo {
+  /** Facts of this machine for the rules. */
+  host(): HostFacts;
+}
+
+export type CommandRequest =
+  /** `text` ends with a line break; it belongs on stdout when the exit code is 0, else on stderr. */
+  { action: "print"; text: string; exitCode: 0 | 1 } | { action: "run"; settings: Settings };

@@ -5,12 +5,11 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { isTooDeepError, readKubernetesYaml, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { ACCEPTED, fromConfig } from "../values.js";
-import { CONFIG_API_VERSION, CONFIG_KIND } from "./identity.js";
 import { mergeMaps, NOTHING, type MapNode, type Scalar, type Tree, type Origin } from "./tree.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
-import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
+import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape, CONFIG_API_VERSION, CONFIG_KIND } from "./shape.js";
 import { withoutTrailing } from "../../../shared/text/trim.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 

@@ -7,7 +7,7 @@ import { withDefaults, withDerived } from "./defaults.js";
 import { EffectiveConfig } from "./effective.js";
 import { mergeMaps, at, NOTHING, plain, type MapNode, treeOf, withNode, type Origin } from "./tree.js";
 import { isInBrokenList, isWritten, problemOf, reportLines, type Problem } from "./report.js";
-import { usable } from "./usable.js";
+import { usable } from "./without-effect.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { encode } from "./field-values.js";
 import type { FieldPath } from "./fields.js";

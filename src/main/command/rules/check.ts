@@ -1,4 +1,4 @@
-// Checks that many rules share: bounds and known values. Their messages give the value and the allowed values.
+// Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and the allowed values.
 import { formatDuration } from "../duration.js";
 import type { FieldPath, FieldValue } from "../config/fields.js";
 import type { ConfigView, Violation } from "./rule.js";
@@ -57,4 +57,24 @@ export function quote(value: string): string {
 /** A given value that only has a meaning while a gate is on. */
 export function needsGate(path: string, gate: string): Violation {
   return { path, message: `requires the feature gate ${gate}, which is off; turn it on or remove this value` };
+}
+
+// Fields that are one word of a few.
+
+/** By field. */
+export const KNOWN: readonly (readonly [PathOf<string>, readonly string[]])[] = [
+  ["authorization.mode", ["AlwaysAllow", "Webhook"]],
+  ["cgroupDriver", ["cgroupfs", "systemd"]],
+  ["configMapAndSecretChangeDetectionStrategy", ["Get", "Cache", "Watch"]],
+  ["cpuManagerPolicy", ["none", "static"]],
+  ["hairpinMode", ["none", "hairpin-veth", "promiscuous-bridge"]],
+  ["logging.format", ["text", "json"]],
+  ["memoryManagerPolicy", ["None", "Static"]],
+  ["memoryReservationPolicy", ["None", "TieredReservation"]],
+  ["topologyManagerPolicy", ["none", "best-effort", "restricted", "single-numa-node"]],
+  ["topologyManagerScope", ["container", "pod"]],
+];
+
+export function* knownValues(config: ConfigView): Iterable<Violation> {
+  for (const [path, known] of KNOWN) yield* oneOf(config, path, known);
 }

@@ -3,7 +3,7 @@ import { cgroups, nodeAllocatable, memory } from "./cgroups.js";
 import { containerLogs, logging } from "./logging.js";
 import { eviction } from "./parse-eviction.js";
 import { imageCredentials, images } from "./images.js";
-import { knownValues } from "./known-values.js";
+import { knownValues } from "./check.js";
 import { crashLoop, limits, tracing, runtime } from "./limits.js";
 import { reservedResources } from "./reserved-resources.js";
 import type { ConfigView, HostFacts, Rule, Violation } from "./rule.js";

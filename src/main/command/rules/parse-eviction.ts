@@ -6,11 +6,10 @@ import {
   type EvictionThreshold,
   type ThresholdValue,
 } from "../../../shared/api/eviction-threshold.js";
-import { parsePercentage } from "../percentage.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
 import type { Violation, ConfigView } from "./rule.js";
-import { readQuantity } from "./parse-reserved.js";
+import { readQuantity, parsePercentage } from "./parse-reserved.js";
 import { quote } from "./check.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 type TextMap = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// Resources set aside for the system and for Kubernetes' own daemons, read from "cpu=500m,memory=1Gi"-like maps.
+// Amounts in the configuration's text: reserved resources as in "cpu=500m,memory=1Gi", and percentages.
 import { isInvalidQuantityError, parseQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
 import type { Violation } from "./rule.js";
 import { notOneOf, quote } from "./check.js";
@@ -34,4 +34,14 @@ export function readQuantity(text: string): ExactQuantity | undefined {
     if (isInvalidQuantityError(error)) return undefined;
     throw error;
   }
+}
+
+// Percentages in configuration values: "10%", "7.5%".
+
+const PERCENTAGE = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))%$/;
+
+/** 10 for "10%"; may be negative or above 100. Undefined when the text is no percentage. */
+export function parsePercentage(text: string): number | undefined {
+  const number = PERCENTAGE.exec(text)?.[1];
+  return number === undefined ? undefined : Number(number);
 }

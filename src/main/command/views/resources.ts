@@ -2,7 +2,7 @@
 // process's own limits. Times are ms.
 import { DECLARABLE } from "../../model/declared-features.js";
 import { SECOND, type ConfigReader } from "./reader.js";
-import { parsePercentage } from "../percentage.js";
+import { parsePercentage } from "../rules/parse-reserved.js";
 
 export type ResourceSettings = Readonly<ReturnType<typeof resourceSettings>>;
 
