@@ -6,7 +6,7 @@ import { noProbeResults } from "../../src/main/model/probe-port.js";
 import { PodEventStream } from "../../src/main/model/pod-events.js";
 import type { PodWorkersDeps } from "../../src/main/sync/pod-workers.js";
 import { PodCache } from "../../src/main/sync/pod-cache.js";
-import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
+import type { AdmissionVerdict } from "../../src/main/admission/handler.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
 import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
 import type { PodWorkerDeps } from "../../src/main/sync/pod-worker-port.js";

@@ -4,7 +4,7 @@
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Admission } from "./node-admission.js";
-import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./handler.js";
 
 export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();

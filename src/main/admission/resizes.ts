@@ -34,7 +34,7 @@ import {
 } from "../resources/allocation/resize-rules.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 import type { AdmissionQueue } from "./admission-queue.js";
-import type { ResizeRefusal } from "./verdict.js";
+import type { ResizeRefusal } from "./handler.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 const FIRST_RETRY_MS = 30_000;

@@ -10,9 +10,10 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
 import { traced } from "../../shared/tracing/tracing.js";
+import { entriesOf, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 
 /** Container garbage collection. Source: https://kubernetes.io/docs/concepts/architecture/garbage-collection/ */
 const PERIOD_MS = 60_000;
@@ -157,4 +158,23 @@ interface Removal {
   uid: string;
   run: () => Promise<unknown>;
   hints: InspectHint[];
+}
+
+// Pods with logs on this machine: the directories' names end in the pod's UID. Other names are ignored.
+// Invariant: a pass takes a bounded number of them, whatever was planted beside; the next pass finds the rest.
+
+const POD_LOGS = /^[a-z0-9-]+_[a-z0-9.-]+_([A-Za-z0-9][A-Za-z0-9.-]{0,127})$/;
+
+export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<string[]> {
+  const uids: string[] = [];
+  try {
+    for await (const entry of entriesOf(podLogsDir)) {
+      const uid = POD_LOGS.exec(entry.name)?.[1];
+      if (uid !== undefined && entry.isDirectory()) uids.push(uid);
+      if (uids.length === most) break;
+    }
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+  return uids;
 }

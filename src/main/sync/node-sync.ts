@@ -5,7 +5,7 @@ import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import { podsWithLogs } from "../collection/log-directories.js";
+import { podsWithLogs } from "../collection/container-collector.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import { Resizes } from "../admission/resizes.js";
 import type { ClusterPods, NodeSyncDeps, SyncComponents } from "./sync-components.js";

@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ContainerCollector } from "../../../src/main/collection/container-collector.js";
-import { podsWithLogs } from "../../../src/main/collection/log-directories.js";
+import { ContainerCollector, podsWithLogs } from "../../../src/main/collection/container-collector.js";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import {

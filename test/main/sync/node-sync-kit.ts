@@ -3,7 +3,7 @@
 import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
 import type { Admission } from "../../../src/main/admission/node-admission.js";
-import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
 import { noProbeResults } from "../../../src/main/model/probe-port.js";
 import type { ClusterPods } from "../../../src/main/sync/sync-components.js";
 import { NodeSync } from "../../../src/main/sync/node-sync.js";

@@ -1,11 +1,10 @@
 // The node as admission sees it: the machine's word, and the API server's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
+import { NodeAdmission, withNodeObject } from "../../../src/main/admission/node-admission.js";
 import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, apiPod } from "./kit.js";
-import { withNodeObject } from "../../../src/main/admission/node-object.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 
 const standing = {
