@@ -6,8 +6,7 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ImageCredentials, PullCredentials } from "./credentials.js";
-import type { ImageAccess } from "./image-access.js";
+import type { ImageCredentials, PullCredentials, ImageAccess } from "./credentials.js";
 import { type PullRate, type PullTurns, isPullRateError } from "./pull-limits.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 

@@ -5,8 +5,7 @@ import { cacheKey } from "../../../src/main/images/credential-providers/provider
 import { readResponse } from "../../../src/main/images/credential-providers/response.js";
 import { requestedImage, withoutTagAndDigest } from "../../../src/main/images/image-name.js";
 import { readDockerConfig } from "../../../src/main/images/keyring/docker-config.js";
-import { matchesImage, parsePattern } from "../../../src/main/images/keyring/image-match.js";
-import { lookUp } from "../../../src/main/images/keyring/keyring.js";
+import { matchesImage, parsePattern, lookUp } from "../../../src/main/images/keyring/image-match.js";
 import { isRecordName, readIntent, readRecord } from "../../../src/main/images/pull-records/record.js";
 import { fieldValue, resourceFieldValue, volumeFieldValue } from "../../../src/main/model/downward.js";
 import { expand, expandStrict } from "../../../src/main/model/expand.js";

@@ -4,13 +4,13 @@
 import { createHash } from "node:crypto";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { lookUp } from "../keyring/keyring.js";
-import { matchesImage } from "../keyring/image-match.js";
+import { matchesImage, lookUp } from "../keyring/image-match.js";
 import type { CredentialProviderSettings, TokenCacheType } from "./config.js";
-import type { PluginQuestion } from "./exec-plugin.js";
-import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse } from "./response.js";
+import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse, readResponse } from "./response.js";
 import type { PodIdentity } from "./pod-identity.js";
 import { abortReason } from "../../../shared/errors/thrown.js";
+import { join } from "node:path";
+import { isProgramFailedError, runProgram } from "../../../shared/exec/run-program.js";
 
 export type RunPlugin = (
   settings: CredentialProviderSettings,
@@ -175,5 +175,45 @@ function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
     const onAbort = (): void => reject(abortReason(signal));
     signal.addEventListener("abort", onAbort, { once: true });
     result.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+// One run of a credential provider plugin: the request on its standard input, the response on its standard output.
+
+/** The request to a plugin. */
+export interface PluginQuestion {
+  /** Registry and repository: "docker.io/library/busybox". */
+  image: string;
+  /** Present: the request names the pod's service account. */
+  identity?: PodIdentity | undefined;
+}
+
+interface PluginRun {
+  binDir: string;
+  settings: CredentialProviderSettings;
+  question: PluginQuestion;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Rejects with PluginError, or the signal's reason. */
+export async function execPlugin({ binDir, settings, question, clock, signal }: PluginRun): Promise<PluginResponse> {
+  const { name, apiVersion, args, env } = settings;
+  const run = { command: join(binDir, name), args, env, input: requestText(apiVersion, question), clock, signal };
+  try {
+    return readResponse(await runProgram(run), name, apiVersion);
+  } catch (error) {
+    throw isProgramFailedError(error) ? new PluginError(name, error.message, { cause: error }) : error;
+  }
+}
+
+function requestText(apiVersion: string, { image, identity }: PluginQuestion): string {
+  const { token, annotations = {} } = identity ?? {};
+  return JSON.stringify({
+    kind: "CredentialProviderRequest",
+    apiVersion,
+    image,
+    ...(token !== undefined && { serviceAccountToken: token }),
+    ...(Object.keys(annotations).length > 0 && { serviceAccountAnnotations: annotations }),
   });
 }

@@ -9,10 +9,9 @@ import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { PullCredentials } from "../credentials.js";
 import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";
-import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import type { LoadedProviders } from "./load-config.js";
 import { introduce, isPodIdentityError } from "./pod-identity.js";
-import { CredentialProvider } from "./provider.js";
+import { CredentialProvider, execPlugin, type PluginQuestion } from "./provider.js";
 import { isPluginError, type PluginResponse } from "./response.js";
 
 export interface ProvidersDeps {

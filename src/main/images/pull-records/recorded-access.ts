@@ -7,11 +7,9 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
-import type { CredentialSource, OwnKind } from "../credentials.js";
-import type { ImageAccess, OwnSources } from "../image-access.js";
+import type { CredentialSource, OwnKind, ImageAccess, OwnSources } from "../credentials.js";
 import { withoutTagAndDigest } from "../image-name.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { RecentRecords } from "./recent-records.js";
 import {
   grants,
   intentText,
@@ -25,7 +23,7 @@ import {
   type ImagePulledRecord,
   type ImagePullIntent,
 } from "./record.js";
-import { RecordFiles } from "./record-files.js";
+import { RecordFiles, RecentRecords } from "./record-files.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
 
