@@ -31,7 +31,7 @@ import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { PodTrace } from "../model/pod-trace.js";
-import { observedIds } from "../user-namespaces/observed-ids.js";
+import { observedIds } from "../user-namespaces/id-slots.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { createVolumeManager } from "../volumes/volume-manager.js";

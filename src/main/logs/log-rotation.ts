@@ -9,9 +9,8 @@ import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
-import { nextLook, SOONEST_MS, type Growth } from "./plan-rotation.js";
+import { nextLook, SOONEST_MS, type Growth, type RunningLog } from "./plan-rotation.js";
 import { rotateLog } from "./rotate.js";
-import type { RunningLog } from "./running-logs.js";
 import { WriteWatch } from "./write-watch.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 

@@ -1,7 +1,10 @@
-// Plans one rotation of a container's log files from their names alone. Pure.
-// Invariant: afterwards there are at most maxFiles files, the one being written included; nothing is lost that
-// these rules do not give up by name.
+// Plans the rotation of container logs: which logs, when to check them, and which files to keep. Pure.
+// Invariant: afterwards there are at most maxFiles files, the one being written included. Only the oldest files beyond maxFiles are lost.
 import { COMPRESSED, logFileNames, nextStem, strayNames, UNFINISHED } from "../../shared/container-logs/file-names.js";
+import { join } from "node:path";
+import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { podLogDirectory } from "../model/paths.js";
 
 export interface RotationPlan {
   /** Strays first, then files beyond the number allowed, oldest first. */
@@ -78,4 +81,29 @@ export function nextLook(growth: Growth, limits: { maxSize: number; monitorInter
   if (elapsedMs <= 0 || grown <= 0) return { afterMs: longest, asleep: false };
   const untilFull = ((maxSize - size) / grown) * elapsedMs;
   return { afterMs: Math.max(SOONEST_MS, Math.min(longest, untilFull)), asleep: false };
+}
+
+// Which logs rotation keeps an eye on: those of running containers, since the runtime reopens no others.
+
+export interface RunningLog {
+  containerId: string;
+  /** The file being written. */
+  path: string;
+  uid: string;
+  namespace: string;
+  pod: string;
+  container: string;
+}
+
+export function* runningLogs(pods: Iterable<ObservedPod>, podLogsDir: string): Generator<RunningLog> {
+  for (const { uid, namespace, name, containers } of pods) {
+    for (const { id, state, logPath, metadata } of containers) {
+      if (state !== ContainerState.CONTAINER_RUNNING || logPath === "") continue;
+      // Runtimes report the whole path, from the given directory and path.
+      const path = logPath.startsWith("/")
+        ? logPath
+        : join(podLogDirectory(podLogsDir, { metadata: { uid, namespace, name } }), logPath);
+      yield { containerId: id, path, uid, namespace, pod: name, container: metadata?.name ?? "" };
+    }
+  }
 }

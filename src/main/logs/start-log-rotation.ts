@@ -6,7 +6,7 @@ import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
-import { runningLogs } from "./running-logs.js";
+import { runningLogs } from "./plan-rotation.js";
 import type { Counter, Gauge } from "../../shared/metrics/prom.js";
 
 export interface StartLogRotationOptions {

@@ -9,8 +9,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
 import { podsDirectory, usernsPath } from "../../shared/fs/pod-paths.js";
 import { podIdRange, type CommandAnswer, type IdRange, type RunCommand, UserNamespaceError } from "./id-range.js";
-import { IdSlots } from "./id-slots.js";
-import type { ObservedIds } from "./observed-ids.js";
+import { IdSlots, type ObservedIds } from "./id-slots.js";
 import { asError, errorCode } from "../../shared/errors/thrown.js";
 import { atomicWrite } from "../../shared/fs/atomic-write.js";
 

@@ -23,7 +23,7 @@ import { dottedSysctl } from "../../../src/main/model/sysctl-name.js";
 import { containerFromAnnotations } from "../../../src/main/runtime/hooks/hook-target.js";
 import { portOf } from "../../../src/main/runtime/hooks/http-hook.js";
 import { explainRefusal } from "../../../src/main/runtime/image-volumes.js";
-import { refusedByCondition } from "../../../src/main/sources/submitted/conditions.js";
+import { refusedByCondition } from "../../../src/main/sources/submitted/refusals.js";
 import { fileMessage, logMessage } from "../../../src/main/status/termination-message.js";
 import { pathWord } from "../../../src/main/volumes/disks/disk.js";
 import { readIface } from "../../../src/main/volumes/iscsi/iscsiadm.js";

@@ -7,7 +7,7 @@ import { UserNamespaceError } from "../../../src/main/user-namespaces/id-range.j
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { NamespaceMode } from "../../../src/shared/cri/gen/runtime.v1.js";
-import type { ObservedIds } from "../../../src/main/user-namespaces/observed-ids.js";
+import type { ObservedIds } from "../../../src/main/user-namespaces/id-slots.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;

@@ -6,8 +6,7 @@ import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
-import { keyOf, ReferenceIndex } from "./reference-index.js";
-import type { Reference } from "./references.js";
+import { type Reference, keyOf, ReferenceIndex } from "./references.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
   /** A watch without reads stops after this time (upstream: syncFrequency, at least a minute). */

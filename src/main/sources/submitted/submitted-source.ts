@@ -18,11 +18,18 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";
 import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
 import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
 import type { PodChanges } from "../pod-changes.js";
-import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
+import {
+  badRequest,
+  conflict,
+  invalid,
+  notFound,
+  unavailable,
+  refusedByCondition,
+  refusedWithoutCondition,
+} from "./refusals.js";
 
 const RETRY_MS = 20_000;
 /** A request waits so long for the manifests on the disk to be read, and for its own to be decoded, ms. */
