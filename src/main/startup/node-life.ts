@@ -10,7 +10,7 @@ import type { TracingConfig } from "../../shared/tracing/config.js";
 import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";
-import { checkCluster } from "./cluster.js";
+import { checkCluster, checkServerAuth } from "./cluster.js";
 import { shareRootDirectory } from "./shared-root.js";
 import { directoriesOf, makeCertDir, makeDirectories } from "./directories.js";
 import type { FollowDeps } from "./dynamic-follow.js";
@@ -22,10 +22,14 @@ import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "../agent/node-settings.js";
 import { NodeThreads } from "../threads/node-threads.js";
 import { tracesIn } from "../threads/thread-context.js";
-import { checkPermissions } from "./process/process-identity.js";
-import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
+import {
+  AGENT_NICENESS,
+  raisePriority,
+  setMaxOpenFiles,
+  setOomScoreAdj,
+  checkPermissions,
+} from "./process/process-limits.js";
 import { runOnce } from "./run-once.js";
-import { checkServerAuth } from "./server-auth.js";
 import type { StopRequest } from "./process/signals.js";
 import { checkSwap } from "../node/swap.js";
 import { linkToSystemd } from "./systemd/systemd.js";

@@ -5,16 +5,15 @@ import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js"
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
 import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
-import { nameProcess } from "./process/process-identity.js";
+import { nameProcess } from "./process/process-limits.js";
 import { setV8Flags } from "../../shared/code/v8-flags.js";
-import { isClusterError } from "./cluster.js";
+import { isClusterError, isServerAuthError } from "./cluster.js";
 import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { isLockFileError } from "./process/lock-file.js";
 import { startLogging, type Logging, logStart } from "./process/logging.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
-import { isServerAuthError } from "./server-auth.js";
 import { listenForStop } from "./process/signals.js";
 import { isSwapOnError } from "../node/swap.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";

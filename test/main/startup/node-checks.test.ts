@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
 import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
-import { checkPermissions } from "../../../src/main/startup/process/process-identity.js";
+import { checkPermissions } from "../../../src/main/startup/process/process-limits.js";
 import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 

@@ -1,6 +1,6 @@
-// The kubelet's own standing with the kernel: under memory pressure pods go first. A machine that does not let us say so
-// (no CAP_SYS_RESOURCE) runs on without.
-import { readdirSync } from "node:fs";
+// The kubelet's process: its name, its privileges, and its limits in the kernel. Under memory pressure pods go first. Without
+// CAP_SYS_RESOURCE the kubelet runs with the limits that it has.
+import { readdirSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -89,4 +89,32 @@ function tryLimit(calls: OpenFilesCalls, limit: Rlimit): OsCallError | undefined
     if (isOsCallError(error)) return error;
     throw error;
   }
+}
+
+// Names the process "kubelet" for ps -C, pidof, systemctl status and the journal's _COMM: the kernel would call it by its interpreter, "node",
+// or by Node's main thread, "MainThread" (Node 24).
+
+/**
+ * Sets the process name in the kernel; the command line stays. A kernel that refuses changes nothing. Source:
+ * proc_pid_comm(5).
+ */
+export function nameProcess(name: string, path = "/proc/self/comm"): void {
+  try {
+    writeFileSync(path, name);
+  } catch {
+    // Without /proc there is no reader of the name either.
+  }
+}
+
+// A kubelet without root starts, so that people can try it, and logs at once which features will not work.
+
+/** Warns when `uid` is not 0. Returns whether the process is root. */
+export function checkPermissions(uid: number | undefined, log: Pick<Logger, "warn">): boolean {
+  if (uid === 0 || uid === undefined) return true;
+  log.warn(
+    { uid },
+    `the kubelet runs as uid ${uid}, not as root: making cgroups, mounting memory volumes, reading pods' files and ` +
+      `logs, setting OOM scores and resource limits will fail where the kernel refuses; run it as root`,
+  );
+  return false;
 }
