@@ -14,7 +14,7 @@ import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission, withNodeObject } from "../admission/node-admission.js";
 import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { hostHugePageSizes } from "../resources/huge-pages.js";
+import { hostHugePageSizes } from "../resources/page-sizes.js";
 import {
   evictionReserve,
   hugePagePools,

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import type { EvictionThreshold, EvictionSignal } from "../../shared/api/eviction-threshold.js";
 import type { ExactQuantity } from "../../shared/api/quantity.js";
-import { hugePageSizeName } from "./huge-pages.js";
+import { hugePageSizeName } from "./page-sizes.js";
 
 /** Resource name ("cpu", "memory", "ephemeral-storage", "pods", "hugepages-2Mi") to quantity. */
 export type NodeResources = ReadonlyMap<string, ExactQuantity>;

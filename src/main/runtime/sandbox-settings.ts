@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { sandboxHostname } from "../network/hosts-file.js";
 import { podDns } from "../network/pod-dns.js";
-import { sandboxResources } from "../resources/sandbox-resources.js";
+import { sandboxResources } from "../resources/container-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
 import { containerResourceOptions } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";

@@ -14,7 +14,7 @@ import {
   withResources,
   type PodResources,
 } from "../model/pod-resources.js";
-import { sandboxResources } from "../resources/sandbox-resources.js";
+import { sandboxResources } from "../resources/container-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../model/step.js";
 import { containerResourceOptions, grantedResources } from "./granted.js";

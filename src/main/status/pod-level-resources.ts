@@ -4,7 +4,7 @@ import type { Pod, ResourceList } from "../../shared/api/pod.js";
 import type { PodPhase, PodStatus } from "../../shared/api/pod-status.js";
 import { milliValue, printQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
 import { withResources, type PodResources } from "../model/pod-resources.js";
-import { podCgroupLimits } from "../resources/cgroups/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../resources/cgroups/cgroup-limits.js";
 import { MIN_SHARES } from "../resources/cpu.js";
 import { podLimits, podRequests, sumOf } from "../resources/pod-requests.js";
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import {
   linuxContainerResources,
   type ContainerResourceOptions,
+  sandboxResources,
 } from "../../../src/main/resources/container-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
 import { hugePageSizeName } from "../../../src/main/resources/huge-pages.js";

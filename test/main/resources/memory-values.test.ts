@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { linuxContainerResources } from "../../../src/main/resources/container-resources.js";
 import { memoryHigh, swapLimit, type MemoryQos } from "../../../src/main/resources/memory-values.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "./pods.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { isResizeError } from "../../../src/main/model/step-errors.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";

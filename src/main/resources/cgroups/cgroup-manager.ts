@@ -17,10 +17,9 @@ import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";
 import { removeCgroup } from "./cgroup-removal.js";
 import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
-import { podCgroupLimits } from "./pod-cgroup-limits.js";
+import { podCgroupLimits, tierLimits, type TierLimits, type TierOptions } from "./cgroup-limits.js";
 import { PodPlaces } from "./pod-places.js";
 import { qosClass } from "../qos.js";
-import { tierLimits, type TierLimits, type TierOptions } from "./qos-limits.js";
 import { systemdTree } from "./systemd/systemd-tree.js";
 import { systemdUnits, type SystemdUnits } from "./systemd/systemd-units.js";
 

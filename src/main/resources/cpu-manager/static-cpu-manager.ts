@@ -17,8 +17,7 @@ import type { CpuTopology } from "./cpu-topology.js";
 import { CpuStateMismatchError } from "./errors.js";
 import type { StaticOptions } from "./options.js";
 import { CpuReconciler, type ReconcilerDeps } from "./reconciler.js";
-import { CpuState, stateProblem } from "./state.js";
-import type { CpuStateFile } from "./state-file.js";
+import { CpuState, stateProblem, type CpuStateFile } from "./state.js";
 import { StaticPolicy } from "./static-policy.js";
 
 const POLICY = "static";

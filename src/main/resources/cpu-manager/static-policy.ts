@@ -10,7 +10,6 @@ import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
 import { emptyPodPool, notWholeCores, tooFewCores, tooFewCpus } from "./errors.js";
 import { cpuHints } from "./hints.js";
 import type { StaticOptions } from "./options.js";
-import { podPoolProblem, shareOut } from "./pod-level.js";
 import {
   allContainers,
   exclusiveCpus,
@@ -18,6 +17,8 @@ import {
   exclusiveShare,
   runsBefore,
   wholePodCpus,
+  podPoolProblem,
+  shareOut,
 } from "./requests.js";
 import type { CpuState } from "./state.js";
 import { takeDistributed } from "./take-distributed.js";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
 import type { CgroupLimits } from "../cgroups/cgroup-tree.js";
 import { milliCpuToShares } from "../cpu.js";
-import { hugePagesAsked, hugePageSizeName } from "../huge-pages.js";
+import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";
 import type { NodeResources } from "../node-capacity.js";
 import { reservedNanos, type Reserved } from "./reserved.js";
 

@@ -15,7 +15,7 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { parseQuantity, value } from "../../../shared/api/quantity.js";
-import { hugePagesAsked } from "../../resources/huge-pages.js";
+import { hugePagesAsked } from "../../resources/page-sizes.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;

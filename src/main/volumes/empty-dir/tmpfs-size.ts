@@ -2,7 +2,7 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import type { EmptyDirVolumeSource } from "../../../shared/api/volume.js";
 import { value } from "../../../shared/api/quantity.js";
-import { podCgroupLimits } from "../../resources/cgroups/pod-cgroup-limits.js";
+import { podCgroupLimits } from "../../resources/cgroups/cgroup-limits.js";
 
 /** Bytes, above 0. @throws InvalidQuantityError */
 export function tmpfsSize(pod: Pod, source: EmptyDirVolumeSource, nodeMemoryBytes: bigint): bigint {
