@@ -1,4 +1,4 @@
-// RunPodSandbox: the pod's namespaces, network and pause process.
+// RunPodSandbox: the pod's namespaces, network and pause process, and the PodSandboxConfig that describes them.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError } from "../../shared/cri/errors.js";
@@ -7,8 +7,12 @@ import type { CreateSandboxStep } from "../model/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { checkedRuntimeHandler } from "./runtime-handlers.js";
-import { sandboxSettings } from "./sandbox-settings.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
+import { sandboxHostname } from "../network/hosts-file.js";
+import { sandboxResources } from "../resources/container-resources.js";
+import { sandboxConfig } from "./config/sandbox-config.js";
+import { containerResourceOptions } from "./granted.js";
 
 /** Rejects with CriError, or what made the settings impossible. */
 export async function createSandbox(
@@ -62,4 +66,27 @@ async function run(
       ownUsers: pod.spec.hostUsers === false,
     });
   }
+}
+
+// The PodSandboxConfig of a pod on this node. The same value goes into RunPodSandbox, CreateContainer and PullImage.
+
+/** Throws PodFqdnTooLongError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */
+export async function sandboxSettings(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: Pick<PodEnvironment, "cgroup" | "logDirectory" | "dns">,
+  attempt: number,
+): Promise<PodSandboxConfig> {
+  const { dns } = podDns(pod, await environment.dns());
+  const userNamespace = await runtime.userNamespaces.forPod(pod);
+  return sandboxConfig({
+    pod,
+    attempt,
+    hostname: sandboxHostname(pod, runtime.settings.clusterDomain),
+    dns,
+    logDirectory: environment.logDirectory,
+    cgroupParent: environment.cgroup.criParent,
+    ...(userNamespace !== undefined && { userNamespace }),
+    ...sandboxResources(pod, containerResourceOptions(runtime)),
+  });
 }

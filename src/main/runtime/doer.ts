@@ -6,7 +6,7 @@ import type { PodResources } from "../model/pod-resources.js";
 import type { Step } from "../model/step.js";
 import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
-import { createSandbox } from "./create-sandbox.js";
+import { createSandbox, sandboxSettings } from "./create-sandbox.js";
 import { prepareClaims } from "../model/pod-claims.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
@@ -18,7 +18,6 @@ import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
 import type { ReadyImage } from "../images/image-puller.js";
-import { sandboxSettings } from "./sandbox-settings.js";
 
 export class Doer {
   constructor(

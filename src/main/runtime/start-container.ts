@@ -23,8 +23,8 @@ import type { ReadyImage } from "../images/image-puller.js";
 import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
-import { canMountRecursiveReadOnly } from "./recursive-read-only.js";
-import { sandboxSettings } from "./sandbox-settings.js";
+import { canMountRecursiveReadOnly } from "./runtime-handlers.js";
+import { sandboxSettings } from "./create-sandbox.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
 /** Container kinds as metrics name them. */

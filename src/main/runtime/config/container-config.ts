@@ -12,9 +12,8 @@ import { Signal } from "../../../shared/cri/gen/runtime.v1.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../model/labels.js";
 import { containerLogPath } from "../../model/paths.js";
-import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
 import type { ImageUser } from "../../model/run-as-user.js";
-import { containerSecurityContext } from "./security-context.js";
+import { containerSecurityContext, ephemeralNamespaces, podNamespaces } from "./security-context.js";
 import { criSignal } from "../../model/container-stop.js";
 
 type ContainerKind = "init" | "app" | "ephemeral";

@@ -10,11 +10,10 @@ import type {
 import { LinuxSandboxSecurityContext, Protocol } from "../../../shared/cri/gen/runtime.v1.js";
 import type { PodDns } from "../../network/pod-dns.js";
 import { sandboxAnnotations, sandboxLabels } from "../../model/labels.js";
-import { podNamespaces } from "./namespaces.js";
 import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "../../model/run-as-user.js";
 import { dottedSysctl } from "../../model/sysctl-name.js";
-import { groupsPolicy, selinuxOption } from "./security-context.js";
+import { groupsPolicy, selinuxOption, podNamespaces } from "./security-context.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface SandboxInput {
