@@ -13,7 +13,6 @@ import type { PodWorkerDeps } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./alarm.js";
 import { tracedEnd } from "./sync-span.js";
-import { Waiters } from "./waiters.js";
 
 /** The part of a pod worker that the termination uses. */
 export interface EndingWorker {
@@ -215,5 +214,42 @@ export class PodEnding {
     if (pod !== undefined) this.deps.recorder.pod(pod, { type: "Warning", reason: "ExceededGracePeriod", message });
     this.deps.log.warn({ pod: name, uid }, `${name}: ${message} Trying once more.`);
     this.worker.interrupt("the runtime did not kill the pod in time");
+  }
+}
+
+// Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
+
+/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
+export class WorkerStoppedError extends Error {
+  override readonly name = "WorkerStoppedError";
+  constructor(pod: string) {
+    super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
+  }
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+class Waiters {
+  private readonly waiting = new Set<Waiter>();
+  private stopped: WorkerStoppedError | undefined;
+
+  wait(): Promise<void> {
+    const { stopped } = this;
+    if (stopped !== undefined) return Promise.reject(stopped);
+    return new Promise((resolve, reject) => this.waiting.add({ resolve, reject }));
+  }
+
+  resolve(): void {
+    for (const waiter of this.waiting) waiter.resolve();
+    this.waiting.clear();
+  }
+
+  stop(pod: string): void {
+    this.stopped = new WorkerStoppedError(pod);
+    for (const waiter of this.waiting) waiter.reject(this.stopped);
+    this.waiting.clear();
   }
 }

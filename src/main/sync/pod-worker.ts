@@ -14,7 +14,7 @@
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { operationOf } from "./pass-operation.js";
+import { operationOf } from "./pass-reports.js";
 import type { AdmissionVerdict } from "../admission/handler.js";
 import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./alarm.js";
 import { requireNetwork } from "./failure-events.js";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { PodEnd } from "../../../src/main/model/synced-pod.js";
-import { WorkerStoppedError } from "../../../src/main/sync/waiters.js";
+import { WorkerStoppedError } from "../../../src/main/sync/pod-ending.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
