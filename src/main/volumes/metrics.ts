@@ -1,6 +1,8 @@
 // Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and set
 // up. Main thread only.
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import type { DoneBy, VolumeDoer } from "./plugin.js";
 
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
@@ -80,4 +82,35 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
       });
     },
   };
+}
+
+// Measures one operation on a volume under the name of the plugin that does it.
+
+/** Of volumes that pods have as devices. */
+const BLOCK: Partial<Record<VolumeOperationName, VolumeOperationName>> = {
+  volume_mount: "map_volume",
+  volume_unmount: "unmap_volume",
+  unmount_device: "unmap_device",
+};
+
+/** `doer` undefined: `work` has to say it, or nothing is measured. */
+export async function measured<T>(
+  { clock, metrics }: { clock: Clock; metrics: VolumeMetrics },
+  operation: VolumeOperationName,
+  doer: VolumeDoer | undefined,
+  work: (doneBy: DoneBy) => Promise<T>,
+): Promise<T> {
+  const startedAt = clock.monotonic();
+  let known = doer;
+  let ok = false;
+  try {
+    const result = await work((found) => (known = found));
+    ok = true;
+    return result;
+  } finally {
+    if (known !== undefined) {
+      const name = known.block === true ? (BLOCK[operation] ?? operation) : operation;
+      metrics.operation(known, name, clock.monotonic() - startedAt, ok);
+    }
+  }
 }

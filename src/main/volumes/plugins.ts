@@ -32,7 +32,7 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
       lazyPlugin({
         name: "kubernetes.io/nfs",
         source: "nfs",
-        load: async () => (await import("./persistent/nfs-plugin.js")).nfsPlugin(options.rootDir),
+        load: async () => (await import("./persistent/nfs.js")).nfsPlugin(options.rootDir),
       }),
       lazyPlugin({
         name: "kubernetes.io/iscsi",

@@ -11,7 +11,7 @@ import type { ClusterAccess } from "../model/cluster-access.js";
 import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
-import { measured } from "./measured.js";
+import { measured } from "./metrics.js";
 import type { DoneBy, VolumeDoer, VolumePlugin } from "./plugin.js";
 import { volumePlugins } from "./plugins.js";
 import type { VolumeManagerOptions } from "./volume-manager-options.js";

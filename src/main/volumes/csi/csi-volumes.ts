@@ -1,7 +1,7 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
 // such a volume, or the first one that an earlier kubelet left.
 import { detach } from "./attach.js";
-import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
+import { csiContext, type CsiContext, type CsiOptions, readSecret } from "./context.js";
 import { CsiMaps, type MapRequest } from "./map-volume.js";
 import { CsiMounts, type MountRequest } from "./mount-volume.js";
 import { Staging } from "./staging.js";
@@ -11,7 +11,6 @@ import type { DevicePlace, HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
 import { accessMode, blockCapability, mountCapability } from "./capability.js";
 import { CAPABILITY } from "./node-port.js";
-import { readSecret } from "./secrets.js";
 import { VolumeUsage_Unit } from "../../../shared/plugins/gen/csi.v1.js";
 
 export class CsiVolumes {

@@ -19,8 +19,7 @@ import { userKey } from "./users.js";
 import { readVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
-import { link, linkTo } from "../device-links.js";
-import { holdDevice, releaseLoops } from "../held-device.js";
+import { holdDevice, releaseLoops, link, linkTo } from "../held-device.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 

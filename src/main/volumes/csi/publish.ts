@@ -2,9 +2,8 @@
 import type { Pod } from "../../../shared/api/pod.js";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import { removeEmpty } from "../remove-tree.js";
-import type { CsiContext } from "./context.js";
+import { type CsiContext, readSecret } from "./context.js";
 import type { CsiVolume } from "./csi-volume.js";
-import { readSecret } from "./secrets.js";
 import type { DeviceInHand } from "./with-device.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
 import type { DriverSpec } from "./driver-objects.js";

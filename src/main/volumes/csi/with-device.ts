@@ -1,6 +1,6 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
 import type { Pod } from "../../../shared/api/pod.js";
-import { measured } from "../measured.js";
+import { measured } from "../metrics.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";

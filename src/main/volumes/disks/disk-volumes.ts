@@ -9,7 +9,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
-import { measured } from "../measured.js";
+import { measured } from "../metrics.js";
 import { asMountPoint, isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { DeviceFormatError, prepareDevice } from "../persistent/format.js";
@@ -18,8 +18,7 @@ import { mountByProgram } from "../persistent/program-mount.js";
 import type { HostPlace } from "../place.js";
 import { contextOption, isRelabelled, type SELinuxMounts } from "../se-linux-mounts.js";
 import { exists } from "./device-mapper.js";
-import type { DiskKind, DiskRequest } from "./disk.js";
-import { placesBelow } from "./disk-places.js";
+import { type DiskKind, type DiskRequest, placesBelow } from "./disk.js";
 
 const DEFAULT_FS_TYPE = "ext4";
 

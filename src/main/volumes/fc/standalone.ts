@@ -1,7 +1,6 @@
 // Fibre Channel volumes on a stand-alone node. Loaded with the first of them.
-import { lazily } from "../lazily.js";
 import { standaloneDisks } from "../disks/standalone.js";
-import type { VolumePlugin } from "../plugin.js";
+import { type VolumePlugin, lazily } from "../plugin.js";
 import type { VolumeManagerOptions } from "../volume-manager-options.js";
 import { fcPlugin, fcVolumes } from "./plugin.js";
 

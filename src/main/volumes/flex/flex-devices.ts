@@ -6,7 +6,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
-import { measured } from "../measured.js";
+import { measured } from "../metrics.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";

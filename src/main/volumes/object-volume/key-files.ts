@@ -1,7 +1,10 @@
-// Keys of a config map or secret as files: all of them under their names, or those that items ask for.
+// Keys of a config map or secret as files: all of them under their names, or those that items ask for. Volumes and projections use them.
 import type { KeyToPath } from "../../../shared/api/volume.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { isNotFound } from "../../../shared/api/client/errors.js";
+import type { ConfigMap, Secret } from "../../../shared/api/objects.js";
+import type { ReferencedObjects } from "../../model/cluster-access.js";
 
 /** Default mode of the API for sources without defaultMode. */
 export const DEFAULT_MODE = 0o644;
@@ -47,4 +50,43 @@ class VolumeContentError extends Error {
 export function together(problems: readonly unknown[]): Error {
   const [first] = problems;
   return problems.length === 1 && first instanceof Error ? first : new VolumeContentError(problems);
+}
+
+// The files of a config map or a secret, for their own volumes and for projections.
+
+interface ObjectFilesRequest<T> {
+  objects: ReferencedObjects<T>;
+  namespace: string;
+  name: string;
+  items: readonly KeyToPath[] | undefined;
+  defaultMode: number;
+  optional: boolean;
+  signal: AbortSignal;
+}
+
+/** Rejects as ReferencedObjects does, or with MissingKeyError; an optional one that is not there has no files. */
+export async function configMapFiles(request: ObjectFilesRequest<ConfigMap>): Promise<Payload> {
+  const { data = {}, binaryData = {} } = (await found(request)) ?? {};
+  const files = new Map<string, PayloadFile["data"]>(Object.entries(data));
+  for (const [key, value] of Object.entries(binaryData)) {
+    if (!files.has(key)) files.set(key, Buffer.from(value, "base64"));
+  }
+  const missing = (key: string): string => `configmap references non-existent config key: ${key}`;
+  return keyFiles({ ...request, data: files, missing });
+}
+
+/** As configMapFiles. */
+export async function secretFiles(request: ObjectFilesRequest<Secret>): Promise<Payload> {
+  const { data = {} } = (await found(request)) ?? {};
+  const files = new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64")]));
+  return keyFiles({ ...request, data: files, missing: (key) => `references non-existent secret key: ${key}` });
+}
+
+async function found<T>({ objects, namespace, name, optional, signal }: ObjectFilesRequest<T>): Promise<T | undefined> {
+  try {
+    return await objects.get(namespace, name, signal);
+  } catch (error) {
+    if (optional && isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -20,14 +20,12 @@ import type { NetworkDisks } from "../disks/network-disks.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexVolumePlugin } from "../flex/plugin.js";
 import { isDevicePlace, isImagePlace } from "../place.js";
-import { type VolumePlugin, lazyPlugin } from "../plugin.js";
+import { type VolumePlugin, lazyPlugin, lazily } from "../plugin.js";
 import { ClaimStats } from "./claim-stats.js";
-import { lazily } from "../lazily.js";
 import { VolumeExpansion } from "./expand.js";
 import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
 import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
-import { NfsVolumes } from "./nfs.js";
-import { nfsPlugin } from "./nfs-plugin.js";
+import { NfsVolumes, nfsPlugin } from "./nfs.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
 
 export interface PersistentVolumesOptions {

@@ -3,9 +3,8 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection, VolumeProjection } from "../../../shared/api/volume.js";
 import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
-import { downwardFiles } from "../downward-api/downward-files.js";
-import type { DownwardDeps } from "../downward-api/plugin.js";
-import { configMapFiles, secretFiles } from "../object-volume/object-files.js";
+import { type DownwardDeps, downwardFiles } from "../downward-api/plugin.js";
+import { configMapFiles, secretFiles } from "../object-volume/key-files.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 export interface ProjectedDeps extends DownwardDeps {
   /** Absent on a stand-alone node: then only the downward API is projected. */

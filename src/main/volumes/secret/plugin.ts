@@ -1,6 +1,5 @@
 // secret volumes: the keys of a secret as files, in memory only.
-import { DEFAULT_MODE } from "../object-volume/key-files.js";
-import { secretFiles } from "../object-volume/object-files.js";
+import { DEFAULT_MODE, secretFiles } from "../object-volume/key-files.js";
 import { objectVolumePlugin, type ObjectVolumeDeps } from "../object-volume/object-volume.js";
 import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import type { VolumePlugin } from "../plugin.js";
