@@ -20,7 +20,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import type { Settings } from "../command/settings.js";
 import type { EventRecorder, ObjectEvents } from "../model/event-recorder.js";
-import { changeOwnershipIn } from "./change-ownership.js";
+import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
 
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
@@ -102,4 +102,13 @@ async function persistentVolumes(settings: Settings, deps: PersistentDeps): Prom
     volumeHealth: settings.node.csiVolumeHealth,
     seLinuxEveryMode: settings.node.seLinuxMount,
   });
+}
+
+// Changes the group of a volume's files in the tasks pool: a walk over a large volume must not run on main.
+
+/** Half a second of work at most; a file system that hangs must not keep a pool thread. */
+const OWNERSHIP_JOB_MS = 30_000;
+
+export function changeOwnershipIn(tasks: TasksPool): OwnershipDeps["changeOwnership"] {
+  return (job, turnOf, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, turnOf, signal });
 }

@@ -6,7 +6,7 @@ import { NodeDevices } from "../resources/devices/node-devices.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
-import type { AgentContext } from "./context.js";
+import type { AgentContext, NodeSettings } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import { Later } from "./later.js";
 import { makeRuntime, type MadeRuntime } from "./make-runtime.js";
@@ -19,7 +19,6 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import { createManagers, machineReading } from "../resources/managers/create-managers.js";
-import type { NodeSettings } from "./node-settings.js";
 
 export interface ManagedRuntime {
   runtime: NodeRuntime;

@@ -27,7 +27,7 @@ import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
-import type { NodeSettings } from "./node-settings.js";
+import type { NodeSettings } from "./context.js";
 import type { PodFailure } from "../model/refusal.js";
 
 export interface AdmissionDeps {

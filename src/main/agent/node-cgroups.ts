@@ -16,7 +16,7 @@ import type { NodeResources } from "../resources/node-capacity.js";
 import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
 import { QosUpdates } from "../resources/cgroups/qos-updates.js";
 import { setKernelDefaults } from "../node/kernel-defaults.js";
-import type { NodeSettings } from "./node-settings.js";
+import type { NodeSettings } from "./context.js";
 
 /** Upstream's period for both. */
 const ENSURE_MS = 60_000;

@@ -8,7 +8,7 @@ import { resizeMetrics } from "../resources/allocation/metrics.js";
 import { emitHostIPs } from "../status/host-ips.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
-import type { AgentContext } from "./context.js";
+import type { AgentContext, NodeSettings } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import type { Later } from "./later.js";
 import type { ManagedRuntime } from "./managed-runtime.js";
@@ -17,7 +17,6 @@ import { watchNode } from "./node-metrics.js";
 import { NodeShutdown } from "./node-shutdown.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { CgroupMaintenance, CgroupMaintenanceDeps } from "./node-cgroups.js";
-import type { NodeSettings } from "./node-settings.js";
 
 export interface SyncPath {
   sync: NodeSync;

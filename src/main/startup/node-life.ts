@@ -19,7 +19,7 @@ import { acquireLockFile, type HeldLock } from "./process/lock-file.js";
 import type { Logging } from "./process/logging.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
-import { nodeSettingsOf } from "../agent/node-settings.js";
+import { nodeSettingsOf } from "../agent/context.js";
 import { NodeThreads } from "../threads/node-threads.js";
 import { tracesIn } from "../threads/thread-context.js";
 import {

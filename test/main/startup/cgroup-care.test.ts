@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { CgroupMaintenanceDeps } from "../../../src/main/agent/node-cgroups.js";
 import { LateCgroupMaintenance } from "../../../src/main/agent/sync-path.js";
-import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
+import type { NodeSettings } from "../../../src/main/agent/context.js";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { keptLog } from "../../support/sources-kit.js";
