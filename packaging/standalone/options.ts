@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { messageOf, SetupProblem } from "./problem.js";
-import { withoutTrailing } from "../../src/shared/text/trim.js";
+import { withoutTrailing } from "../../src/shared/text/linear.js";
 
 type PrivateRuntime = "containerd" | "docker";
 

@@ -1,7 +1,7 @@
 // Admits pods one after the other, in the order in which they arrived.
 // Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is forgotten;
 // a pod whose caller aborts while it waits is not admitted.
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../shared/abort/scope.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Admission } from "./node-admission.js";
 import type { AdmissionVerdict, ResizeRefusal } from "./handler.js";

@@ -13,7 +13,7 @@ import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import type { ImageUser } from "../model/run-as-user.js";
 import { traced, type PodTrace, PULL_STAGE } from "../model/pod-trace.js";
 import { StartContainerError } from "../model/step-errors.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import type { ImageCredentials, OwnKind, ImageAccess } from "./credentials.js";
 import { isInvalidImageNameError, requestedImage, defaultPullPolicy } from "./image-name.js";
 import { PullBackoff } from "./pull-backoff.js";

@@ -8,7 +8,7 @@ import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials, ImageAccess } from "./credentials.js";
 import { type PullRate, type PullTurns, isPullRateError } from "./pull-limits.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 
 export interface PullsDeps {
   cri: Pick<CriClient, "pullImage">;

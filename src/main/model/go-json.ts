@@ -1,6 +1,6 @@
 // JSON as Go's encoder writes it. The container hash and some annotations are compared byte for byte with what another
 // kubelet wrote, so the three characters and two separators that Go escapes for HTML must be escaped here too.
-import { replaceAscii } from "../../shared/text/replace-ascii.js";
+import { replaceAscii } from "../../shared/text/linear.js";
 
 const ASCII_ESCAPES = Array.from({ length: 128 }, (_, code) =>
   "<>&".includes(String.fromCharCode(code)) ? Buffer.from(`\\u00${code.toString(16)}`) : undefined,

@@ -1,6 +1,6 @@
 // A pod's host name, and the text of its /etc/hosts. The file is written again at each container start, so that it follows the pod's addresses.
 import { type Pod, podDescription } from "../../shared/api/pod.js";
-import { withoutTrailing } from "../../shared/text/trim.js";
+import { withoutTrailing } from "../../shared/text/linear.js";
 
 export interface HostAlias {
   ip: string;

@@ -3,7 +3,7 @@
 // kubelet a crashing container is started once more at once, as upstream does.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import { goJson } from "../model/go-json.js";
 
 /** Milliseconds. Defaults are the constants of 1.36. */

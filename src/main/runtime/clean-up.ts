@@ -2,11 +2,10 @@
 import { readlink, unlink, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { entriesOf, namesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
 import { podLogDirectory } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
 
 /**
  * A terminated pod that is still shown keeps its directories: they hold its termination messages. Rejects as cleanUpPod

@@ -2,7 +2,7 @@
 // otherwise fill the runtime with PodSandboxes that no container needs yet, ahead of pods that could run.
 // Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up; the others wait for a place or for
 // their own volumes, and a pod whose volumes are set up never waits.
-import { unlessAborted } from "../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../shared/abort/scope.js";
 
 /** Fewer than the calls of RunPodSandbox under way at once: pods whose volumes are set up always find a free one. */
 const SANDBOXES_AHEAD = 12;

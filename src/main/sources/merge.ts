@@ -4,7 +4,7 @@
 // removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
-import { withoutTrailing } from "../../shared/text/trim.js";
+import { withoutTrailing } from "../../shared/text/linear.js";
 import { CONFIG_SEEN } from "../model/labels.js";
 
 /** `submitted`: the manifest API. */

@@ -6,7 +6,7 @@ import { systemClock, type Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { enableNativeHistograms, ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import type { TracingConfig } from "../../shared/tracing/config.js";
+import type { TracingConfig } from "../../shared/tracing/tracing.js";
 import type { RunningTracing } from "../../shared/tracing/start-tracing.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles, servingFiles } from "../node/certificates/certificate-files.js";

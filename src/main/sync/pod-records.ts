@@ -8,12 +8,11 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
-import { unlessGone } from "../../shared/fs/unless-gone.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { decodeRecord, onClock, type PodRecord, runsAgain } from "./pod-record.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf, unlessGone } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
 

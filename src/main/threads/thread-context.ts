@@ -7,7 +7,7 @@ import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
-import type { TracingConfig } from "../../shared/tracing/config.js";
+import type { TracingConfig } from "../../shared/tracing/tracing.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";

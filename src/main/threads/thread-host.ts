@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { TracingConfig } from "../../shared/tracing/config.js";
+import type { TracingConfig } from "../../shared/tracing/tracing.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";

@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
-import { unlessGone } from "../../shared/fs/unless-gone.js";
 import { entriesOf } from "../../shared/fs/untrusted-folder.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;

@@ -1,6 +1,6 @@
-// A signal that aborts with its parent, by its owner's call, or after a timeout. Not AbortSignal.any: Node 20 keeps an
-// entry of every result for as long as a source exists. Invariant: a disposed scope has removed its listener from its
-// parent.
+// Abort signals: a signal that aborts with its parent, by its owner's call, or after a timeout; and the wait for a promise until a signal
+// aborts. Not AbortSignal.any: Node 20 keeps an entry of every result for as long as a source exists. Invariant: a disposed scope has
+// removed its listener from its parent.
 import type { Clock, Timer } from "../clock/clock.js";
 import { abortReason } from "../errors/thrown.js";
 
@@ -43,4 +43,25 @@ export class Scope implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+// Awaits a promise that has no cancellation, until a signal aborts.
+// Invariant: the listener is removed when the wait ends, and a promise that rejects later is not an unhandled
+// rejection.
+
+/** The promise's outcome; rejects with the signal's reason if the signal aborts first. The promise itself continues. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    return Promise.reject(abortReason(signal));
+  }
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(abortReason(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise
+      .finally(() => {
+        signal.removeEventListener("abort", onAbort);
+      })
+      .then(resolve, reject);
+  });
 }

@@ -1,4 +1,4 @@
-// JavaScript can throw any value. These functions turn a thrown value into an Error or its message.
+// JavaScript can throw any value. These functions turn a thrown value into an Error or its message, and know the codes of system errors.
 
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
@@ -18,4 +18,16 @@ export function abortReason(signal: AbortSignal | undefined): Error {
 /** The `code` of a system error, such as "ENOENT". */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+// Removing something that does not exist is no error.
+
+/** undefined where there was no such file. */
+export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+    return undefined;
+  }
 }

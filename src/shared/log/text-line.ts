@@ -4,7 +4,7 @@
 import { errorText } from "./error-text.js";
 import { quote } from "./quote.js";
 import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
-import { replaceAscii } from "../text/replace-ascii.js";
+import { replaceAscii } from "../text/linear.js";
 
 export interface TextLine {
   /** pino's level number. */

@@ -35,7 +35,6 @@ import type { Clock } from "../clock/clock.js";
 import { asError } from "../errors/thrown.js";
 import type { Logger } from "../log/logger.js";
 import { AbandonableExporter, ExportProblems } from "./span-export.js";
-import type { TracingConfig } from "./config.js";
 import {
   failureText,
   type Attributes,
@@ -43,6 +42,7 @@ import {
   type OpenSpan,
   type SpanSettings,
   type Tracer,
+  type TracingConfig,
 } from "./tracing.js";
 
 /** Upstream's instrumentation scope. */

@@ -1,7 +1,7 @@
 // Calls to file systems of volumes. One whose path leads over a mount that may hang is made by a helper process, when the schedule
 // says so; every other is made at once. Invariant: no call on such a mount holds a thread of libuv's pool; every call ends, with
 // VolumeNotAnsweringError at the latest after its deadline; without such mounts no helper is started, and idle ones are ended.
-import { unlessAborted } from "../abort/unless-aborted.js";
+import { unlessAborted } from "../abort/scope.js";
 import type { Clock, Timer } from "../clock/clock.js";
 import type { HungMount } from "../contracts/nodelet.js";
 import type { Logger } from "../log/logger.js";

@@ -2,7 +2,7 @@
 // would otherwise continue when these are stuck (docs/adr/0024). Invariant: nothing here waits for another thread; a
 // pause of the whole process does not count as a stuck thread.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
 import { apiTime } from "../../shared/api/time.js";

@@ -2,7 +2,7 @@
 // Invariant: a call whose probe is called off is left to end by itself. A containerd that loses its client while a
 // command starts holds the container's shim for 30 s, and with it the stop that called the probe off.
 import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isCancelled, isDeadlineExceeded } from "../../shared/cri/errors.js";

@@ -1,7 +1,7 @@
 // grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (without grpc-js, see docs/adr/0015).
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
 import { addressOf, dial, isDialError, reset, systemReason } from "./dial.js";
 import { failure, success, type RunContext, type RunResult } from "./run.js";

@@ -7,7 +7,7 @@
 // overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
 // called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
 import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import type {
   ProbedPod,
   ProbeKind,

@@ -2,7 +2,7 @@
 import type { RoutePath } from "./paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/go-duration.js";
+import { goDuration } from "../../shared/clock/durations.js";
 import type { HandlerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import { processStartedAt } from "./process-metrics.js";
 import type { Route, Answer } from "./answer.js";

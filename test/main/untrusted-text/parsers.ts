@@ -54,7 +54,7 @@ import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../
 import { quote } from "../../../src/shared/log/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
 import { candidates } from "../../../src/shared/net/pod-lookups.js";
-import { withoutTrailing } from "../../../src/shared/text/trim.js";
+import { withoutTrailing } from "../../../src/shared/text/linear.js";
 import { parseHangable } from "../../../src/shared/volume-calls/may-hang.js";
 import { pod as makePod, container } from "../../support/pods.js";
 

@@ -4,10 +4,9 @@ import { test } from "node:test";
 import { constants, createDeflate, deflateRawSync } from "node:zlib";
 import { once } from "node:events";
 import fc from "fast-check";
-import { DICTIONARY } from "../../../src/shared/spdy/dictionary.js";
 import { SpdyError } from "../../../src/shared/spdy/frames.js";
 import { headerBlock } from "../../../src/shared/spdy/header-block.js";
-import { SpdyHeaderReader } from "../../../src/shared/spdy/header-reader.js";
+import { SpdyHeaderReader, DICTIONARY } from "../../../src/shared/spdy/header-reader.js";
 
 const name = fc.stringMatching(/^[a-z-]{1,20}$/);
 const blocks = fc.array(fc.dictionary(name, fc.string({ maxLength: 300 }), { noNullPrototype: true, maxKeys: 8 }), {

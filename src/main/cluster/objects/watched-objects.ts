@@ -2,7 +2,7 @@
 // Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, a minute
 // after the last reference goes, or when no volume uses the object and no read came for a while. Reads return the
 // watch's last state, also while the API server is away.
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";

@@ -1,6 +1,6 @@
 // Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced
 // in good time before it expires, and while that fails the old one is used as long as it is valid.
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -10,7 +10,7 @@ import { REMOVED_FIELDS } from "./removed-fields.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
 import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape, CONFIG_API_VERSION, CONFIG_KIND } from "./shape.js";
-import { withoutTrailing } from "../../../shared/text/trim.js";
+import { withoutTrailing } from "../../../shared/text/linear.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 
 export interface ReadConfig {

@@ -3,7 +3,7 @@
 // Invariant: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { nestsDeeper } from "../../../shared/text/parse-json.js";
-import { withoutTrailing } from "../../../shared/text/trim.js";
+import { withoutTrailing } from "../../../shared/text/linear.js";
 
 /** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;

@@ -1,7 +1,7 @@
 // The preStop hooks of one pod.
 // Invariant: a hook starts once per container, and later callers join it. It ends at the earliest deadline of all
 // callers. It outlives an aborted pass, but not the kubelet.
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import { type LifecycleHandler, podDescription } from "../../../shared/api/pod.js";
 import type { Timer } from "../../../shared/clock/clock.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/cri/observed-pod.js";

@@ -8,10 +8,9 @@
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf, unlessGone } from "../../../shared/errors/thrown.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { lastSetAside, readState, removeLeftovers, writeState } from "../../../shared/fs/state-file.js";
-import { unlessGone } from "../../../shared/fs/unless-gone.js";
 import type { Logger } from "../../../shared/log/logger.js";
 
 const VERSION = 1;

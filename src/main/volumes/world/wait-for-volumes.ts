@@ -2,7 +2,7 @@
 // the pod; after two minutes the wait ends with an error that names the missing volumes, while an operation that hangs
 // continues by itself.
 import { setMaxListeners } from "node:events";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

@@ -2,7 +2,7 @@
 // Invariant: it answers while main, the runtime or the API server hang.
 import { X509Certificate } from "node:crypto";
 import { readFile, statfs } from "node:fs/promises";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -8,7 +8,7 @@ import {
   readKubernetesYaml,
   readKubernetesYamls,
 } from "../../../shared/yaml/kubernetes-yaml.js";
-import { withoutTrailing } from "../../../shared/text/trim.js";
+import { withoutTrailing } from "../../../shared/text/linear.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
 /** More than enough for hand-made anchors, too few for a bomb. */

@@ -1,8 +1,7 @@
 // The connection to systemd: opened on first use, shared by all operations, opened again when it is lost (systemd re-executes
 // itself on upgrades) and closed when idle. On the private socket systemd sends every change of every unit, and an idle
 // kubelet has no use for these messages.
-import { Scope } from "../../../../shared/abort/scope.js";
-import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
+import { Scope, unlessAborted } from "../../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";

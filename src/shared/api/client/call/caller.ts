@@ -11,7 +11,7 @@ import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
-import { withoutTrailing } from "../../../text/trim.js";
+import { withoutTrailing } from "../../../text/linear.js";
 import { errorCode, abortReason } from "../../../errors/thrown.js";
 import { traced } from "../../../tracing/tracing.js";
 

@@ -3,7 +3,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import type { ClientConfig, Source } from "../config.js";
 import type { Fields } from "./tree.js";
-import { withoutTrailing } from "../../../text/trim.js";
+import { withoutTrailing } from "../../../text/linear.js";
 
 export interface ReadContext {
   file: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { replaceAscii } from "../../../src/shared/text/replace-ascii.js";
+import { replaceAscii } from "../../../src/shared/text/linear.js";
 
 const table = Array.from({ length: 128 }, (_, code) => (code === 60 ? Buffer.from("&lt;") : undefined));
 
