@@ -8,9 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ProbeDeadline } from "../../../src/workers/prober/probe-deadline.js";
+import { ProbeDeadline, StallMeter } from "../../../src/workers/prober/probe-deadline.js";
 import type { RunContext, RunResult } from "../../../src/workers/prober/run.js";
-import { StallMeter } from "../../../src/workers/prober/stall-meter.js";
 
 export const USER_AGENT = "kube-probe/1.36";
 /** For probes that are meant to get an answer; generous, as the machine is shared. */

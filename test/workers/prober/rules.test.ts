@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeOutcome, ProbeVerdict } from "../../../src/shared/contracts/prober.js";
-import { ProbeDeadline } from "../../../src/workers/prober/probe-deadline.js";
-import { StallMeter } from "../../../src/workers/prober/stall-meter.js";
+import { ProbeDeadline, StallMeter } from "../../../src/workers/prober/probe-deadline.js";
 import { newTally, tallyRun } from "../../../src/workers/prober/thresholds.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -1,4 +1,4 @@
-// Kernel files that every sample reads stay open: a read is then one system call, instead of four. Invariant: each is
+// Kernel files that every sample reads stay open, and files that rarely change are read rarely. Invariant: each open file is
 // closed when it is no longer read, or when it was removed; a new file under the old path is opened again.
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -77,5 +77,43 @@ function open(path: string): number | undefined {
     return openSync(path, "r");
   } catch {
     return undefined;
+  }
+}
+
+// Reads cgroup files that change only on a write: limits, shares, quotas. They are read every five minutes, and again when
+// their pod changes: a resize shows in its status.
+
+const LIFE_MS = 5 * 60_000;
+
+export class SettledFiles {
+  private readonly texts = new Map<string, { text: string | undefined; at: number }>();
+
+  constructor(
+    private readonly file: ReadText,
+    private readonly clock: Pick<Clock, "monotonic">,
+  ) {}
+
+  readonly read: ReadText = (path) => {
+    const now = this.clock.monotonic();
+    const known = this.texts.get(path);
+    if (known !== undefined && now - known.at < LIFE_MS) return known.text;
+    const text = this.file(path);
+    this.texts.set(path, { text, at: now });
+    return text;
+  };
+
+  /** The files at or below this cgroup, of any hierarchy, are read again. */
+  forget(cgroup: string): void {
+    for (const path of this.texts.keys()) if (path.includes(`${cgroup}/`)) this.texts.delete(path);
+  }
+
+  /** Files that were due and not requested since. */
+  prune(): void {
+    const now = this.clock.monotonic();
+    for (const [path, { at }] of this.texts) if (now - at >= 2 * LIFE_MS) this.texts.delete(path);
+  }
+
+  get size(): number {
+    return this.texts.size;
   }
 }

@@ -27,7 +27,7 @@ import { RuntimeDisks } from "./disk/runtime-disks.js";
 import { CadvisorPage } from "./exposition/cadvisor.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
-import { KeptFiles } from "./kept-files.js";
+import { KeptFiles, SettledFiles } from "./kept-files.js";
 import { Networks } from "./networks.js";
 import { readFileSystems } from "./node/file-systems.js";
 import { RuntimeProcess } from "./node/runtime-process.js";
@@ -35,7 +35,6 @@ import { systemCgroups } from "./node/system-cgroups.js";
 import { Places } from "./places.js";
 import { LOOK_LIFE_MS, Readings, type NodeReadings } from "./readings.js";
 import { SandboxImage } from "./sandbox-image.js";
-import { SettledFiles } from "./settled-files.js";
 import { Shared } from "./shared-answer.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build.js";
 
