@@ -73,7 +73,7 @@ function unifiedValues(
   return unified;
 }
 
-export interface CpuAndMemory {
+interface CpuAndMemory {
   cpuShares: bigint;
   cpuQuota: bigint;
   cpuPeriod: bigint;
@@ -81,7 +81,7 @@ export interface CpuAndMemory {
 }
 
 /** Shares come from the request, or from the limit where no request was made. */
-export function cpuAndMemory(
+function cpuAndMemory(
   cpuRequest: QuantityLike | undefined,
   cpuLimit: QuantityLike | undefined,
   memoryLimitBytes: bigint,

@@ -78,7 +78,7 @@ const TEXT =
   "application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1," +
   "utf-,*,enq=0.";
 
-/** Each word follows its length; "_" is a space. */
+/** Each word follows its length; "_" is a space. @internal */
 export const DICTIONARY = Buffer.concat([
   ...WORDS.split(" ").map((word) => {
     const length = Buffer.alloc(4);

@@ -2,10 +2,10 @@
 // and a path. The rules are those of the public API (matchImages of CredentialProvider): as many labels, the same port, the path a prefix.
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 
-/** The parts of a key, or of an image's reference. */
 /** No image has a longer name. */
 const LONGEST_PATTERN = 4096;
 
+/** The parts of a key, or of an image's reference. */
 export interface RegistryPattern {
   labels: string[];
   /** "" without one. */

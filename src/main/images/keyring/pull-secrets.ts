@@ -24,7 +24,7 @@ export const standalonePullSecrets: PullSecrets = {
   forPod: (pod) => Promise.resolve({ secrets: [], missing: secretNames(pod) }),
 };
 
-export function secretNames({ spec }: Pod): string[] {
+function secretNames({ spec }: Pod): string[] {
   return (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
 }
 

@@ -5,7 +5,7 @@ import { listOf, numberOf, recordOf, textOf } from "../json-shape.js";
 
 /** Upstream's, for a device whose plugin names none. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Devices of one driver that are kept: a plugin that reports more is refused. */
+/** Devices of one driver that are kept: a plugin that reports more is refused. @internal */
 export const MAX_DEVICES = 10_000;
 
 export interface DeviceRef {
@@ -13,7 +13,7 @@ export interface DeviceRef {
   device: string;
 }
 
-export type Health = "Healthy" | "Unhealthy" | "Unknown";
+type Health = "Healthy" | "Unhealthy" | "Unknown";
 
 export interface DeviceReport extends DeviceRef {
   health: Health;

@@ -14,7 +14,7 @@ class MissingKeyError extends Error {
   override readonly name = "MissingKeyError";
 }
 
-export interface KeyFilesRequest {
+interface KeyFilesRequest {
   data: ReadonlyMap<string, PayloadFile["data"]>;
   items: readonly KeyToPath[] | undefined;
   defaultMode: number;
@@ -24,7 +24,7 @@ export interface KeyFilesRequest {
 }
 
 /** @throws MissingKeyError unless optional */
-export function keyFiles({ data, items = [], defaultMode, optional, missing }: KeyFilesRequest): Payload {
+function keyFiles({ data, items = [], defaultMode, optional, missing }: KeyFilesRequest): Payload {
   if (items.length === 0) return new Map([...data].map(([key, value]) => [key, { data: value, mode: defaultMode }]));
   const files = new Map<string, PayloadFile>();
   for (const { key, path, mode = defaultMode } of items) {

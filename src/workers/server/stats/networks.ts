@@ -71,6 +71,7 @@ export interface InterfaceFigures {
 /** Host ends of the pods' interfaces, and interfaces without a network. */
 const LEFT_OUT = /^(lo$|veth|docker|nerdctl)/;
 
+/** @internal */
 export function parseNetDev(text: string): InterfaceFigures[] {
   return text.split("\n").flatMap((line) => {
     const colon = line.indexOf(":");
