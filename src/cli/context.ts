@@ -3,7 +3,7 @@ import { systemClock, type Clock } from "../shared/clock/clock.js";
 import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
-import { painter, type Paint } from "./output/paint.js";
+import { painter, type Paint } from "./output/table.js";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 type Format = (typeof FORMATS)[number];

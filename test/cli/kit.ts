@@ -4,7 +4,7 @@ import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/sh
 import type { Pod, PodSpec } from "../../src/shared/api/pod.js";
 import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contracts/nodelet.js";
 import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
-import { painter } from "../../src/cli/output/paint.js";
+import { painter } from "../../src/cli/output/table.js";
 import type { WhyInput } from "../../src/cli/why/input.js";
 import { pod as basePod } from "../support/pods.js";
 

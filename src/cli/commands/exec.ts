@@ -1,8 +1,7 @@
 // nodelet exec: runs a command in a container, as kubectl exec has it.
 import type { Context } from "../context.js";
 import { execIn } from "../exec/session.js";
-import { findPod, podsOf } from "../pods/find.js";
-import { containerName } from "../pods/paths.js";
+import { findPod, podsOf, containerName } from "../pods/find.js";
 
 export interface ExecOptions {
   namespace?: string;

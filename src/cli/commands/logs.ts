@@ -2,8 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
-import { findPod, podsOf } from "../pods/find.js";
-import { containerName, podPath } from "../pods/paths.js";
+import { findPod, podsOf, containerName, podPath } from "../pods/find.js";
 
 export interface LogOptions {
   namespace?: string;

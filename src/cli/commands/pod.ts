@@ -1,12 +1,11 @@
 // nodelet pod: one pod with its containers, volumes and addresses.
-import { podPath } from "../pods/paths.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment, timeOf } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
-import { findPod, fullName, podsOf } from "../pods/find.js";
+import { findPod, fullName, podsOf, podPath } from "../pods/find.js";
 import { podState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 

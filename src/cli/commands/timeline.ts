@@ -4,11 +4,9 @@ import type { PodTimeline, TimelineStage } from "../../shared/contracts/timeline
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import type { Context } from "../context.js";
 import { moment } from "../output/amounts.js";
-import { clean } from "../output/paint.js";
 import { print } from "../output/print.js";
-import { cut } from "../output/table.js";
-import { findPod, podsOf } from "../pods/find.js";
-import { podPath } from "../pods/paths.js";
+import { cut, clean } from "../output/table.js";
+import { findPod, podsOf, podPath } from "../pods/find.js";
 
 export interface TimelineOptions {
   namespace?: string;

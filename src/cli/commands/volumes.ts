@@ -1,13 +1,11 @@
 // nodelet volumes: the volumes of the node's pods, their plugin and state, and how full they are.
 import type { PodFacts, VolumeFacts } from "../../shared/contracts/nodelet.js";
-import { forEachLimited } from "../for-each-limited.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes, duration, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
-import { fullName, podsOf } from "../pods/find.js";
-import { podPath } from "../pods/paths.js";
+import { fullName, podsOf, podPath } from "../pods/find.js";
 
 /** Questions to main at once. */
 const AT_ONCE = 8;
@@ -89,4 +87,22 @@ function stateOf({ mounted, lastError, runningSince, nextTryAt }: VolumeFacts, n
   if (runningSince !== undefined)
     return `${mounted ? "set up, an operation runs" : "being set up"} for ${duration(now - runningSince)}`;
   return mounted ? "set up" : "not set up yet";
+}
+
+// Runs an asynchronous function for each item, a few at once.
+
+/** Rejects with the first error; items that have not begun then are left out. */
+async function forEachLimited<T>(items: readonly T[], atOnce: number, run: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const work = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) {
+      try {
+        await run(item);
+      } catch (error) {
+        left.length = 0;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
 }

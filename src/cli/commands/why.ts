@@ -9,8 +9,7 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
-import { findPod, podsOf } from "../pods/find.js";
-import { podPath } from "../pods/paths.js";
+import { findPod, podsOf, podPath } from "../pods/find.js";
 import { explain, type Explanation } from "../why/explain.js";
 import type { Finding, WhyInput } from "../why/input.js";
 

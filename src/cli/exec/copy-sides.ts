@@ -1,4 +1,5 @@
-// The two sides of nodelet cp: one is a path of this machine, the other "[<namespace>/]<pod>:<path>". Pure.
+// The two sides of nodelet cp, and the names in the archive between them: one side is a path of this machine, the other
+// "[<namespace>/]<pod>:<path>". Pure.
 import { posix } from "node:path";
 import { CliError, EXIT } from "../errors.js";
 
@@ -37,4 +38,17 @@ function podSide(text: string): PodSide | undefined {
     throw new CliError(EXIT.usage, `${text} has no name of a file or folder at its end`, USAGE);
   }
   return { pod, path };
+}
+
+// Options of GNU tar that give the members of an archive another first name. Pure.
+// https://www.gnu.org/software/tar/manual/html_section/transform.html
+
+/** @throws CliError for names that tar's expression cannot have */
+export function renaming(from: string, to: string): string[] {
+  if (from === to) return [];
+  if (/[\n|]/.test(from + to))
+    throw new CliError(EXIT.usage, "a name with a line feed or | cannot be changed by a copy");
+  const pattern = from.replace(/[.[\]*^$\\]/g, "\\$&");
+  const replacement = to.replace(/[\\&]/g, "\\$&");
+  return [`--transform=flags=rh;s|^${pattern}|${replacement}|`];
 }

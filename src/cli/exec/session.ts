@@ -7,7 +7,7 @@ import { WebSocket, type RawData } from "ws";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
-import { podPath } from "../pods/paths.js";
+import { podPath } from "../pods/find.js";
 
 const PROTOCOL = "v5.channel.k8s.io";
 const CHANNEL = { STDIN: 0, STDOUT: 1, STDERR: 2, ERROR: 3, RESIZE: 4, CLOSE: 255 } as const;

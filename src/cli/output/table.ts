@@ -1,5 +1,4 @@
-// Tables of text. Pure. The last column is cut to the width of the terminal.
-import { clean } from "./paint.js";
+// Tables and colours for a terminal. Pure. The last column is cut to the width of the terminal.
 
 export interface Column<Row> {
   title: string;
@@ -47,4 +46,20 @@ export function wrap(text: string, width: number, indent = ""): string {
   }
   lines.push(line);
   return lines.map((one) => `${indent}${one}`).join("\n");
+}
+
+// Colours for a terminal. Text from pods and runtimes is cleaned of control characters: it must not steer the terminal.
+
+type Colour = "red" | "yellow" | "green" | "dim" | "bold";
+export type Paint = (colour: Colour, text: string) => string;
+
+const CODES: Readonly<Record<Colour, string>> = { red: "31", yellow: "33", green: "32", dim: "2", bold: "1" };
+
+export function painter(on: boolean): Paint {
+  return on ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : (_colour, text) => text;
+}
+
+/** One line of printable characters. */
+export function clean(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
 }
