@@ -16,7 +16,7 @@ import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/durations.js";
 import type { ImageCredentials, OwnKind, ImageAccess } from "./credentials.js";
 import { isInvalidImageNameError, requestedImage, defaultPullPolicy } from "./image-name.js";
-import { PullBackoff } from "./pull-backoff.js";
+import { PullBackoff } from "./pull-limits.js";
 import { isPullFailure, pullFailureMessage, type Pulls } from "./pulls.js";
 
 const RETRY_INSPECT_MS = 10_000;

@@ -8,7 +8,7 @@ import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { parseResolvConf, resolvConfProblem } from "../network/resolv-conf.js";
-import { swapDevices } from "./swap.js";
+import { swapDevices } from "./machine.js";
 
 export interface MachineSettings {
   /** "": pods get no resolver file. */

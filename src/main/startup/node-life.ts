@@ -31,7 +31,7 @@ import {
 } from "./process/process-limits.js";
 import { runOnce } from "./run-once.js";
 import type { StopRequest } from "./process/signals.js";
-import { checkSwap } from "../node/swap.js";
+import { checkSwap } from "../node/machine.js";
 import { linkToSystemd } from "./systemd/systemd.js";
 import { watchdogInterval } from "./systemd/watchdog.js";
 

@@ -15,7 +15,7 @@ import { startLogging, type Logging, logStart } from "./process/logging.js";
 import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
 import { listenForStop } from "./process/signals.js";
-import { isSwapOnError } from "../node/swap.js";
+import { isSwapOnError } from "../node/machine.js";
 import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { LoggingConfig } from "../../shared/log/logging-config.js";

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
 import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/process-limits.js";
-import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
+import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/machine.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };
