@@ -16,7 +16,7 @@ import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
 import { without, type CpuSet } from "./cpu-set.js";
 import { CpuPolicyError } from "./errors.js";
-import { takePacked } from "./take-packed.js";
+import { takePacked } from "./take-cpus.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 

@@ -21,8 +21,7 @@ import {
   shareOut,
 } from "./requests.js";
 import type { CpuState } from "./state.js";
-import { takeDistributed } from "./take-distributed.js";
-import { takePacked } from "./take-packed.js";
+import { takePacked, takeDistributed } from "./take-cpus.js";
 
 export class StaticPolicy {
   constructor(
