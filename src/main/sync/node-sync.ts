@@ -8,7 +8,7 @@ import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import { podsWithLogs } from "../collection/container-collector.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import { Resizes } from "../admission/resizes.js";
-import type { ClusterPods, NodeSyncDeps, SyncComponents } from "./sync-components.js";
+import { type ClusterPods, type NodeSyncDeps, type SyncComponents, podWorkerDeps } from "./sync-components.js";
 import { Allocations } from "../resources/allocation/allocations.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
@@ -25,7 +25,6 @@ import { PodEventStream, type PodSubscriber, type PodSubscriberName } from "../m
 import { PassReports } from "./pass-reports.js";
 import { PodIntake } from "./pod-intake.js";
 import { ownSubscribers } from "./own-subscribers.js";
-import { podWorkerDeps } from "./pod-worker-deps.js";
 import { PodRecords } from "./pod-records.js";
 import { PodWorkers } from "./pod-workers.js";
 import { SyncLoop } from "./sync-loop.js";

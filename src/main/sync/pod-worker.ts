@@ -17,32 +17,27 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { operationOf } from "./pass-reports.js";
 import type { AdmissionVerdict } from "../admission/handler.js";
 import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./alarm.js";
-import { requireNetwork } from "./failure-events.js";
-import { planPod } from "../planner/plan.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
-import { CgroupWatch } from "./pod-cgroup-watches.js";
 import { PassSchedule } from "./pass-schedule.js";
 import { PassRetry } from "./pass-retry.js";
 import { PodEnding, type EndingWorker } from "./pod-ending.js";
-import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../model/synced-pod.js";
+import type { PodEnd, PodWorkerState, TerminationRequest } from "../model/synced-pod.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 import { runsAgain } from "./pod-record.js";
 import { StepRunner } from "./step-runner.js";
+import { SyncPass, type SyncingWorker } from "./sync-pass.js";
 import { SyncTrace, type UpdateType } from "./sync-span.js";
-import { isAlive } from "../model/observed-containers.js";
 
-export class PodWorker implements EndingWorker {
+export class PodWorker implements EndingWorker, SyncingWorker {
   state: PodWorkerState = "admitting";
   readonly passes: PassSchedule;
   readonly steps: StepRunner;
   private readonly ending: PodEnding;
   private readonly retry: PassRetry;
-  private readonly cgroupWatch: CgroupWatch;
+  private readonly sync: SyncPass;
   /** The passes under way. */
   private passing: Promise<void> | undefined;
   private readonly activeDeadline: ActiveDeadline;
-  /** From the last plan: the next plan continues with the same grace period. */
-  private endDeadline: number | undefined;
   private readonly trace = new SyncTrace();
   private next: UpdateType = "create";
   /** The kind of update that admission handled: the next sync handles it too. */
@@ -54,13 +49,12 @@ export class PodWorker implements EndingWorker {
     private readonly deps: PodWorkerDeps,
   ) {
     const { clock } = deps;
-    this.endDeadline = deps.keptEnd.endDeadline(uid);
     this.retry = new PassRetry(deps);
     const { retry } = this;
     this.passes = new PassSchedule({ clock, retry, resyncMs: deps.syncFrequencyMs, onTimer: () => this.poke() });
     this.steps = new StepRunner(uid, deps);
     this.ending = new PodEnding(this, deps);
-    this.cgroupWatch = new CgroupWatch(clock, (pod) => deps.isCgroupLost(pod));
+    this.sync = new SyncPass(this, deps);
     this.activeDeadline = new ActiveDeadline(
       clock,
       () => deps.startTime(uid),
@@ -254,52 +248,28 @@ export class PodWorker implements EndingWorker {
 
   /** Resolves to true if the next pass continues the same sync. */
   private async syncPass(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { clock, reports, probes, recorder } = this.deps;
-    const observed = await this.observe();
-    const { backoff, failures: startFailures, memory } = this.steps;
-    memory.onObserved(observed);
-    const { gates, deadContainersKept } = this.deps;
-    const cgroupLost = await this.cgroupWatch.check(pod, observed);
-    signal.throwIfAborted();
-    const now = clock.steady();
-    const plan = planPod({
-      ...{ pod, observed, now, backoff, startFailures, probes, gates, memory, deadContainersKept, cgroupLost },
-      endDeadline: this.endDeadline,
-      resize: this.deps.resizes.view(this.uid),
-    });
-    await this.keepEndDeadline(plan.endDeadline, signal);
-    if (!plan.finished && this.activeDeadline.isOver(pod)) {
-      recorder.pod(pod, deadlineEvent);
-      this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
-      return false;
+    const { kind, wakeAt } = await this.sync.pass(pod, () => this.activeDeadline.isOver(pod), signal);
+    switch (kind) {
+      case "expired":
+        this.deps.recorder.pod(pod, deadlineEvent);
+        this.fail({ cause: "failed", failure: deadlineExceeded, deadline: this.deadlineOf(pod) });
+        return false;
+      case "idle":
+        this.passes.wakeAt(wakeAt);
+        return false;
+      case "completed":
+      case "changed":
+        this.passes.again();
+        if (kind === "completed" && this.pod === pod && this.is("syncing")) {
+          this.ending.begin({ cause: "completed", deadline: this.deadlineOf(pod) });
+        }
+        return this.is("syncing");
     }
-    const mayRun = !plan.finished || observed.containers.some(isAlive);
-    const synced: SyncedPod = { pod, observed, plan, failures: startFailures, state: "syncing", mayRun, ended: false };
-    reports.onSynced(synced);
-    if (!plan.finished && plan.steps.length === 0) {
-      this.passes.wakeAt(plan.wakeAt);
-      return false;
-    }
-    requireNetwork(pod, plan, this.deps.runtime());
-    await this.steps.run(plan.steps, { pod, observed, signal, synced });
-    this.passes.again();
-    if (plan.finished && this.pod === pod && this.is("syncing")) {
-      this.ending.begin({ cause: "completed", deadline: this.deadlineOf(pod) });
-    }
-    return this.is("syncing");
   }
 
   /** Checked after a wait, during which anything may have happened. */
   private is(state: PodWorkerState): boolean {
     return this.state === state;
-  }
-
-  /** No sidecar is stopped before the deadline of its termination is persisted. */
-  private async keepEndDeadline(deadline: number | undefined, signal: AbortSignal): Promise<void> {
-    if (deadline === this.endDeadline) return;
-    this.endDeadline = deadline;
-    await this.deps.keptEnd.keepEndDeadline(this.uid, deadline);
-    signal.throwIfAborted();
   }
 
   private onPassFailed(error: unknown): void {

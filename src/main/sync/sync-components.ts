@@ -1,8 +1,10 @@
-// The interface by which the parts of the sync path use each other. NodeSync creates them and passes itself.
+// The interface by which the parts of the sync path use each other, and the collaborators of each pod worker. NodeSync creates the parts and
+// passes itself.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus, PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
+import { type Logger, moduleLogger } from "../../shared/log/logger.js";
+import { LoopShare } from "../../shared/turns/loop-share.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
@@ -21,6 +23,9 @@ import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import type { PodEventStream, PodSubscriber, PodSubscriberName, PodDelta } from "../model/pod-events.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
+import { Doer } from "../runtime/doer.js";
+import type { PassReports } from "./pass-reports.js";
+import type { PodWorkerDeps } from "./pod-worker-port.js";
 
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
@@ -70,4 +75,44 @@ export interface ClusterPods {
   /** The status that the API server has of a pod; undefined: none, or the pod is static. */
   statusOf(uid: string): PodStatus | undefined;
   readonly subscriber: PodSubscriber;
+}
+
+// Builds the collaborators of each pod worker.
+
+export function podWorkerDeps(components: SyncComponents, reports: PassReports): (uid: string) => PodWorkerDeps {
+  const { deps } = components;
+  const { runtime, clock } = deps;
+  const log = moduleLogger(deps.log, "pod-worker");
+  const loop = new LoopShare(clock);
+  return (uid) => ({
+    cache: components.cache,
+    probes: deps.probes.results,
+    doer: new Doer(
+      runtime,
+      uid,
+      (pod, watchDirs) => components.cgroupWatches.set(pod, watchDirs),
+      {
+        has: (containerId) => components.records.preStopsDone(uid).includes(containerId),
+        add: (containerId) => components.records.preStopDone(uid, containerId),
+        onObserved: (observed) => components.records.preStopsSeen(observed),
+      },
+      () => components.allocations.actuated(uid),
+      () => components.workers.comesBack(uid),
+    ),
+    recorder: runtime.events,
+    admission: components.admission,
+    resizes: components.resizes,
+    isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
+    keptEnd: components.records,
+    startTime: (pod) => components.records.get(pod)?.startTime,
+    runtime: () => components.cache.runtime,
+    clock,
+    loop,
+    log,
+    reports,
+    gates: deps.gates,
+    backoff: deps.backoff,
+    syncFrequencyMs: deps.syncFrequencyMs,
+    deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
+  });
 }
