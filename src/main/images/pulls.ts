@@ -168,11 +168,6 @@ function textOf(error: Error): string {
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
 
-interface PullProgressDeps {
-  clock: Clock;
-  log: Logger;
-}
-
 class PullProgress {
   private timer: Timer | undefined;
   private intervalMs = FIRST_MS;
@@ -180,7 +175,7 @@ class PullProgress {
   private pullingSince: number | undefined;
 
   constructor(
-    private readonly deps: PullProgressDeps,
+    private readonly deps: { clock: Clock; log: Logger },
     private readonly about: { image: string; pod: string },
     /** Pulls that wait for a turn, this one among them. */
     private readonly waiting: () => number,

@@ -219,8 +219,8 @@ export class PodEnding {
 
 // Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
 
-/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. @internal */
-export class WorkerStoppedError extends Error {
+/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
+class WorkerStoppedError extends Error {
   override readonly name = "WorkerStoppedError";
   constructor(pod: string) {
     super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);

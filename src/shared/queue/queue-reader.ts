@@ -10,10 +10,11 @@ import { RingWord } from "./layout.js";
 import { LoopYield } from "./loop-yield.js";
 import type { RingConsumer } from "./ring-consumer.js";
 
+/** Longest time spent on records in one event-loop turn. */
+const BUDGET_MS = 4;
+
 export interface QueueReaderOptions {
   clock?: Clock;
-  /** Longest time spent on records in one event-loop turn, ms. Default 4. */
-  budgetMs?: number;
   /** Longest time for which a lost wake-up stays unnoticed, ms. Default RECHECK_MS. */
   recheckMs?: number;
 }
@@ -39,7 +40,6 @@ const SLICE_BYTES = 64 * 1024;
 
 export class QueueReader<T> {
   private readonly clock: Clock;
-  private readonly budgetMs: number;
   private readonly doorbell: Doorbell;
   private readonly loop = new LoopYield();
   private running = false;
@@ -63,7 +63,6 @@ export class QueueReader<T> {
     options: QueueReaderOptions = {},
   ) {
     this.clock = options.clock ?? systemClock;
-    this.budgetMs = options.budgetMs ?? 4;
     this.doorbell = new Doorbell(
       consumer.header,
       RingWord.dataWanted,
@@ -117,7 +116,7 @@ export class QueueReader<T> {
 
   private turn(): void {
     if (!this.running) return;
-    const end = this.clock.monotonic() + this.budgetMs;
+    const end = this.clock.monotonic() + BUDGET_MS;
     for (;;) {
       while (this.slice(() => this.running)) {
         if (this.clock.monotonic() >= end) {

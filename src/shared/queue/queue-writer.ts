@@ -21,8 +21,6 @@ export interface QueueWriterOptions {
   clock?: Clock;
   /** Longest time for which free space stays unnoticed, ms. Default RECHECK_MS. */
   recheckMs?: number;
-  /** Called when a pending record will never arrive (too large after a merge, consumer closed). */
-  onDrop?: (error: unknown, records: number) => void;
 }
 
 export interface QueueWriterStats {
@@ -49,7 +47,6 @@ export class QueueWriter<T> {
   private readonly pending = new Map<string | number, T>();
   private next = 0;
   private closed = false;
-  private readonly onDrop: (error: unknown, records: number) => void;
   private readonly counts = { pushed: 0, coalesced: 0, dropped: 0, full: 0 };
 
   constructor(
@@ -60,7 +57,6 @@ export class QueueWriter<T> {
   ) {
     this.name = options.name ?? "(unnamed)";
     this.clock = options.clock ?? systemClock;
-    this.onDrop = options.onDrop ?? (() => undefined);
     this.doorbell = new Doorbell(
       producer.header,
       RingWord.spaceWanted,
@@ -100,10 +96,9 @@ export class QueueWriter<T> {
             this.pending.clear();
             this.drop(lost - 1);
             this.doorbell.close();
-            this.onDrop(error, lost);
             return;
           }
-          this.onDrop(error, 1);
+          // send() has counted a record that can never arrive (too large after a merge).
         }
         this.pending.delete(key);
       }

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { PodEnd } from "../../../src/main/model/synced-pod.js";
-import { WorkerStoppedError } from "../../../src/main/sync/pod-ending.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
@@ -181,11 +180,11 @@ test("when the kubelet stops first, waits for the termination end with an error"
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.fail(failedBy(60_000));
-  const waiting = assert.rejects(worker.whenStopped(), WorkerStoppedError);
+  const waiting = assert.rejects(worker.whenStopped(), { name: "WorkerStoppedError" });
   await settle();
   await worker.stop();
   await waiting;
-  await assert.rejects(worker.whenStopped(), WorkerStoppedError);
+  await assert.rejects(worker.whenStopped(), { name: "WorkerStoppedError" });
   assert.equal(world.clock.pending, 0);
 });
 

@@ -29,12 +29,7 @@ function secretNames({ spec }: Pod): string[] {
 }
 
 // imagePullSecrets of the API: secrets of a pod's namespace that hold a docker configuration. Invariant: no message
-// ever carries a part of one; a secret that can't be used is as good as missing.
-
-interface ClusterPullSecretsDeps {
-  cluster: ClusterAccess;
-  log: Logger;
-}
+// contains a part of one; a secret that can't be used counts as missing.
 
 /** Type of the secret to the key and form of its configuration. */
 const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> = {
@@ -43,7 +38,7 @@ const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> =
 };
 
 export class ClusterPullSecrets implements PullSecrets {
-  constructor(private readonly deps: ClusterPullSecretsDeps) {}
+  constructor(private readonly deps: { cluster: ClusterAccess; log: Logger }) {}
 
   async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
     const names = secretNames(pod);

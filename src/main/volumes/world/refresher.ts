@@ -116,17 +116,12 @@ export class Refresher {
   }
 }
 
-// Brings the volumes of a running pod up to date, one after the other. Invariant: what fails is an event of the pod and
-// ends nothing; a volume that something else is being done to is left to that.
-
-interface RefreshDeps {
-  operations: VolumeOperations;
-  events: EventRecorder;
-}
-
-/** Resolves to whether all went well. */
+/**
+ * Updates the volumes of a running pod, one after the other. A failure becomes an event of the pod, and the other volumes follow. A volume
+ * with another operation in progress is left to that operation. Resolves to whether all went well.
+ */
 export async function refreshVolumes(
-  { operations, events }: RefreshDeps,
+  { operations, events }: { operations: VolumeOperations; events: EventRecorder },
   { pod, volumes }: WantedPod,
   signal: AbortSignal,
 ): Promise<boolean> {
