@@ -33,7 +33,7 @@ export function otherConfig(text: string, name: string): { config: Record<string
 }
 
 /**
- * By path. A file says nothing about the fields that it leaves out; an answer of /configz is whole, and what it leaves out is not set.
+ * By path. A file leaves fields open; an answer of /configz is complete, and a field that it lacks is not set.
  */
 export function differences(
   here: Readonly<Record<string, unknown>>,

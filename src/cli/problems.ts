@@ -155,7 +155,7 @@ function* diskProblems({ disk, facts }: NodeletStatus): Iterable<Problem> {
   if (!noBytes && !noInodes) return;
   yield {
     severity: "error",
-    what: `the disk of ${path} is full: pods cannot start, and what they write to their volumes and logs fails. ${roomOf(disk)}`,
+    what: `the disk of ${path} is full: pods cannot start, and their writes to volumes and logs fail. ${roomOf(disk)}`,
     help: `free space on it: \`df -h ${path}\` names the disk, \`nodelet top\` the pods that write most, \`nodelet images\` the unused images`,
   };
 }

@@ -66,7 +66,7 @@ export function programOf(done: (code: number) => void): Command {
   const pod = (usage: string, description: string): Command =>
     command(usage, description).option("-n, --namespace <name>", "namespace of the pod (default: any)");
 
-  command("status", "the node on one screen: what is wrong now, and since when")
+  command("status", "the node on one screen: its problems, and since when each lasts")
     .option("-w, --watch", "show it again every 2 s")
     .action(async ({ watch = false }: Watched) => {
       const { statusCommand } = await import("./commands/status.js");

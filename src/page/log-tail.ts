@@ -5,7 +5,7 @@ export const MAX_LINES = 2000;
 const MAX_LINE = 4000;
 
 /** Control sequences of terminals: colours, cursor moves. ECMA-48, CSI. */
-// eslint's no-control-regex is not active here: the escape character is what is looked for.
+// eslint's no-control-regex is not active here: the text contains escape characters on purpose.
 const CONTROL = /\u001b\[[0-?]*[ -/]*[@-~]/g;
 
 export class LogTail {

@@ -199,7 +199,7 @@ export class Page {
       h("p", { class: "hidden", role: "status" }, `Problems: ${ofNode.length} of the node, ${troubled} of pods`),
       h(
         "div",
-        { class: "problems", role: "region", "aria-label": "What is wrong" },
+        { class: "problems", role: "region", "aria-label": "Problems" },
         all.length > 0 ? all : [h("p", { class: "muted" }, badge("good", "nothing is wrong"))],
       ),
     ];

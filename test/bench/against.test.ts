@@ -38,7 +38,7 @@ describe("tables of two kubelets", () => {
     ]);
   });
 
-  it("match rows by their first cell and show no ratio for what one side does not have", () => {
+  it("match rows by their first cell and show no ratio for a row of one side only", () => {
     const ours = [
       reports([
         ["a", 1, ""],

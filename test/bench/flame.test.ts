@@ -63,7 +63,7 @@ describe("a flame picture", () => {
     assert.doesNotMatch(picture, /<anonymous>/);
   });
 
-  it("leaves out what is too narrow to be seen", () => {
+  it("leaves out frames that are too narrow to be seen", () => {
     const wide = { name: "wide", room: "node", selfMs: 9999, totalMs: 9999, children: [] };
     const narrow = { name: "narrow", room: "node", selfMs: 1, totalMs: 1, children: [] };
     const top = { name: "all", room: "", selfMs: 0, totalMs: 10_000, children: [wide, narrow] };

@@ -39,7 +39,7 @@ describe("new names of archive members", () => {
   const name = fc
     .stringMatching(/^[a-zA-Z0-9 .[\]*^$\\&+?(){}'",;:=-]{1,12}$/)
     .filter((text) => !/^\.{1,2}$/.test(text));
-  test("tar gives exactly the new name, whatever characters both have", () => {
+  test("tar writes exactly the new name, for any characters in both names", () => {
     fc.assert(
       fc.property(name, name, (from, to) => {
         writeFileSync(join(dir, from), "");

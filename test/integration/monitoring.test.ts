@@ -190,7 +190,7 @@ function eventPage(requests: number): string {
   ].join("\n");
 }
 
-test("every panel has a title, a query and a description that says what it shows", () => {
+test("every panel has a title, a query and a description", () => {
   const shown = panels().filter(({ type }) => type !== "row");
   const titles = shown.map(({ title }) => title);
   assert.equal(new Set(titles).size, titles.length);

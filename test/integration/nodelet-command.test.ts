@@ -131,7 +131,7 @@ describe("the nodelet command", () => {
     assert.match((await nodelet(node, "-o", "json", "stats")).stdout, /"podRef"/);
   });
 
-  test("config shows origins, and with --diff only what is set", async () => {
+  test("config shows origins, and with --diff only the fields that are set", async () => {
     assert.match((await nodelet(node, "config")).stdout, /^maxPods +default +110$/m);
     const { stdout } = await nodelet(node, "config", "--diff");
     assert.match(stdout, /^cgroupDriver +\S+kubelet-config\.yaml:\d+:\d+ +"cgroupfs"$/m);
@@ -157,7 +157,7 @@ describe("the nodelet command", () => {
     assert.equal((await nodelet(node, "config", "--diff", "/does/not/exist")).code, 2);
   });
 
-  test("volumes, cgroups and devices show what the pod has", async () => {
+  test("volumes, cgroups and devices show the resources of the pod", async () => {
     const resources = { limits: { cpu: "150m", memory: "48Mi" } };
     const app = shell("app", IDLE, { resources, volumeMounts: [{ name: "data", mountPath: "/data" }] });
     await node.writeManifest(

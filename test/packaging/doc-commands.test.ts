@@ -63,7 +63,7 @@ test("a comment belongs to the next block only", () => {
   );
 });
 
-test("a console block has commands and what they print", () => {
+test("a console block has commands and their output", () => {
   assert.deepEqual(shownIn("$ one\nout\n  more\n\n$ two\n"), [
     { command: "one", output: ["out", "  more"] },
     { command: "two", output: [] },

@@ -202,7 +202,7 @@ test("purge knows every folder and state file that the kubelet makes", () => {
   assert.deepEqual([...STATE].sort(), all.sort());
 });
 
-test("purge leaves not a folder, whatever mode came last", async (t) => {
+test("purge leaves no folder after any mode", async (t) => {
   const { run, destdir } = await stage(t);
   await run("install");
   await run("install", { mode: "kubeadm" });

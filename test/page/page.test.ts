@@ -38,7 +38,7 @@ test("the policy permits the page's own script and style by their hashes, and no
   assert.doesNotMatch(html.replace(script, "").replace(style, ""), / on\w+=| style=/);
 });
 
-test("a place and its link are inverse, whatever the names", () => {
+test("a place and its link are inverse for any name", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), (namespace, name) => {
       const place = placeOf(podLink(namespace, name));

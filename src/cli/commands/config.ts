@@ -1,4 +1,4 @@
-// nodelet config: the effective configuration with the origin of each value; --diff shows what is not the default, or what differs from
+// nodelet config: the effective configuration with the origin of each value; --diff shows the values that are not the default, or that differ from
 // a file or from the configuration of another kubelet.
 import { readFile, stat } from "node:fs/promises";
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";

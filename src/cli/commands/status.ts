@@ -127,5 +127,5 @@ function wrongText(
     const readiness = word === "Running" ? `, ${ready} of ${containers} containers ready` : "";
     return `${paint("yellow", "pod")}: ${fullName(pod)} is ${word}${readiness}: nodelet why ${fullName(pod)}`;
   });
-  return `${paint("bold", "what is wrong")}\n${[...ofNode, ...ofPods].join("\n")}\n`;
+  return `${paint("bold", "problems")}\n${[...ofNode, ...ofPods].join("\n")}\n`;
 }

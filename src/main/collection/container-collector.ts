@@ -161,7 +161,7 @@ interface Removal {
 }
 
 // Pods with logs on this machine: the directories' names end in the pod's UID. Other names are ignored.
-// Invariant: a pass takes a bounded number of them, whatever was planted beside; the next pass finds the rest.
+// Invariant: a pass takes a bounded number of them, and the next pass finds the rest.
 
 const POD_LOGS = /^[a-z0-9-]+_[a-z0-9.-]+_([A-Za-z0-9][A-Za-z0-9.-]{0,127})$/;
 

@@ -1,5 +1,5 @@
 // One pod's walk, in jobs of the tasks pool with rests between them: bounded jobs, so that manifests do not wait, and a part of a
-// core at most, whatever a pod has written. Where a job ended is handed to the next one as bytes that main does not look into.
+// core at most, for any files of a pod. Where a job ended is handed to the next one as bytes that main does not look into.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";

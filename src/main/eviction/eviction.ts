@@ -166,8 +166,8 @@ function reasonText(cgroup: string): string {
 }
 
 // Orders of the eviction thread carried out: the pod fails with the reason Evicted and never runs again.
-// Invariant: an order counts for the pod it was judged by only, by UID and generation; a critical pod is spared whatever was
-// ordered; an order for a pod that is being evicted may only shorten its end.
+// Invariant: an order counts for the pod it was judged by only, by UID and generation; no order evicts a critical
+// pod; an order for a pod that is being evicted may only shorten its end.
 
 type EvictionOrder = Extract<EvictionRecord, { kind: "evict" }>;
 

@@ -1,5 +1,5 @@
 // $(NAME) references in environment values, commands and arguments.
-// Invariant: the work is linear in the text, whatever a pod's author wrote; what references add to a text has an end.
+// Invariant: the work is linear in any text of a pod's author; the text that references add is bounded.
 // Values may refer to values that were expanded before, so that forty lines of environment could mean terabytes.
 import { CreateContainerConfigError } from "./step-errors.js";
 

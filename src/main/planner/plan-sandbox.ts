@@ -20,7 +20,7 @@ export function planNewSandbox(builder: PlanBuilder, need: SandboxNeed): void {
   const { pod, observed } = builder.input;
   const reason = REASONS[need.reason];
   const running = observed.containers.filter(isAlive);
-  // A container that exits only because of its sandbox starts again in the next one, whatever its exit code.
+  // A container that exits only because of its sandbox starts again in the next one, with every exit code.
   for (const status of nextToStop(pod, running)) builder.kill(status, reason, { restart: true });
   if (running.length > 0) return;
   const ready = readySandboxes(observed.sandboxes);

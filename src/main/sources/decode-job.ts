@@ -1,4 +1,4 @@
-// A manifest's way through the tasks pool: a deadline by size, and whatever goes wrong in
+// A manifest's way through the tasks pool: a deadline by size, and any failure in
 // the end comes back as a ManifestError like any other fault of the manifest.
 import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";

@@ -1,5 +1,5 @@
 // Start and stop of a node, step by step in upstream's order: checks of the machine, the lock file, threads, the sync
-// path, systemd, then the wait for whatever ends it; and all of it taken down again in order.
+// path, systemd, then the wait for the event that ends it; and the stop of all of it in reverse order.
 // Invariant: the pods live on, however this ends.
 import { hostname } from "node:os";
 import { systemClock, type Clock } from "../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
 // The addresses in status.hostIPs. Until the Node was read they are those of the machine's interfaces; from then on
-// they are the Node's, whatever their origin (--node-ip, its name, a cloud provider).
+// they are the Node's, of every origin (--node-ip, its name, a cloud provider).
 import { isIP, isIPv6 } from "node:net";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";

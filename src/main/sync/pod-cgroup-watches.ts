@@ -51,7 +51,7 @@ export class PodCgroupWatches {
 }
 
 // Checks that the containers of a pod are still in the pod's cgroup. A process may have removed or moved it, or the kubelet was started with
-// cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more, whatever is found later.
+// cgroupsPerQOS while the pod ran without. A sandbox that has lost it is not used any more, even if the cgroup is found later.
 
 /** A check costs a few calls to the kernel, and passes follow each other closely while a pod starts. */
 const EVERY_MS = 10_000;

@@ -1,5 +1,5 @@
 // Timelines of the node's pods, and of the pods that were removed last. Main thread; the server thread requests one at
-// a time. Invariant: the stored data is bounded, whatever pods do.
+// a time. Invariant: the stored data is bounded for any pods.
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";

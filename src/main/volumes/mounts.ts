@@ -26,7 +26,7 @@ export async function asMountPoint(directory: string): Promise<string> {
 }
 
 /**
- * Unmounts whatever is mounted exactly at `directory`, layer by layer; no force, never lazily, so that success means
+ * Unmounts every mount exactly at `directory`, layer by layer; no force, never lazily, so that success means
  * gone. @throws VolumeBusyError when in use, ProgramError
  */
 export async function unmount(uid: string, directory: string): Promise<void> {

@@ -108,7 +108,7 @@ function isNameInUse(details: string): boolean {
 const STARTING_UP = /^server is not initialized yet/;
 
 /**
- * The right class for a status code, whatever the runtime calls it: a name in use is ALREADY_EXISTS, a runtime that is
+ * The class for a status code, independent of the runtime's wording: a name in use is ALREADY_EXISTS, a runtime that is
  * still starting is UNAVAILABLE.
  */
 export function criError(init: CriErrorInit): CriError {

@@ -36,7 +36,7 @@ export class FolderTooBigError extends Error {
 }
 
 /**
- * Does the work with another path of the same folder, which stays the folder's whatever has its name meanwhile. The last
+ * Does the work with another path of the same folder, which stays the folder's even if another one has its name meanwhile. The last
  * `levels` components are no links. Errors name the folder itself. @throws NotFolderError, or a system error
  */
 export async function inUntrustedFolder<T>(
@@ -79,7 +79,7 @@ async function openFolder(path: string, levels: number): Promise<FileHandle> {
  */
 export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   const { size } = await stat(folder);
-  // File systems of the kernel's own give 0, whatever the folder holds.
+  // File systems of the kernel's own give 0 for every folder.
   if (size > 0 && size <= SMALL_BYTES) {
     yield* await readdir(folder, { withFileTypes: true });
     return;

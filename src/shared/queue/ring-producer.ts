@@ -6,7 +6,7 @@ import { framedBytes, usedBytes, viewRing, type RingBuffers, type RingView } fro
 
 /**
  * An empty ring that has been filled this far starts again at its first byte. A ring that is drained often then touches
- * few of its pages, whatever its capacity. Otherwise each ring would become resident in full after enough records.
+ * few of its pages, at every capacity. Otherwise each ring would become resident in full after enough records.
  */
 const REWIND_BYTES = 64 * 1024;
 

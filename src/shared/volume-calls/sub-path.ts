@@ -9,7 +9,7 @@ import { SubPathError } from "./errors.js";
 import type { BindSubPath } from "./operations.js";
 import { messageOf } from "../errors/thrown.js";
 
-// O_PATH: a handle on the place itself, whatever it is; Node does not name the flag.
+// O_PATH: a handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;
 /** With setgid and sticky bit: files created below belong to the volume's group, too. */
 const PERMISSIONS = 0o7777;
@@ -31,7 +31,7 @@ export async function bindSubPath({ volumePath, subPath, target, mounted }: Bind
     }
     if (source.isDirectory()) await mkdir(target, { recursive: true, mode: TARGET_MODE });
     else await (await open(target, "a", 0o640)).close();
-    // The kernel resolves this to the open file, whatever its name refers to by now.
+    // The kernel resolves this to the open file, even if its name refers to another one by now.
     await mount({ source: `/proc/self/fd/${place.fd}`, target, flags: ["bind"] });
     return "bound";
   } finally {

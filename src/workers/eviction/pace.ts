@@ -12,7 +12,7 @@ const BAND = 0.5;
 /** Number of periods within which memory would run out at its present speed. */
 const PERIODS_AHEAD = 2;
 /**
- * Part of the time that tasks wait for memory, above which the kernel counts as short of it, whatever the figures are.
+ * Part of the time that tasks wait for memory, above which the kernel counts as short of it, independent of the figures.
  */
 const STALLED_PART = 0.05;
 

@@ -11,7 +11,7 @@ export const keyOf = ({ signal, hard }: EvictionThreshold): string => `${signal}
 
 /**
  * The pods' own cgroup has the hard limit of the node's memory, if its limit is enforced. Thresholds of the containers'
- * file system are those of its disk, whatever was configured.
+ * file system are those of its disk, independent of the configuration.
  */
 export function effectiveThresholds(
   configured: readonly EvictionThreshold[],

@@ -1,4 +1,4 @@
-// The prober's schedule: every probe at its own pace from its container's start on, whatever the others do.
+// The prober's schedule: every probe at its own pace from its container's start on, independent of the others.
 //
 //   scheduled ──due──► running ──► scheduled …    until a verdict that holds (startup: any, liveness: Failure),
 //                                                 or until main no longer has the probe in the pod's set

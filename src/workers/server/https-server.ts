@@ -1,7 +1,7 @@
 // The TLS server of the authenticated port: HTTP/1.1 and, for clients that negotiate it, HTTP/2 (loaded with the first such client);
 // upgrades are HTTP/1.1's.
-// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows a certificate
-// is let in whatever it is worth: that is judged per request. What goes wrong with one connection ends that connection.
+// Invariant: a client that sends slowly, or nothing, holds a connection for seconds only; one that shows any certificate
+// is accepted: each request is authenticated. A fault of one connection ends only that connection.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
@@ -57,7 +57,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A crowd of clients behind one address connects at once when the kubelet starts; then kubectl's and a scraper's pace.
   handshakesPerSecond: 20,
   handshakeBurst: 128,
-  // A client that tries again at once is served after 16 / (20 + 50) s on average, whatever shares its address (docs/adr/0052).
+  // A client that tries again at once is served after 16 / (20 + 50) s on average, with any neighbours at its address (docs/adr/0052).
   handshakesWaitingPerAddress: 16,
   handshakesWaiting: 256,
   // A tenth of the thread's time: with an RSA key a handshake takes 2 ms.

@@ -1,5 +1,5 @@
 // Adds up the snapshots of several threads into one Prometheus text exposition (format 0.0.4). Samples of the same family
-// and labels are summed, whatever their type: a metric that must stay apart per thread carries a `thread` label of its
+// and labels are summed, for every type: a metric that must stay apart per thread carries a `thread` label of its
 // own. A family whose type differs between threads is kept as the first thread declared it; the samples
 // of the others are left out and counted in nodelet_metrics_conflicts.
 import type { MetricFamily, MetricSample, MetricSnapshot, NativeSample } from "../../shared/metrics/snapshot.js";

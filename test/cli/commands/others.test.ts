@@ -101,7 +101,7 @@ test("images: users, the order of removal, and when collection begins", () => {
   match(text(50, { imageMaximumGCAge: "3h0m0s" }), /^c:1 is removed with the next run.*\nb:1 is removed in 120m, as/m);
 });
 
-test("config --diff with a file: only what it sets; with an answer of /configz: all", () => {
+test("config --diff compares only the fields of a file, and all fields of an answer of /configz", () => {
   const here = {
     maxPods: 110,
     syncFrequency: "1m0s",

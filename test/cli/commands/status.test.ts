@@ -1,4 +1,4 @@
-// The text of `nodelet status` and `nodelet pods`, and the rules of what is wrong with a node.
+// The text of `nodelet status` and `nodelet pods`, and the rules of problems of a node.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";
@@ -70,7 +70,7 @@ const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...word
   ["a certificate that expires soon", node({}, { certificates: certificate(3) }), /expires in 3d/],
 ];
 
-describe("what is wrong with a node", () => {
+describe("problems of a node", () => {
   for (const [name, status, ...words] of PROBLEMS) {
     test(name, () => {
       const problems = problemsOf(status);
@@ -86,7 +86,7 @@ describe("what is wrong with a node", () => {
   });
 });
 
-test("status: one screen with every part, and what is wrong", () => {
+test("status shows every part and every problem on one screen", () => {
   const status = node(
     { pressures: [{ type: "MemoryPressure", since: NOW - 5000 }] },
     { certificates: certificate(300) },

@@ -285,7 +285,7 @@ test("a change that needs a feature that the node does not declare is reported",
   }
 });
 
-test("property: whatever resizes and removals come, the allocated sum never exceeds the node", async () => {
+test("property: for any resizes and removals the allocated sum never exceeds the node", async () => {
   const name = fc.constantFrom("a", "b", "c", "d");
   const change = fc.oneof(
     { weight: 4, arbitrary: fc.record({ name, together: fc.boolean(), milli: fc.integer({ min: 1, max: 2500 }) }) },

@@ -158,7 +158,7 @@ const anyPolicy = fc.record({
   maximumDeadContainers: fc.integer({ min: -1, max: 10 }),
 });
 
-test("whatever the pods: only exited ones, never a name's newest, the limits are kept, and a second round finds nothing", () => {
+test("for any pods only exited containers are removed, never the newest of a name; the limits are kept, and a second round finds nothing", () => {
   fc.assert(
     fc.property(anyPods, anyPolicy, (pods, policy) => {
       const { containers } = chooseDead(pods, policy, NOW);

@@ -161,7 +161,7 @@ class Store {
 const TAGS = ["registry.test/a:1", "registry.test/b:1", "registry.test/c:1"];
 const IDS = ["sha256:11", "sha256:22"];
 
-test("whatever the interleaving: the image is there when the container is made", async () => {
+test("for every interleaving the image exists when the container is created", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

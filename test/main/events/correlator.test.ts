@@ -114,7 +114,7 @@ describe("the spam filter", () => {
   });
 });
 
-test("whatever comes, an object passes at most its burst and one more per refill", () => {
+test("for any events an object passes at most its burst and one more per refill", () => {
   const steps = fc.array(fc.record({ wait: fc.nat(400_000), text: fc.nat(30), uid: fc.constantFrom("a", "b") }), {
     maxLength: 200,
   });

@@ -142,7 +142,7 @@ test("outdated orders are dropped, counted, and the thread hears how things are"
   assert.deepEqual(await metrics(), ["nodelet_eviction_orders_outdated_total 3"]);
 });
 
-test("a critical pod is spared whatever is ordered", () => {
+test("a critical pod is not evicted by any order", () => {
   const { eviction, world, order, kept } = build();
   eviction.runs(pod({}, "static", "static"));
   eviction.runs(apiPod("system", { priority: 2_000_000_001 }));

@@ -107,7 +107,7 @@ test("sizes have upstream's labels", () => {
   ]);
 });
 
-test("a pull that takes long says so at growing intervals, the waiting one too; nothing is left when they end", async (t) => {
+test("a long pull is logged at growing intervals, a waiting pull too; no timer is left when they end", async (t) => {
   const { fake, clock, kept, ensure, pulls, turns } = await build(t);
   fake.failpoint("PullImage", "1*hang");
   const first = ensure(REMOTE, "Always", makePod({}, "first"));

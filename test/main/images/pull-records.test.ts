@@ -75,7 +75,7 @@ test("records are upstream's: names, words, versions", () => {
   assert.deepEqual(readRecord(older).credentialMapping, {});
 });
 
-test("a written record reads back, whatever the names are", () => {
+test("a written record reads back for any names", () => {
   const text = fc.string({ minLength: 1 });
   const secrets = fc.array(fc.record({ uid: text, namespace: text, name: text, credentialHash: text }), {
     maxLength: 3,

@@ -156,7 +156,7 @@ test("a log without its file, as after a crash in mid-rotation, is reopened", as
   assert.deepEqual(reopened, ["c"]);
 });
 
-test("compression that fails leaves the plain file, says so once, and is tried at the next rotation", async (t) => {
+test("compression that fails leaves the plain file, logs one warning, and is tried at the next rotation", async (t) => {
   const results: CompressLogResult[] = [];
   const failing = { outcome: "failed", code: "ENOSPC", message: "no space left on device" } as const;
   let full = true;
@@ -206,7 +206,7 @@ test("an error while running containers are listed does not end the rotation of 
   await until("the second rotation", () => rotations() === 2);
 });
 
-test("a log folder that was replaced by a link is not rotated, and a warning says so", async (t) => {
+test("a log folder that was replaced by a link is not rotated, and the kubelet logs a warning", async (t) => {
   const { folder, podLogs, until, warnings } = await kit(t);
   const victim = join(podLogs, "victim");
   await mkdir(victim);

@@ -51,7 +51,7 @@ test("names never collide and always sort by age, even when the clock stands sti
   );
 });
 
-test("whatever lies there, at most maxFiles files are left after a rotation and none of the newest is lost", () => {
+test("for any files at most maxFiles are left after a rotation, and none of the newest is lost", () => {
   const name = fc
     .record({ second: fc.nat(59), suffix: fc.constantFrom("", ".gz", ".tmp") })
     .map(({ second, suffix }) => `0.log.20260101-0000${String(second).padStart(2, "0")}${suffix}`);

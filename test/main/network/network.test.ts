@@ -153,7 +153,7 @@ test("limits cut and warn", () => {
   );
 });
 
-test("whatever the searches, the applied line is within the limits and warned about exactly when cut", () => {
+test("for any searches the applied line is within the limits, with a warning exactly when it was cut", () => {
   const domain = fc.string({ minLength: 1, maxLength: 260 }).map((text) => text.replace(/\s/g, "x"));
   fc.assert(
     fc.property(fc.uniqueArray(domain, { maxLength: 60 }), (searches) => {

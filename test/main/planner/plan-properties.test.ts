@@ -188,7 +188,7 @@ function settled(pilot: Pilot): void {
   assert.ok(observed.sandboxes.length <= all.length + 1, "dead sandboxes pile up");
 }
 
-test("pods of all kinds keep the rules and come to rest, whatever happens", () => {
+test("pods of all kinds keep the rules and converge after any events", () => {
   fc.assert(
     fc.property(anyPod, fc.array(event, { maxLength: 25 }), (wanted, events) => {
       const pilot = new Pilot(wanted);

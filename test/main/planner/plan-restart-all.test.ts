@@ -150,7 +150,7 @@ describe("RestartAllContainers", () => {
     });
   }
 
-  test("a container stopped for a restart is restarted, whatever its exit code", () => {
+  test("a container stopped for a restart is restarted for every exit code", () => {
     const wanted = pod({
       restartPolicy: "Never",
       containers: [container("app", { restartPolicy: "Never", ...rules(137) })],

@@ -159,7 +159,7 @@ describe("actions", () => {
     test(name, () => assert.deepEqual(resolveAction(probe, container, "10.0.0.5"), expected));
   }
 
-  test("a command that no process could be started with is an action that says so", () => {
+  test("a command that cannot start a process becomes an impossible action with the reason", () => {
     const long = c("a", { env: [{ name: "BIG", value: "x".repeat(1_000_000) }] });
     const action = resolveAction({ exec: { command: ["echo", "$(BIG)".repeat(20)] } }, long, undefined);
     assert.equal(action?.type, "impossible");

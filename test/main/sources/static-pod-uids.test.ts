@@ -150,7 +150,7 @@ class Node {
 describe("static pods of another kubelet", () => {
   const build = async (t: TestContext) => new Node(await temporaryFolder(t));
 
-  test("a pod is delivered under the UID and hash that it runs with, by the next kubelet too, whatever the manifest's age", async (t) => {
+  test("a pod is delivered under the UID and hash that it runs with, by the next kubelet too, for a manifest of any age", async (t) => {
     const node = await build(t);
     const uids = node.start();
     uids.deliver([staticPod("own")], true);

@@ -198,7 +198,7 @@ describe("RestartAllContainers", () => {
   const names = ({ containerStatuses = [], initContainerStatuses = [] }: PodStatus): string[] =>
     [...initContainerStatuses, ...containerStatuses].map((one) => `${one.name} ${shown(one)} ${one.restartCount}`);
 
-  test("when it fired, the pod still runs and says so", () => {
+  test("after the rule applied, the pod runs and its status shows the restart", () => {
     assert.deepEqual([fired.phase, condition(fired)], ["Running", "True"]);
     assert.equal(condition(compute({ pod, previous: start, observed: observedPod([criContainer("b")]) })), "False");
   });

@@ -104,7 +104,7 @@ test("of a long file the last 4096 bytes count, from a whole character on", asyn
   assert.equal((await read(ended("File", { id: "exact" }))).length, 4096);
 });
 
-test("an empty file falls back to the log only when the policy says so and the container failed", async (t) => {
+test("an empty file falls back to the log only with policy FallbackToLogsOnError and a failed container", async (t) => {
   const cases: [string, string, Partial<ContainerStatus>, string][] = [
     ["FallbackToLogsOnError", "", {}, "boom\n"],
     ["FallbackToLogsOnError", "own words", {}, "own words"],

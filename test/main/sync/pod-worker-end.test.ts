@@ -49,7 +49,7 @@ test("fail: containers, then the sandbox, then volumes and cgroup; the remaining
   assert.deepEqual(world.endings, [{ uid: "uid-web", end: failedBy(7000) }]);
 });
 
-test("a pod that was failed never runs again, whatever wakes it and whatever its definition becomes", async () => {
+test("a failed pod never runs again after any poke or new definition", async () => {
   const { world, worker } = await started();
   worker.fail(failedBy(1000));
   await settle();
@@ -265,7 +265,7 @@ test("admission that fails is asked again", async () => {
   assert.deepEqual(world.model(web).running(), ["app"]);
 });
 
-test("a pod of the API server that completed never runs again, whatever its definition becomes", async () => {
+test("a completed pod of the API server never runs again after any new definition", async () => {
   const world = new SyncWorld();
   const fromApi = (spec: Partial<PodSpec>): Pod => {
     const one = pod({ restartPolicy: "Never", ...spec });

@@ -72,7 +72,7 @@ test("passes never overlap, and pokes during a pass add one more", async () => {
   assert.deepEqual(world.begunOf("uid-web"), ["create-sandbox", "start-container app"]);
 });
 
-test("a crashed container restarts at once, then after 10 s, then after 20 s, and the status says so", async () => {
+test("a crashed container restarts at once, then after 10 s, then after 20 s, and the status shows each back-off", async () => {
   const { world, worker, web } = await started();
   const starts = (): number => world.steps.filter(isStart).length;
   const crash = async (): Promise<void> => {

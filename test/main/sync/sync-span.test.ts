@@ -37,7 +37,7 @@ test("a new pod's start is one syncPod span of type create, and a later sync one
   assert.deepEqual(types, ["syncPod create", "syncPod sync"]);
 });
 
-test("a sync begins a trace of its own, whatever caused it", async (context) => {
+test("a sync begins a trace of its own for every cause", async (context) => {
   const { spans } = traceThis(context);
   const { worker } = build();
   await traced(

@@ -147,7 +147,7 @@ describe("a supervised thread", () => {
     assert.equal(board.read("fixture").generation, 2);
   });
 
-  test("restarts a thread that ran out of heap, and says so", async () => {
+  test("restarts a thread that ran out of heap, and logs the cause", async () => {
     const { thread, exits, runs, until } = supervise("normal", { heapMiB: 16 });
     await thread.start();
     await assert.rejects(thread.within(60_000).eatHeap(), ThreadExitedError);

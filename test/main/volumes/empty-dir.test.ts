@@ -32,7 +32,7 @@ const disk = podWith([{ name: "data", emptyDir: {} }]);
 const memory = podWith([{ name: "cache", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }]);
 const skip = isRoot ? false : "needs root";
 
-test("on disk: its place, mode 0777 whatever the umask, and its content survives another sync and another kubelet", async (t) => {
+test("on disk: its path, mode 0777 under any umask, and its content survives another sync and another kubelet", async (t) => {
   const root = await temporaryRoot(t);
   const before = process.umask(0o077);
   t.after(() => process.umask(before));

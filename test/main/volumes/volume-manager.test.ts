@@ -25,7 +25,7 @@ test("unsupported sources are refused by pod, volume and source, before anything
   assert.ok(!existsSync(`${root}/pods`));
 });
 
-test("volumes no container uses are left alone, whatever their source", async (t) => {
+test("volumes that no container uses are not set up, for every source", async (t) => {
   const root = await temporaryRoot(t);
   const pod = podWith([{ name: "used", emptyDir: {} }]);
   pod.spec.volumes?.push({ name: "unused", secret: {} });

@@ -53,7 +53,7 @@ test("pure v2", () => {
   ]);
 });
 
-test("v2 with a named v1 hierarchy is still v2, wherever it is mounted", () => {
+test("v2 with a named v1 hierarchy is v2 at every mount point", () => {
   const named = "40 31 0:37 / /run/cg/systemd rw - cgroup cgroup rw,name=systemd\n";
   assert.deepEqual(names(`${named}30 23 0:26 / /mnt/cg2 rw - cgroup2 none rw\n`), ["/mnt/cg2"]);
 });

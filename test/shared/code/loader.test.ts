@@ -45,7 +45,7 @@ test("modules of a pack import each other and Node's modules, each runs once, an
   assert.equal(path, await import("node:path").then((module) => module.default));
 });
 
-test("a chunk that is imported later comes with what it imports, once for all that ask at the same time", async (t) => {
+test("a chunk that is imported later is loaded with its imports, once for concurrent importers", async (t) => {
   const root = await bundle(t, {
     "packs/a.js": pack({
       "main/a.js": `exports.later=()=>__import("./chunks/c.js");exports.os=()=>__import("node:os");`,

@@ -7,7 +7,7 @@ import { mountsWithin, parseMountinfo, parseMountsWithin, sharedRead } from "../
 const line = (id: number, mountPoint: string): string =>
   `${id} 1 0:21 / ${mountPoint.replace(/[ \t\n\\]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, "0")}`)} rw - tmpfs none rw`;
 
-test("mounts within a directory are those of the whole table, whatever the names", () => {
+test("mounts within a directory equal those of the whole table, for any names", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", "b", " ", "\\", "\t", "\n", "é", "/"),
     minLength: 1,

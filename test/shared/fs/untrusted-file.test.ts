@@ -93,7 +93,7 @@ test("a path that leads nowhere is a FileGoneError", async (t) => {
   }
 });
 
-test("the inode that was looked at is the one that is opened, whatever takes its name meanwhile", async (t) => {
+test("the inode that was checked is opened, although another file takes its name meanwhile", async (t) => {
   const folder = await temporaryFolder(t);
   const path = join(folder, "file");
   await writeFile(path, "first");

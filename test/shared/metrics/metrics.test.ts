@@ -168,7 +168,7 @@ test("constant zero metrics are added to those of another thread", async () => {
   ok(!text.includes("nodelet_metrics_conflicts"));
 });
 
-test("registered metrics are counted by stability level, once whatever number of threads has them", async () => {
+test("registered metrics are counted by stability level, and a metric of several threads counts once", async () => {
   const [server, main] = [new ThreadRegistry("server"), new ThreadRegistry("main")];
   standingMetrics(server);
   main.counter("hidden_metrics_total", "the same");
@@ -190,7 +190,7 @@ describe("process", () => {
     const fields = Array.from({ length: 50 }, (_, i) => String(i + 3));
     deepEqual(parseStat(`12 (a b) c) ${fields.join(" ")}`), { cpuTicks: 29, startTicks: 22, virtualBytes: 23 });
   });
-  test("bytes of the network, whatever stands beside them", () => {
+  test("the bytes of each interface are read from any line of the table", () => {
     const text = "TcpExt: A B\nTcpExt: 1 2\nIpExt: InNoRoutes InOctets OutOctets\nIpExt: 0 352425 115044\n";
     deepEqual(networkBytes(text), { received: 352_425, sent: 115_044 });
     deepEqual(networkBytes(""), { received: 0, sent: 0 });

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { cpuSeconds, watchThreadUsage } from "../../../src/shared/metrics/thread-usage.js";
 
-test("user and system time are added, whatever the thread calls itself", () => {
+test("user and system time are added for any name of the thread", () => {
   const stat = "12 (a) b (c) S 1 1 1 0 -1 4194560 5 0 0 0 150 50 7 9 20 0 11 0 100 1000 20";
   assert.equal(cpuSeconds(stat), 2);
 });

@@ -24,7 +24,7 @@ function written(lines: LogLines, bytes: Buffer, cuts: readonly number[] = []): 
     .join("");
 }
 
-test("records become lines with stream and tag, wherever the stream is cut", () => {
+test("records become lines with stream and tag for every cut of the stream", () => {
   const bytes = Buffer.concat([
     frame(1, `${TIME} hello\n`),
     frame(2, `${TIME} from stderr\n`),

@@ -265,7 +265,7 @@ test("a forwarded port: data both ways; a refused one says why and ends its own 
   target.close();
 });
 
-test("sizes of terminals: complete objects, whatever is around them", () => {
+test("sizes of terminals: complete objects are read between any other bytes", () => {
   for (const [text, sizes, rest] of [
     ['{"Width":80,"Height":25}', [{ width: 80, height: 25 }], ""],
     [

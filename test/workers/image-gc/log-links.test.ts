@@ -48,7 +48,7 @@ test("nothing is removed while main does not know all containers; a missing fold
   assert.equal(await removeDanglingLinks({ ...options, directory: join(directory, "none") }), 0);
 });
 
-test("the container's id is the link name's last part, whatever the names before it", () => {
+test("the container's id is the last part of the link's name, for any names before it", () => {
   assert.equal(containerIdOf(nameOf("a")), idOf("a"));
   assert.equal(containerIdOf(`web.a_kube-system_my-app-${idOf("b")}.log`), idOf("b"));
   for (const other of [

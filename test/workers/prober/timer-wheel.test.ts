@@ -42,7 +42,7 @@ test("a deleted or rescheduled item is not called at its old time; an empty whee
   assert.equal(clock.pending, 0);
 });
 
-test("property: whatever is booked, moved and deleted, and however time jumps, all that is due is called and nothing else", () => {
+test("property: for any entries added, moved and deleted, and any jumps of time, exactly the due entries are called", () => {
   const command = fc.oneof(
     fc.record({ do: fc.constant("set" as const), item: fc.nat(20), inMs: fc.integer({ min: -50, max: 30_000 }) }),
     fc.record({ do: fc.constant("delete" as const), item: fc.nat(20) }),

@@ -100,7 +100,7 @@ test("requests beyond the limit of their connection are dropped: they become no 
   equal(requests, 1 + 16 + 1 + 1);
 });
 
-test("the connection of a refused upgrade is closed after a short time, whatever its client does", async () => {
+test("the connection of a refused upgrade is closed after a short time, even if its client keeps it open", async () => {
   await open({ init: certificatesOnly, limits: { lingerMs: 20 } });
   const before = sockets();
   const socket = await client({ allowHalfOpen: true } as ConnectionOptions);

@@ -1,5 +1,5 @@
 // The pods of a node that shuts down, ended group by group: the least important first, each group with its own time.
-// Invariant: a group's time is never exceeded, whatever its pods do; a group without pods takes none.
+// Invariant: no pod extends its group's time; a group without pods takes none.
 import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -44,7 +44,7 @@ export class InhibitDelayTooShortError extends Error {
   override readonly name = "InhibitDelayTooShortError";
   constructor(needMs: number, delayMs: number, file: string, cause?: unknown) {
     const tried =
-      cause === undefined ? `although ${file} says so` : `and ${file} could not be written: ${messageOf(cause)}`;
+      cause === undefined ? `although ${file} grants more` : `and ${file} could not be written: ${messageOf(cause)}`;
     super(
       `logind holds back a shutdown for ${delayMs / 1000} s at most, pods are to get ${needMs / 1000} s, ${tried}; ` +
         `set InhibitDelayMaxSec=${Math.ceil(needMs / 1000)} in logind.conf, or shorter periods. Until then pods get no time when the node shuts down`,

@@ -116,7 +116,7 @@ export async function removeDirectory(directory: string): Promise<boolean> {
 // SIGKILL to processes found in a pod's cgroup.
 
 /**
- * Processes that have already exited are no error; the kubelet itself and init are never killed, whatever a cgroup file
+ * Processes that have already exited are no error; the kubelet itself and init are never killed, even if a cgroup file
  * contains.
  */
 export function killAll(pids: readonly number[]): void {

@@ -1,4 +1,4 @@
-// cpuManagerPolicy: none hands out nothing and keeps no state. What a kubelet with policy static has left must not be
+// cpuManagerPolicy: none hands out nothing and keeps no state. A state that a kubelet with policy static has left must not be
 // passed over: its containers sit on CPUs of their own, and the shared ones beside them.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,6 +1,6 @@
 // All resource managers of the node as one: they allocate for the containers of a pod in order, or the pod gets nothing.
-// Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. What it
-// had before (an earlier kubelet process admitted it, so it may run) it keeps until it has terminated.
+// Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It
+// keeps earlier resources until it has terminated: an earlier kubelet process admitted it, so it may run.
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

@@ -138,7 +138,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
         read += chunk.length;
         if (read > BODY_LIMIT) response.destroy();
       });
-      // The response counts from its head on, whatever happens to the body.
+      // The response counts from its head on; a failure of the body changes nothing.
       response.on("error", () => undefined);
       response.on("close", () => resolve(redirectOf(response, url)));
     };

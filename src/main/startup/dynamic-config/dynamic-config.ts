@@ -1,6 +1,6 @@
 // The state of the node's dynamic configurations: the store, the active configuration, the status to report. Start-up
 // (prepare.ts) fills it, the follower (follow.ts) changes it.
-// Invariant: `active` is the configuration that the kubelet runs with, whatever the disk holds; a failed write is
+// Invariant: `active` is the configuration that the kubelet runs with, even if the disk holds another; a failed write is
 // logged, not fatal.
 import { join, resolve } from "node:path";
 import { configMapText, type NodeConfigReport } from "../../../shared/api/config-source.js";

@@ -1,4 +1,4 @@
-// RunPodSandbox: image, container, checkpoint, start, DNS, network. Whatever fails, everything made so far is removed.
+// RunPodSandbox: image, container, checkpoint, start, DNS, network. After a failure, everything made so far is removed.
 import { writeUntrusted } from "../../../shared/fs/untrusted-file.js";
 import type { DNSConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { messageOf } from "../../../shared/errors/thrown.js";

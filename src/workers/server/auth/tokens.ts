@@ -50,7 +50,7 @@ export class Tokens {
       return known;
     }
     try {
-      // Not shared between networks: a refusal for what one has waiting would refuse the other.
+      // Not shared between networks: a refusal because of one network's queue would refuse the other.
       return await this.questions.ask(`${network} ${key}`, async () => {
         const verdict = await this.review(token, network);
         this.cache.set(key, verdict, verdict.kind === "user" ? cacheTTLMs : Math.min(cacheTTLMs, REFUSAL_TTL_MS));

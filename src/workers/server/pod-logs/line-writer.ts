@@ -1,5 +1,5 @@
 // Turns records into what `kubectl logs` prints: parts joined to lines, the wanted stream, since, time stamps, a limit.
-// Invariant: memory stays at one output block whatever the length of a line; lines of two streams never mix: a line
+// Invariant: memory stays at one output block for lines of any length; lines of two streams never mix: a line
 // that the other stream breaks into is ended there, and its rest is a line of its own.
 import { fixedStamp, LineTimes } from "./line-time.js";
 import type { LogStream, RecordHead, RecordSink } from "./record-scanner.js";

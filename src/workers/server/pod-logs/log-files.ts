@@ -1,6 +1,6 @@
 // The files of one run of a container, opened together: during a read, rotation may rename, compress and delete them,
 // but open files stay readable.
-// Invariant: no file is missed or taken twice, whatever rotation does meanwhile; every handle is closed by its owner.
+// Invariant: no file is missed or taken twice during a rotation; every handle is closed by its owner.
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 // The log of a container as `kubectl logs` shows it: out of the file being written and all rotated ones, compressed or
 // not, for as long as it grows when it is followed.
-// Invariant: across rotations no line is lost and none comes twice; memory is flat, whatever the size of the log, of
+// Invariant: across rotations no line is lost and none comes twice; memory is flat for any size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { inUntrustedFolder } from "../../../shared/fs/untrusted-folder.js";

@@ -1,6 +1,6 @@
 // One client of the status page: server-sent events that keep a map in the browser equal to a feed.
 // https://html.spec.whatwg.org/multipage/server-sent-events.html
-// Invariant: it holds no queue. What a slow reader misses is sent as the difference to the newest state once the reader has taken
+// Invariant: it holds no queue. A slow reader gets the difference to the newest state once the reader has taken
 // the bytes before; a reader that takes nothing for STALLED_MS is disconnected.
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";

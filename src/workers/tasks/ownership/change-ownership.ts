@@ -22,7 +22,7 @@ import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 
-// A handle on the place itself, whatever it is; Node does not name the flag.
+// A handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;
 const KEEP = -1;
 

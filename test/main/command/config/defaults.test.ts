@@ -94,7 +94,7 @@ describe("evictionHard", () => {
     deepEqual((await of("evictionHard: {memory.available: 5%}")).get("evictionHard"), { "memory.available": "5%" }));
   test("an empty map turns the default off", async () =>
     deepEqual((await of("evictionHard: {}")).get("evictionHard"), {}));
-  test("is filled up when mergeDefaultEvictionSettings says so", async () => {
+  test("is filled up with defaults when mergeDefaultEvictionSettings is true", async () => {
     const config = await of("evictionHard: {memory.available: 5%}\nmergeDefaultEvictionSettings: true");
     deepEqual(config.get("evictionHard"), {
       "memory.available": "5%",

@@ -119,7 +119,7 @@ test("a refused gate keeps its default, and all are refused at once", () => {
   );
 });
 
-test("whatever is accepted is consistent", () => {
+test("every accepted set of gates is consistent", () => {
   const name = fc.constantFrom(...(Object.keys(GATES) as GateName[]));
   fc.assert(
     fc.property(fc.dictionary(name, fc.boolean(), { maxKeys: 6 }), (given) => {

@@ -194,7 +194,7 @@ test("a type without a handler is refused by name", async () => {
   await socket.stop();
 });
 
-test("another socket of the same path is another plugin: deregistered first, whatever came in between", async () => {
+test("another socket at the same path is another plugin: the first one is deregistered before, after any events in between", async () => {
   const { socket, calls } = socketOf(() => Promise.resolve(info));
   socket.want("one");
   await until("it registers", () => calls.includes("registered"));

@@ -79,7 +79,7 @@ for (const [name, desired, message] of beyond) {
   });
 }
 
-test("more of one resource is a raise, whatever becomes of the other", () => {
+test("more of one resource is a raise, with any change of the other", () => {
   assert.ok(raisesRequests(guaranteed("2", "32Mi"), guaranteed("1", "64Mi")));
   assert.ok(!raisesRequests(guaranteed("1", "32Mi"), guaranteed("1", "64Mi")));
 });

@@ -53,7 +53,7 @@ test("too few: upstream's text", async () => {
   );
 });
 
-test("exactly as many as requested, each once, none that is missing, whatever the plugin prefers", async () => {
+test("as many devices as requested are chosen, each once and none that is missing, for any preference of the plugin", async () => {
   const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
   await fc.assert(
     fc.asyncProperty(

@@ -315,7 +315,7 @@ test("a static pod's status goes to its mirror, and again to the next one", asyn
   assert.equal(api.count("delete"), 0);
 });
 
-test("property: in the end the server has the newest of each pod, whatever failed on the way; verdicts stand", async () => {
+test("property: after any failures the server has the newest status of each pod, and verdicts are kept", async () => {
   const names = ["a", "b", "c"];
   const step = fc.oneof(
     fc.record({

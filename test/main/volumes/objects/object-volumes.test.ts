@@ -357,7 +357,7 @@ test("access to a token: all users, or the pod's own user or group", { skip }, a
   }
 });
 
-test("fsGroup: files are the group's to read, updated ones too, whatever the policy", { skip }, async (t) => {
+test("fsGroup: the group may read files and updated files, with every policy", { skip }, async (t) => {
   const { configMaps, setUp, volumes, clock } = await world(t);
   configMaps.set("cm", { metadata: {}, data: { a: "1" } });
   const spec: Partial<PodSpec> = { securityContext: { fsGroup: GROUP, fsGroupChangePolicy: "OnRootMismatch" } };

@@ -375,7 +375,7 @@ test("a generic ephemeral volume is the pod's own claim, never another's of that
   await manager.removePodDirectory("uid-1");
 });
 
-test("a volume that has grown is grown on the node, and the claim says so", { skip }, async (t) => {
+test("a volume that has grown is grown on the node, and the claim's status has the new size", { skip }, async (t) => {
   const { api, manager, driver, bind, attachRequired, events, ofObjects } = await world(t);
   attachRequired(false);
   bind(

@@ -37,7 +37,7 @@ test("a blank device is formatted as the volume asks", async () => {
   assert.deepEqual([xfs.result, xfs.ran], ["xfs", [LOOK, "mkfs.xfs -f"]]);
 });
 
-test("a file system is checked and kept, of whatever type", async () => {
+test("a file system of any type is checked and kept", async () => {
   for (const code of [0, 1, 8]) {
     const { result, ran } = await prepare({ blkid: { code: 0, stdout: "TYPE=xfs\n" }, fsck: { code } });
     assert.deepEqual([result, ran], ["xfs", [LOOK, "fsck -a"]]);

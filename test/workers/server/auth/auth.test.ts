@@ -28,7 +28,7 @@ describe("attributes", () => {
       equal(subresourcesOf(path.replaceAll(/[{}]/g, "")).join(", "), authz);
     });
   }
-  test("a longer name is another path, whatever the encoding; the rest is the proxy", () => {
+  test("a longer name is another path in every encoding; all other paths need nodes/proxy", () => {
     deepEqual(subresourcesOf("/podsx"), ["proxy"]);
     deepEqual(subresourcesOf("/pods/"), ["pods", "proxy"]);
     deepEqual(subresourcesOf("/%65xec/a/b/c"), ["proxy"]);
@@ -299,7 +299,7 @@ describe("authorisation", () => {
     answers = [{ allowed: true }];
     equal(await open(() => answers.shift() ?? {}).ask(["healthz", "proxy"]), "allowed");
   });
-  test("denied is no, whatever else; a failure is not kept", async () => {
+  test("denied refuses the request even beside allowed; a failure is not cached", async () => {
     equal(await open(() => ({ allowed: true, denied: true })).ask(), "forbidden");
     let answer: object | Error = new Error("away");
     const { ask } = open(() => answer);

@@ -147,7 +147,7 @@ function filesOf(
 
 const line = (text: string, second = 1): string => recordText({ stream: "stdout", tag: "F", text, second });
 
-test("files are named oldest first, whatever they went through", async (t) => {
+test("files are listed oldest first after any rotations", async (t) => {
   const podLogs = await temporaryFolder(t);
   await writeLog(podLogs, [
     { text: line("now") },

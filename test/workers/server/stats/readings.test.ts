@@ -117,7 +117,7 @@ async function look({ clock, readings }: World): Promise<NodeReadings> {
 }
 
 for (const version of ["v1", "v2"] as const) {
-  test(`${version}: whatever vanishes while it is read, the look is made and the next one whole`, async () => {
+  test(`${version}: a file that vanishes during a reading leaves the reading usable, and the next one is complete`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 60 }), async (fate) => {
         let at = 0;
@@ -148,7 +148,7 @@ for (const version of ["v1", "v2"] as const) {
     );
   });
 
-  test(`${version}: a rate is the cgroup's usage, whatever the wall clock does`, async () => {
+  test(`${version}: a rate is the cgroup's usage for any step of the wall clock`, async () => {
     const here = world(version);
     const rateOf = async (): Promise<number | undefined> =>
       (await look(here)).pods[0]?.containers[0]?.reading.cpu?.rate;

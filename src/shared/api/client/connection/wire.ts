@@ -1,4 +1,4 @@
-// One HTTP exchange, whatever the protocol below.
+// One HTTP exchange, over HTTP/1.1 or HTTP/2.
 import type { Readable } from "node:stream";
 
 export interface WireRequest {

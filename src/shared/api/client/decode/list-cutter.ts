@@ -1,5 +1,5 @@
 // Cuts the JSON of a list into its items while it arrives, so that a large list is parsed item by item, never as a
-// whole. Invariant: wherever it is cut, items and rest yield the result of JSON.parse for the whole, or fail if that
+// whole. Invariant: for every cut of the bytes, items and rest yield the result of JSON.parse for the whole, or fail if that
 // fails: the cutter finds boundaries only, and JSON.parse checks the text between them.
 
 import { ObjectBlocks, SHELL_LIMIT, type OnOversized } from "./oversized.js";

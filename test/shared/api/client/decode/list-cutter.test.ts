@@ -28,7 +28,7 @@ const value = fc.oneof(
 );
 const others = fc.dictionary(fc.constantFrom("kind", "metadata", "item", "items2", "a", "\\", "]"), value);
 
-it("returns the result of JSON.parse, wherever the bytes are cut", () => {
+it("returns the result of JSON.parse for every cut of the bytes", () => {
   fc.assert(
     fc.property(
       fc.array(value),

@@ -148,7 +148,7 @@ describe("a watch", () => {
     equal(api.clock.pending, 0);
   });
 
-  it("is not asked for in a busy loop, whatever the server does", async () => {
+  it("is not requested in a busy loop, however the server fails", async () => {
     const ends: [string, (api: ScriptedApi) => void][] = [
       ["ends at once", ({ watch }) => watch.end()],
       ["ends after an event", ({ watch }) => watch.send(bookmark("6")).end()],

@@ -1,5 +1,5 @@
 // Input and output of a credential plugin (client.authentication.k8s.io).
-// Invariant: no message contains the plugin's output: it may be secret, whatever its form.
+// Invariant: no message contains the plugin's output: it may be secret in any form.
 import type { ClientConfig, ExecConfig } from "../../config.js";
 import { CredentialError } from "../errors.js";
 import type { KeyPair } from "../tls-identity.js";
