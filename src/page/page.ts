@@ -117,7 +117,7 @@ export class Page {
     return Date.now() + this.ahead;
   }
 
-  /** Opens what a place needs, and closes what the place before needed. */
+  /** Opens the streams of this place, and closes those of the place before. */
   private enter(place: Place): void {
     const fragment = place.view === "pod" ? podLink(place.namespace, place.name) : place.view;
     if (this.opened.fragment === fragment) return;

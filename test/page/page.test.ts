@@ -136,6 +136,6 @@ test("charts have a description with the value, its limit and the highest value"
   }
 });
 
-test("charts without samples say so", () => {
+test("charts without samples show a note", () => {
   assert.match(textOf(chartsView([], undefined, 0)), /no sample yet/);
 });

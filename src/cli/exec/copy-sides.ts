@@ -28,7 +28,7 @@ export function parseCopy(source: string, target: string): Copy {
   throw new CliError(EXIT.usage, "one side names a pod, the other a path of this machine", USAGE);
 }
 
-/** A text that begins with "/" or "." is a path of this machine, whatever colons it has. */
+/** A text that begins with "/" or "." is a path of this machine, even with colons. */
 function podSide(text: string): PodSide | undefined {
   const found = /^([^/.:][^/:]*(?:\/[^/:]+)?):(.+)$/s.exec(text);
   if (found === null) return undefined;

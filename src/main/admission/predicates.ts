@@ -93,7 +93,7 @@ function clashes({ ip }: HostPort, taken: ReadonlySet<string> | undefined): bool
   return ip === EVERY_ADDRESS || taken.has(ip) || taken.has(EVERY_ADDRESS);
 }
 
-/** NoExecute taints of the node. Static pods belong to the node: they run whatever it is tainted with. */
+/** NoExecute taints of the node. Static pods belong to the node: they run with any taint. */
 export const taintsHandler: AdmissionHandler = ({ pod, node }) => {
   if (isStaticPod(pod)) return undefined;
   const untolerated = node.taints.some((taint) => taint.effect === "NoExecute" && !tolerates(pod, taint));

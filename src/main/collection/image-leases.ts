@@ -67,7 +67,7 @@ export class ImageLeases {
     this.generation = undefined;
   }
 
-  /** Ids of those that may be removed. Whatever the thread was granted before is released. */
+  /** Ids of those that may be removed. Earlier grants of the thread are released. */
   grant({ generation, images }: ImageProposal): string[] {
     if (generation !== this.generation) return [];
     this.releaseAll();

@@ -236,7 +236,7 @@ export class LogRotation {
     await this.deps.reopen(containerId, { deadlineMs: REOPEN_DEADLINE_MS, signal: this.abort.signal });
   }
 
-  /** By its open file: a watch on a name would follow a link that was planted there, whatever it leads to. */
+  /** By its open file: a watch on a name would follow a link that was planted there. */
   private async watchWrites(entry: Entry, path: string): Promise<WriteWatch> {
     const { handle } = await openUntrusted(path);
     try {

@@ -16,7 +16,7 @@ export interface PhaseInput {
   podFinal: boolean;
   isStatic: boolean;
   gates?: RestartGates;
-  /** Names of containers that will be started again, whatever their exit code. */
+  /** Names of containers that will be started again, with any exit code. */
   restarting?: ReadonlySet<string>;
 }
 

@@ -51,7 +51,7 @@ export interface KillContainerStep {
   graceSeconds: number;
   /** The end of the grace period, by the steady clock: the preStop hook and the stop after it share it. */
   deadline: number;
-  /** Stopped for a restart, whatever its restart policy says about its exit code. */
+  /** Stopped for a restart, independent of its restart policy and exit code. */
   restart?: true;
   /** A restart of all containers must be quick: preStop hooks do not run. */
   withoutPreStop?: true;

@@ -54,7 +54,7 @@ function awaitsRestart(input: PlanInput): boolean {
 interface Running {
   container: Container;
   status: ContainerStatus;
-  /** An ordinary init container is never resized, whatever its resizePolicy. */
+  /** An ordinary init container is never resized, with any resizePolicy. */
   restarts: boolean;
 }
 

@@ -134,7 +134,7 @@ export function nodeAllocatable(
 
 // Environment variables of services, in the form of Docker's former links. Pure.
 
-/** Pods find the API server by it, whatever enableServiceLinks is. */
+/** Pods find the API server by it, even without enableServiceLinks. */
 const MASTER = { namespace: "default", name: "kubernetes" };
 
 /** Services of the namespace if `links`, and the API server's; those without an address have no variables. @internal */

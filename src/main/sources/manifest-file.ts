@@ -61,7 +61,7 @@ export class ManifestFile {
     return this.running;
   }
 
-  /** The file was removed, whatever is there now: at the next examination its pods go before others come. */
+  /** The file was removed, even if another is there now: at the next examination its pods go before others come. */
   removed(): void {
     this.lost = { pods: this.pods, signature: this.signature };
   }

@@ -42,7 +42,7 @@ export interface StatusInput {
   inPostStart?: string;
   /** The rule RestartAllContainers fired: whether the restart is in progress, and the removed containers that do not run again yet. */
   restartingAll?: RestartingAll;
-  /** Names of containers that will be started again, whatever their exit code. */
+  /** Names of containers that will be started again, with any exit code. */
   restarting?: ReadonlySet<string>;
   gates?: RestartGates;
   /** The resources last applied to the pod's containers; the pod itself has its allocated resources. */

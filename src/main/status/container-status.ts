@@ -27,7 +27,7 @@ export interface GroupInput {
   startErrors: ReadonlyMap<string, StartError>;
   /** Names of containers removed by the RestartAllContainers rule and not created again yet. */
   removedForRestartAll: ReadonlySet<string>;
-  /** Names of containers that will be started again, whatever their exit code. */
+  /** Names of containers that will be started again, with any exit code. */
   restarting: ReadonlySet<string>;
   probes: ProbeResults;
   runtimeName: string;

@@ -65,7 +65,7 @@ export interface StatusUpdate {
   final: boolean;
   /** The container whose postStart hook is under way. */
   inPostStart?: string;
-  /** Names of containers that will be started again, whatever their exit code. */
+  /** Names of containers that will be started again, with any exit code. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;
   /** A container of the pod runs, or may start: it must not show a final phase. */

@@ -79,7 +79,7 @@ function activeDeadline(pod: Pod | undefined, startTime: string | undefined): nu
 
 /** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */
 const PATIENCE = { initialMs: 10_000, maxMs: 120_000 };
-/** A stop always gets this much, whatever is left of the grace. */
+/** A stop always gets this much, even without a rest of the grace period. */
 const MIN_STOP_MS = 2000;
 
 export class StopWatch {

@@ -114,7 +114,7 @@ export class ThreadGeneration {
     this.worker.postMessage(message);
   }
 
-  /** Ends the thread now, whatever it does. The first given cause is reported. */
+  /** Ends the thread now, even a busy one. The first given cause is reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
     this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
     void this.worker.terminate();

@@ -6,7 +6,7 @@ export type VolumePlace = HostPlace | ImagePlace | DevicePlace;
 
 export interface HostPlace {
   hostPath: string;
-  /** The volume is read-only, whatever the container's mount is. */
+  /** The volume is read-only, even for a writable mount of the container. */
   readOnly?: true;
   /** The volume's name on disk, where it is not the pod's name for it: a persistent volume's. */
   volumeName?: string;

@@ -106,7 +106,7 @@ export async function removeEmpty(directory: string): Promise<boolean> {
   }
 }
 
-/** Rejects with EBUSY for a mount point, whatever is in it. */
+/** Rejects with EBUSY for a mount point, even an empty one. */
 async function tryRemove(directory: string): Promise<"gone" | "not empty"> {
   try {
     await rmdir(directory);

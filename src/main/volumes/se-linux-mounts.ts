@@ -38,7 +38,7 @@ export class SELinuxMounts {
   constructor(
     /** The label of files by the node's policy. */
     private readonly files: FileLabel,
-    /** Gate SELinuxMount: whatever the access mode, not only ReadWriteOncePod. */
+    /** Gate SELinuxMount: every access mode, not only ReadWriteOncePod. */
     private readonly everyMode: boolean,
     registry: ThreadRegistry,
   ) {
@@ -106,7 +106,7 @@ function containersWith({ spec }: Pod, volume: string | undefined): (Container |
   return found.length === 0 ? [undefined] : found;
 }
 
-/** The type of files is the policy's, whatever type the process has; user and level are the process's. */
+/** The type of files is the policy's, not the process's; user and level are the process's. */
 function labelOf(pod: Pod, container: Container | undefined, files: FileLabel): string | undefined {
   const options = container?.securityContext?.seLinuxOptions ?? pod.spec.securityContext?.seLinuxOptions;
   if (options?.level === undefined || options.level === "") return undefined;

@@ -89,7 +89,7 @@ export interface UsageTree {
 /** A part of measuring: the job is repeated with the trees that are not done until all are. */
 export interface DirectoryUsageJob {
   trees: UsageTree[];
-  /** The job ends after so many files or milliseconds, wherever that is. */
+  /** The job ends after so many files or milliseconds, at any place. */
   maxFiles: number;
   maxMs: number;
 }

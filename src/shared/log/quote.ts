@@ -13,7 +13,7 @@ const SHORT: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Characters that are not themselves between quotes: `"`, `\` and whatever Go counts as not printable. */
+/** Characters that are not themselves between quotes: `"`, `\` and those that Go counts as not printable. */
 const SPECIAL = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
 const EACH_SPECIAL = new RegExp(SPECIAL, "gu");
 

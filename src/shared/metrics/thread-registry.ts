@@ -77,7 +77,7 @@ export class ThreadRegistry {
 interface PromFamily {
   name: string;
   help: string;
-  /** prom-client's objects carry the type as text, whatever its typings declare. */
+  /** prom-client's objects carry the type as text, although its typings declare otherwise. */
   type: unknown;
   values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[];
 }

@@ -44,7 +44,7 @@ export class PluginConnection implements Disposable {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws PluginCallError, whatever went wrong */
+  /** @throws PluginCallError for every fault */
   call<Request, Response>(
     method: UnaryMethod<Request, Response>,
     request: Request,

@@ -41,7 +41,7 @@ export function isUnreachable(error: unknown): boolean {
   return engineStatus(error) === undefined && UNREACHABLE.has(errorCode(error) ?? "");
 }
 
-/** What the Engine said, without the client's frame: "No such container: 1a2b". */
+/** The Engine's message, without the client's frame: "No such container: 1a2b". */
 export function engineMessage(error: unknown): string {
   const json: unknown = error instanceof Error && "json" in error ? error.json : undefined;
   if (typeof json === "object" && json !== null && "message" in json && typeof json.message === "string")

@@ -85,7 +85,7 @@ function firstTarget({ scheme, host, port, path, headers }: HttpAction): Target 
   return { ...target, hostHeader: own?.value ?? hostHeaderOf(target) };
 }
 
-/** Path and query as the pod has them; what no request line may hold is escaped. */
+/** Path and query as the pod has them; characters that no request line may hold are escaped. */
 function requestPath(path: string): string {
   const [whole = ""] = path.split("#");
   const escaped = whole.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(Buffer.from(text).toString()));

@@ -136,7 +136,7 @@ export class SecurePort {
     this.options.log.info("the CAs of clients were read again");
   }
 
-  /** Opens the port when everything is there; else the next connections see what has changed. */
+  /** Opens the port when everything is there; else the next connections use the changed files. */
   private apply(): void {
     const { init, address, clock, log } = this.options;
     const context = this.context();

@@ -17,7 +17,7 @@ import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js"
 import { wrap } from "../../../src/cli/output/table.js";
 import { node, NOW, PLAIN, pod } from "../kit.js";
 
-test("timeline: each bar begins and ends in proportion; a failed and an open step say so", () => {
+test("timeline: each bar begins and ends in proportion; a failed and an open step are marked", () => {
   const text = timelineText(
     { ...PLAIN, columns: 81 },
     {

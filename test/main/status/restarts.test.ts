@@ -222,7 +222,7 @@ describe("RestartAllContainers", () => {
     assert.deepEqual([removed.phase, condition(removed)], ["Running", "True"]);
   });
 
-  test("it stays so until each is there again, for a kubelet that knows nothing too", () => {
+  test("it stays so until each container exists again, for a restarted kubelet too", () => {
     const later = compute({ pod, previous: removed, observed: observedPod([dead("i", 0)]) });
     assert.deepEqual(names(later).slice(1), names(removed).slice(1));
     assert.equal(condition(later), "True");

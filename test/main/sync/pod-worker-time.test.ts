@@ -211,7 +211,7 @@ const noNetwork: RuntimeState = {
   message: "NetworkReady: no CNI configuration",
 };
 
-test("without a network only pods of the host's network start; the others wait and say so", async () => {
+test("without a network only pods of the host's network start; the others wait, with an event", async () => {
   const prepare = (world: SyncWorld): void => {
     world.runtimeState = noNetwork;
   };

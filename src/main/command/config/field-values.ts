@@ -42,7 +42,7 @@ export function encode(shape: Shape, value: unknown, origin: Origin): Tree {
   return treeOf(value, origin);
 }
 
-/** The node with durations and quantities written one way, whatever way the file has them. */
+/** The node with durations and quantities written one way, independent of the file's way. */
 export function canonical(shape: Shape, node: Tree): Tree {
   if (node.kind === "list" && shape.kind === "list") {
     return { ...node, items: node.items.map((item) => canonical(shape.of, item)) };

@@ -33,7 +33,7 @@ export interface SystemBus {
   /** The unique bus name of the owner of this well-known name. */
   ownerOf(name: string): Promise<string>;
   onSignal(listener: (signal: BusSignal) => void): void;
-  /** Resolves when the connection is closed, for whatever reason. */
+  /** Resolves when the connection is closed, for any reason. */
   readonly lost: Promise<void>;
   close(): void;
 }

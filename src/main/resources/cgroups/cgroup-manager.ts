@@ -140,7 +140,7 @@ class TreeManager implements CgroupManager {
 
   constructor(
     private readonly tree: CgroupTree,
-    /** As directories, whatever the driver. */
+    /** As directories, with either driver. */
     private readonly plainTree: CgroupTree,
     private readonly options: CgroupManagerOptions,
   ) {

@@ -32,7 +32,7 @@ export interface DeviceManagerOptions {
   dial: DialDevicePlugin;
   /** NUMA nodes of the machine. */
   numaNodes: () => readonly number[];
-  /** A container of the pod runs: it keeps its devices, whatever plugins report now. */
+  /** A container of the pod runs: it keeps its devices, even if plugins report others now. */
   podRuns: (podUid: string) => boolean;
   /** UIDs of pods of which a sandbox or container runs, known to the kubelet or not. */
   runningPods: () => Iterable<string>;

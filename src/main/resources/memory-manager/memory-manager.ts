@@ -219,7 +219,7 @@ export class MemoryManager implements ResourceManager {
     return this.isServed(pod) && containersOf(pod.spec).some(({ name }) => this.held.blocks(uid, name) === undefined);
   }
 
-  /** It keeps the memory that it has, wherever that is. */
+  /** It keeps the memory that it has, on any node. */
   private runsUnknown(pod: Pod): boolean {
     if (this.unknown === undefined || !this.isUnknown(pod)) return false;
     return [...this.deps.runningPods()].includes(pod.metadata.uid);

@@ -133,7 +133,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   };
 }
 
-/** The runtime mounts the image's files; nothing can be written there, whatever the mount sets. */
+/** The runtime mounts the image's files; nothing can be written there, even if the mount is writable. */
 function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: string, imageSubPath: string): Mount {
   const image = images?.get(mount.name);
   if (image === undefined) throw new CreateContainerConfigError(`the image of volume "${mount.name}" is not resolved`);

@@ -18,7 +18,7 @@ export function hookTarget(runtime: NodeRuntime, pod: Pod, container: Container,
   return { pod, container, containerId, podIP: (signal) => podAddress(runtime, pod, signal) };
 }
 
-/** The container by its name in the pod's definition, of whatever kind. */
+/** The container by its name in the pod's definition, of any kind. */
 export function definedContainer(pod: Pod | undefined, name: string): Container | undefined {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod?.spec ?? {};
   return [...containers, ...initContainers, ...ephemeralContainers].find((container) => container.name === name);

@@ -17,7 +17,7 @@ export interface DecoderOptions {
   preventAPIReferences: boolean;
 }
 
-/** The text could not be decoded, whatever it contains: the machine may be the reason, and another try can help. */
+/** The text could not be decoded, although it may be valid: the machine may be the reason, and another try can help. */
 export class DecodeRefusedError extends Error {
   override readonly name = "DecodeRefusedError";
   constructor(readonly refusal: ManifestRefusal) {

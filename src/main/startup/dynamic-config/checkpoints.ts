@@ -144,7 +144,7 @@ async function writeManifest(folder: string, manifest: Manifest): Promise<void> 
   await atomicWrite(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-/** A name to recognise the file by, short enough whatever the original is called, and never that of a drop-in. */
+/** A name to recognise the file by, short enough for any original name, and never that of a drop-in. */
 function copyName(index: number, path: string): string {
   const plain = basename(path).replace(/[^\w.-]/g, "_");
   return `${index}-${plain.slice(-80)}.copy`;

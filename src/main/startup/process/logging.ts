@@ -8,7 +8,7 @@ import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/unca
 import { LogThread } from "../../threads/log-thread.js";
 
 export interface Logging {
-  /** main's logger; whatever is supervised with it logs through the same thread. */
+  /** main's logger; supervised threads log through the same thread. */
   log: Logger;
   /** The value of -v now; setting it counts for every thread from its next line on. */
   verbosity: number;

@@ -47,7 +47,7 @@ export class ApiView {
     return [...this.pods.keys(), ...this.buried];
   }
 
-  /** As a list shows it: it counts whatever its version, since a server's storage may have been put back. */
+  /** As a list shows it: it counts with any version, since a server's storage may have been put back. */
   list(pod: Pod): void {
     const known = this.pods.get(pod.metadata.uid);
     if (this.buried.has(pod.metadata.uid)) return;

@@ -33,7 +33,7 @@ export class StatusQueue {
     return this.urgent.has(uid) || this.later.has(uid);
   }
 
-  /** It failed: nothing of it is sent before this time, whatever comes. */
+  /** It failed: nothing of it is sent before this time, even a newer status. */
   delay(uid: string, until: number): void {
     if (!this.has(uid)) return;
     this.notBefore.set(uid, until);

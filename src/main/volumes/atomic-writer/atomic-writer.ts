@@ -98,7 +98,7 @@ async function writeFile(directory: string, path: string, { data, mode, user }: 
   }
 }
 
-/** With its mode whatever the umask; one that is there is as good. */
+/** With its mode under any umask; an existing one is kept. */
 async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: DIRECTORY_MODE });

@@ -32,7 +32,7 @@ export interface CsiVolume {
   expandSecret?: SecretRef;
 }
 
-/** Driver and handle: the same volume, whatever pods or PVs call it. */
+/** Driver and handle: the same volume under any name of pods or PVs. */
 export function deviceKey(volume: Pick<CsiVolume, "driver" | "handle">): string {
   return uniqueVolumeName(volume.driver, volume.handle);
 }

@@ -45,7 +45,7 @@ export interface ListOptions extends CallOptions {
   namespace?: string;
   fieldSelector?: string;
   labelSelector?: string;
-  /** "0": whatever the server has in its cache. */
+  /** "0": the state in the server's cache. */
   resourceVersion?: string;
   /** Absent: NotOlderThan, but Exact where there is a limit. */
   resourceVersionMatch?: "Exact" | "NotOlderThan";

@@ -6,7 +6,7 @@ import { ChannelConnection, type ChannelProtocol } from "./channel-connection.js
 import type { ClientStream } from "./client-stream.js";
 import { SpdyConnection } from "./spdy-connection.js";
 
-/** What the CRI request asked for. */
+/** The streams of the CRI request. */
 export interface CommandOptions {
   readonly stdin: boolean;
   readonly stdout: boolean;

@@ -93,7 +93,7 @@ export function parseKernelRecord(record: string): KernelLine | undefined {
   return { at: Number(at), text: unescaped(text) };
 }
 
-/** The kernel writes whatever is not plain ASCII, and the backslash, as \xNN. */
+/** The kernel writes all bytes but plain ASCII, and the backslash, as \xNN. */
 function unescaped(text: string): string {
   if (!text.includes("\\x")) return text;
   const bytes = text.replace(/\\x([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

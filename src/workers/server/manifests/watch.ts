@@ -102,7 +102,7 @@ export class ManifestWatches {
   }
 }
 
-/** What one watcher has seen. */
+/** The state that one watcher has received. */
 class WatchedManifests {
   private readonly seen = new Map<string, ShownManifest>();
 

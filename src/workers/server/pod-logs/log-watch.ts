@@ -41,7 +41,7 @@ export class LogWatch implements Disposable {
     });
   }
 
-  /** Follows this open file from now on, wherever it is renamed to. */
+  /** Follows this open file from now on, under any later name. */
   follow(descriptor: number): void {
     this.closed = false;
     this.descriptor = descriptor;

@@ -10,7 +10,7 @@ export interface ServingPair {
   key: string;
 }
 
-/** Go offers these whatever tlsCipherSuites is. */
+/** Go offers these with every value of tlsCipherSuites. */
 const TLS13 = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 /** OpenSSL signs no TLS 1.0 and 1.1 handshake above this level. */
 const OLD_VERSIONS = "@SECLEVEL=0";

@@ -11,7 +11,7 @@ const OWN_ANNOTATIONS = [CONFIG_SOURCE, CONFIG_HASH, "kubernetes.io/config.seen"
 
 const EVERYTHING: Toleration = { operator: "Exists", effect: "NoExecute" };
 
-/** JSON with sorted keys: equal for equal content, whatever the order in the text. */
+/** JSON with sorted keys: equal for equal content in any order of the text. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

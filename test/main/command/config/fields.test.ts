@@ -293,7 +293,7 @@ describe("members of listed objects", () => {
   }
 });
 
-describe("removed fields say so", () => {
+describe("removed fields are refused with a remedy", () => {
   for (const row of REMOVED.filter((one) => !cell(one, "path").startsWith("Node."))) {
     const path = cell(row, "path");
     test(path, async () => {

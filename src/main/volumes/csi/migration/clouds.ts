@@ -4,7 +4,7 @@ import type { CSIPersistentVolumeSource, PersistentVolume, SecretRef } from "../
 import { CsiSpecError } from "../errors.js";
 import type { MigratedField } from "../migrated-plugins.js";
 
-/** A source as the API has it, of whatever shape. */
+/** A source as the API has it, of any shape. */
 export type Source = Readonly<Record<string, unknown>>;
 
 export interface Cloud {
@@ -185,7 +185,7 @@ function gceRegion(zones: readonly string[]): string {
   throw new CsiSpecError(`zones ${zones.join()} are not of one region`);
 }
 
-/** A disk is writable on one node only, whatever the volume's access modes are. */
+/** A disk is writable on one node only, with any access modes of the volume. */
 function gceModes(modes: readonly string[] = []): string[] {
   const onlyRead = modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany");
   return [onlyRead ? "ReadOnlyMany" : "ReadWriteOnce"];

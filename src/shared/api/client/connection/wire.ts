@@ -25,7 +25,7 @@ export interface Wire {
   send(request: WireRequest, signal: AbortSignal): Promise<WireResponse>;
 }
 
-/** The connection ended before the server read the request: it may be repeated, whatever its method. */
+/** The connection ended before the server read the request: it may be repeated, with any method. */
 export class NotProcessedError extends Error {
   override readonly name = "NotProcessedError";
 }

@@ -14,7 +14,7 @@ const ON_DISKS = /^(ext\d|xfs|btrfs|zfs|f2fs|jfs|reiserfs|vfat|exfat|squashfs|is
 /** Mounts below these paths belong to containers. */
 const OF_RUNTIMES = ["/run/containerd", "/var/lib/containerd", "/run/containers", "/var/lib/containers"];
 
-/** That of the root directory is among them whatever its kind. @internal */
+/** That of the root directory is among them, of any kind. @internal */
 export function nodeFileSystems(mountinfo: string, rootDir: string): NodeFileSystem[] {
   const found = new Map<string, string>();
   let ofRoot = { device: "", mountPoint: "" };

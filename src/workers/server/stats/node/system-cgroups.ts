@@ -4,9 +4,9 @@ import type { CgroupReader } from "../../../../shared/stats/cgroup-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
 interface SystemCgroupSettings {
-  /** "": wherever the kubelet is. */
+  /** "": the kubelet's present one. */
   kubeletCgroups: string;
-  /** "": wherever the runtime is. */
+  /** "": the runtime's present one. */
   runtimeCgroups: string;
   /** "": there is none. */
   systemCgroups: string;

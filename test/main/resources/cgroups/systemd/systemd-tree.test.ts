@@ -121,7 +121,7 @@ test("values changed behind the kubelet's back are set again, in systemd too", a
   assert.equal(await slices.read(POD, "memory.max"), "10000000");
 });
 
-test("a directory that systemd knows nothing of becomes a unit", async () => {
+test("a directory without a unit becomes a unit", async () => {
   await manager().setUp();
   await manager().ensurePod(subject);
   slices.systemd.units.delete(POD);
