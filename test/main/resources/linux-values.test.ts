@@ -8,9 +8,8 @@ import {
   sandboxResources,
 } from "../../../src/main/resources/container-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
-import { hugePageSizeName } from "../../../src/main/resources/huge-pages.js";
-import { podCgroupLimits } from "../../../src/main/resources/cgroups/pod-cgroup-limits.js";
-import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
+import { hugePageSizeName } from "../../../src/main/resources/page-sizes.js";
+import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { Container, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "./pods.js";
 

@@ -12,7 +12,7 @@ import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
 import { checkOptions, staticOptions } from "./options.js";
-import { CpuStateFile } from "./state-file.js";
+import { CpuStateFile } from "./state.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
 import { without, type CpuSet } from "./cpu-set.js";
 import { CpuPolicyError } from "./errors.js";

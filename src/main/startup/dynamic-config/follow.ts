@@ -9,7 +9,7 @@
 // them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 import { isDeepStrictEqual } from "node:util";
 import { configMapLink } from "../../../shared/api/config-source.js";
-import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
+import { unlessAborted } from "../../../shared/abort/scope.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
