@@ -203,14 +203,14 @@ describe("problems", () => {
 describe("notices", () => {
   test("name deprecated flags, and settings without effect", async () => {
     const { notices } = await load(["--max-pods=9", "--kube-api-burst=9"], {
-      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\nfeatureGates: { LocalStorageCapacityIsolationFSQuotaMonitoring: true, PodsAPI: false, GangScheduling: true, GenericWorkload: true }\n",
+      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\nfeatureGates: { LocalStorageCapacityIsolationFSQuotaMonitoring: true, PodsAPI: false, GangScheduling: true, GenericWorkload: true, ConcurrentWatchObjectDecode: true }\n",
     });
     deepEqual(notices, [
       "--max-pods is deprecated: set maxPods in the file given by --config",
       "--kube-api-burst is deprecated: set kubeAPIBurst in the file given by --config",
       "/etc/k/c.yaml: these fields have no effect in this kubelet: hairpinMode",
       "/etc/k/c.yaml: these feature gates have no effect in this kubelet: LocalStorageCapacityIsolationFSQuotaMonitoring",
-      "/etc/k/c.yaml: these feature gates concern other components, not this kubelet: GangScheduling (kube-scheduler), GenericWorkload (kube-apiserver)",
+      "/etc/k/c.yaml: these feature gates concern other components, not this kubelet: GangScheduling (kube-scheduler), ConcurrentWatchObjectDecode (kube-apiserver)",
     ]);
   });
   test("name the gates without effect that AllAlpha sets, and none of other components", async () => {
@@ -218,7 +218,7 @@ describe("notices", () => {
     const [line = "", ...others] = notices;
     match(
       line,
-      /^\/etc\/k\/c\.yaml: these feature gates have no effect in this kubelet: .*\bDRAWorkloadResourceClaims\b/,
+      /^\/etc\/k\/c\.yaml: these feature gates have no effect in this kubelet: .*\bTaintTolerationComparisonOperators\b/,
     );
     ok(!line.includes("GangScheduling") && !line.includes("PodsAPI"), line);
     deepEqual(others, []);
