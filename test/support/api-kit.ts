@@ -99,6 +99,22 @@ export class ApiKit implements Disposable {
     return this.credentials.server;
   }
 
+  /** Text of a kubeconfig with these credentials: JSON, which is YAML. */
+  kubeconfig(): string {
+    const { server, ca, cert, key, token } = this.credentials;
+    const encoded = (name: string, pem: string | undefined): Fields =>
+      pem === undefined ? {} : { [name]: Buffer.from(pem).toString("base64") };
+    const user = { ...encoded("client-certificate-data", cert), ...encoded("client-key-data", key) };
+    return JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "cluster", cluster: { server, ...encoded("certificate-authority-data", ca) } }],
+      users: [{ name: "user", user: token === undefined ? user : { token } }],
+      contexts: [{ name: "context", context: { cluster: "cluster", user: "user" } }],
+      "current-context": "context",
+    });
+  }
+
   /** Any request; refusals are answers here. */
   async raw(method: string, path: string, options: RequestOptions = {}): Promise<ApiAnswer> {
     const response = await this.#send(method, path, options);

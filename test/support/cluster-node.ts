@@ -1,9 +1,10 @@
 // A node of a cluster for tests: the kubelet on real containerd, and an API server: the fixture, or the one that KUBECONFIG
-// names. Stops what it started.
+// names. There, too, the kubelet has a node's own credentials. Stops what it started.
 import type { ResourceList, ResourceRequirements } from "../../src/shared/api/meta.js";
 import { FakeApi } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";
 import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
+import { nodeKubeconfig } from "./node-certificate.js";
 
 export const NODE_NAME = "testnode";
 
@@ -26,8 +27,9 @@ export async function startClusterNode({ contentType, ...options }: ClusterNodeO
   const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true, bookmarkMs: 1000 }) : undefined;
   const admin = real ?? (await fixture?.kubeconfig({ name: "admin", groups: ["system:masters"] })) ?? "";
   const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
-  const own = real ?? (await fixture?.kubeconfig(user)) ?? "";
   const api = await ApiKit.fromKubeconfig(admin);
+  const given = real === undefined ? undefined : await nodeKubeconfig(api, NODE_NAME);
+  const own = given?.path ?? (await fixture?.kubeconfig(user)) ?? "";
   const encoding = process.env["NODELET_TEST_CONTENT_TYPE"] ?? contentType;
   const encodingFlags = encoding === undefined ? [] : [`--kube-api-content-type=${encoding}`];
   const flags = [...(options.flags ?? []), `--kubeconfig=${own}`, ...encodingFlags];
@@ -38,6 +40,7 @@ export async function startClusterNode({ contentType, ...options }: ClusterNodeO
     node,
     async stop() {
       await node.stop();
+      await given?.[Symbol.asyncDispose]();
       api.close();
       await fixture?.[Symbol.asyncDispose]();
     },

@@ -1,11 +1,10 @@
 // The API server that the cluster suite runs against: that of KUBECONFIG when it is set, the fixture otherwise. Each
 // file gets a namespace of its own, and leaves nothing behind on a server that lives on.
 import { FakeApi, type FakeApiOptions } from "../fake-api/fake-api.js";
-import { makeSigningRequest } from "../fake-api/certificates/signing-request.js";
 import { randomSuffix } from "../fake-api/strategies/names.js";
 import { ApiKit, pathOf, type ApiObject, type Fields } from "./api-kit.js";
+import { nodeCertificate } from "./node-certificate.js";
 
-const CSR = "certificatesigningrequests";
 /** Of test pods: no scheduler takes them. */
 const NO_SCHEDULER = "nobody";
 
@@ -56,28 +55,9 @@ export class Cluster implements AsyncDisposable {
 
   /** A client with the certificate of a node's agent, gotten as a kubelet gets it. */
   async nodeKit(node: string): Promise<ApiKit> {
-    const { request, key } = makeSigningRequest(`system:node:${node}`, ["system:nodes"]);
-    const made = await this.make(CSR, {
-      metadata: { generateName: "suite-" },
-      spec: {
-        request: Buffer.from(request).toString("base64"),
-        signerName: "kubernetes.io/kube-apiserver-client-kubelet",
-        usages: ["digital signature", "client auth"],
-      },
-    });
-    const { name } = made.metadata;
-    const approval = { type: "Approved", status: "True", reason: "Suite", message: "for the cluster suite" };
-    await this.kit.patch(
-      CSR,
-      "",
-      name,
-      { status: { conditions: [approval] } },
-      { type: "merge", subresource: "approval" },
-    );
-    const signed = await this.kit.waitFor(CSR, "", name, (csr) => typeof csr?.status?.["certificate"] === "string", {
-      what: `the certificate of ${node}`,
-    });
-    return this.kit.as({ cert: Buffer.from(String(signed?.status?.["certificate"]), "base64").toString(), key });
+    const { request, ...user } = await nodeCertificate(this.kit, node);
+    this.willDelete("certificatesigningrequests", "", request);
+    return this.kit.as(user);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
