@@ -59,18 +59,15 @@ export async function inUntrustedFolder<T>(
 async function openFolder(path: string, levels: number): Promise<FileHandle> {
   if (levels === 0 || path === "/") return await open(path, O_PATH | constants.O_DIRECTORY);
   const parent = await openFolder(dirname(path), levels - 1);
-  let handle: FileHandle;
   try {
-    handle = await open(
-      `/proc/self/fd/${parent.fd}/${path.slice(path.lastIndexOf("/") + 1)}`,
-      O_PATH | constants.O_NOFOLLOW,
-    );
+    // With O_DIRECTORY the kernel refuses all else, a link too, so that it need not be looked at once it is open.
+    const flags = O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+    return await open(`/proc/self/fd/${parent.fd}/${path.slice(path.lastIndexOf("/") + 1)}`, flags);
+  } catch (error) {
+    throw errorCode(error) === "ENOTDIR" ? new NotFolderError(path) : error;
   } finally {
     await parent.close();
   }
-  if ((await handle.stat()).isDirectory()) return handle;
-  await handle.close();
-  throw new NotFolderError(path);
 }
 
 /**

@@ -80,6 +80,9 @@ test("looks follow the growth", () => {
   const look = (size: number, grown: number, elapsedMs: number, waitedMs: number): unknown =>
     nextLook({ size, grown, elapsedMs, waitedMs }, LIMITS);
   assert.deepEqual(look(10, 10, 0, 0), { afterMs: 250, asleep: false }, "a new log");
+  assert.deepEqual(look(0, 0, 0, 0), { afterMs: 10_000, asleep: true }, "a new log without a line");
+  assert.deepEqual(look(10, 0, 250, 250), { afterMs: 10_000, asleep: true }, "a new log, quiet at the second look");
+  assert.deepEqual(look(0, 1000, 250, 250), { afterMs: 250, asleep: false }, "just rotated");
   assert.deepEqual(look(10, 0, 500, 500), { afterMs: 1000, asleep: false }, "quiet for a moment");
   assert.deepEqual(look(10, 1, 3000, 3000), { afterMs: 3000, asleep: false }, "slow");
   assert.deepEqual(look(10, 0, 3000, 3000), { afterMs: 10_000, asleep: true }, "quiet");
