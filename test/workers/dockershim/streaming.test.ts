@@ -209,6 +209,17 @@ test("a request without an upgrade gets 400, one without a known protocol 403 wi
   assert.match(String(headers["x-accepted-stream-protocol-versions"]), /v4\.channel\.k8s\.io/);
 });
 
+test("an error in a handler ends its connection only", async () => {
+  const defect = {
+    kind: "exec",
+    get options() {
+      throw new Error("a defect");
+    },
+  };
+  await assert.rejects(ask(await server.urlOf(defect as never), [], "websocket"), { code: "ECONNRESET" });
+  assert.equal((await ask(await server.urlOf(repeater(0).wanted), [], "")).status, 400);
+});
+
 test("a refused client that leaves bytes unread loses its connection", async () => {
   const { hostname, port } = new URL(await server.urlOf(repeater(0).wanted));
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });

@@ -5,6 +5,7 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "n
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { channelProtocol } from "./channel-connection.js";
 import { channelCommandStreams, spdyCommandStreams, type CommandOptions } from "./command-streams.js";
@@ -58,9 +59,15 @@ export class StreamingServer {
     this.http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       // "close" follows.
       socket.on("error", () => undefined);
-      const wanted = this.taken(request);
-      if (wanted === undefined) this.refuse(socket, 404, "404 page not found");
-      else this.serve(wanted, request, socket, head);
+      try {
+        const wanted = this.taken(request);
+        if (wanted === undefined) this.refuse(socket, 404, "404 page not found");
+        else this.serve(wanted, request, socket, head);
+      } catch (error) {
+        // It ends this connection, not the thread.
+        this.deps.log.error({ err: error }, `cannot serve a stream: ${messageOf(error)}`);
+        socket.destroy();
+      }
     });
   }
 
