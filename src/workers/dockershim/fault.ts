@@ -4,6 +4,7 @@ import { asError, errorCode, messageOf } from "../../shared/errors/thrown.js";
 
 export type FaultCode =
   | "NOT_FOUND"
+  | "ALREADY_EXISTS"
   | "INVALID_ARGUMENT"
   | "FAILED_PRECONDITION"
   | "UNAVAILABLE"

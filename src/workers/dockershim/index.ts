@@ -4,8 +4,10 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { containerVerbs } from "./containers/verbs.js";
+import { ContainerEvents } from "./events/verbs.js";
 import { execVerbs } from "./exec/exec-sync.js";
 import { imageVerbs } from "./images/verbs.js";
+import { listStreams } from "./list-streams.js";
 import { dockershimMetrics } from "./metrics.js";
 import { runtimeVerbs } from "./runtime-verbs.js";
 import { sandboxVerbs } from "./sandboxes/verbs.js";
@@ -21,17 +23,20 @@ runWorker<DockershimControl, DockershimInit, object>("dockershim", async (contex
   const metrics = dockershimMetrics(registry);
   const shim = new Shim(init, clock, log);
   const streaming = new Streaming(shim);
+  const events = new ContainerEvents(shim);
+  const verbs = {
+    ...runtimeVerbs(shim),
+    ...sandboxVerbs(shim),
+    ...containerVerbs(shim),
+    ...execVerbs(shim),
+    ...streaming.verbs(),
+    ...imageVerbs(shim),
+    ...statsVerbs(shim),
+  };
   const server = new CriServer({
     socketPath: init.socketPath,
-    verbs: {
-      ...runtimeVerbs(shim),
-      ...sandboxVerbs(shim),
-      ...containerVerbs(shim),
-      ...execVerbs(shim),
-      ...streaming.verbs(),
-      ...imageVerbs(shim),
-      ...statsVerbs(shim),
-    },
+    verbs,
+    streams: { ...listStreams(verbs), ...events.verbs() },
     onCall: (method, durationMs, failed) => metrics.call(method, durationMs, failed),
     now: () => clock.monotonic(),
     log,
@@ -43,6 +48,7 @@ runWorker<DockershimControl, DockershimInit, object>("dockershim", async (contex
     control: { metrics: () => registry.exportSnapshot() },
     async drain() {
       await server.stop();
+      await events.stop();
       await streaming.stop();
       await shim.stop();
     },

@@ -1,4 +1,4 @@
-// The gRPC server on the unix socket: both services of CRI, each unary method a row of the verb tables. A method without a verb is
+// The gRPC server on the unix socket: both services of CRI, each method a row of the verb tables. A method without a verb is
 // Unimplemented, as CRI's clients expect it of an older runtime.
 import { createServer, type Server as NetServer, type Socket } from "node:net";
 import { chmod, mkdir, rm } from "node:fs/promises";
@@ -14,15 +14,19 @@ import {
 } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
-import type { UnaryMethod, Verbs } from "./call.js";
+import type { StreamMethod, StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 import { Fault, toStatus } from "./fault.js";
 
 /** As the kubelet's client: a list of all containers of a node is long. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** Of one stream. */
+const MAX_UNREAD = 1000;
+
 export interface CriServerOptions {
   socketPath: string;
   verbs: Partial<Verbs<UnaryMethod>>;
+  streams: Partial<StreamVerbs<StreamMethod>>;
   /** A call ended. */
   onCall(method: string, durationMs: number, failed: boolean): void;
   now(): number;
@@ -106,8 +110,35 @@ export class CriServer {
   }
 
   private stream(method: string): (call: ServerWritableStream<unknown, unknown>) => void {
+    const verb: unknown = Reflect.get(this.options.streams, method);
+    if (typeof verb !== "function") {
+      return (call) => {
+        call.emit("error", toStatus(new Fault("UNIMPLEMENTED", `the dockershim has no method ${method}`)));
+      };
+    }
     return (call) => {
-      call.emit("error", toStatus(new Fault("UNIMPLEMENTED", `the dockershim has no method ${method}`)));
+      const gaveUp = new AbortController();
+      call.on("cancelled", () => gaveUp.abort(new Fault("DEADLINE_EXCEEDED", `the caller of ${method} gave up`)));
+      const send = (response: unknown): void => {
+        if (gaveUp.signal.aborted) return;
+        if (call.writableLength > MAX_UNREAD)
+          throw new Fault("RESOURCE_EXHAUSTED", `the caller of ${method} does not read: ${MAX_UNREAD} messages wait`);
+        call.write(response);
+      };
+      const begun = this.options.now();
+      const run = async (): Promise<void> => {
+        await Reflect.apply(verb, this.options.streams, [call.request, send, gaveUp.signal]);
+      };
+      run().then(
+        () => {
+          this.options.onCall(method, this.options.now() - begun, false);
+          call.end();
+        },
+        (error: unknown) => {
+          this.options.onCall(method, this.options.now() - begun, true);
+          call.emit("error", toStatus(error));
+        },
+      );
     };
   }
 }

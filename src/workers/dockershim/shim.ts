@@ -25,6 +25,7 @@ export interface EngineInfo {
   ServerVersion: string;
 }
 
+const MAX_LEFT_OUT = 1000;
 /** Wait for an Engine that is not there when the thread starts, ms. */
 const ADOPTION_RETRY_MS = 1000;
 
@@ -37,6 +38,8 @@ export class Shim {
   readonly network: PodNetwork;
   /** Sandboxes that a call of StopPodSandbox stops now, by id, with the number of such calls. */
   private readonly stopping = new Map<string, number>();
+  /** Problems that the log has already: lists are made each second. */
+  private readonly leftOut = new Set<string>();
   private driver: CgroupDriverName | undefined;
   private lowestOomScore: Promise<number> | undefined;
   private readonly end = new AbortController();
@@ -105,12 +108,16 @@ export class Shim {
     return (this.lowestOomScore ??= lowestOomScoreAdj());
   }
 
-  /** One or none: a container with our labels and a foreign name is left out, with a line in the log. */
+  /** One or none: a container with our labels and a foreign name is left out, with one line in the log. */
   ifKubernetes<T>(read: () => T): T[] {
     try {
       return [read()];
     } catch (error) {
-      this.log.warn(`a container of docker is left out: ${messageOf(error)}`);
+      const problem = messageOf(error);
+      if (!this.leftOut.has(problem) && this.leftOut.size < MAX_LEFT_OUT) {
+        this.leftOut.add(problem);
+        this.log.warn(`a container of docker is left out: ${problem}`);
+      }
       return [];
     }
   }

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { dockerMounts } from "./mounts.js";
 import { containerModes } from "./namespaces.js";
 import { dockerResources } from "./resources.js";
-import { securityOptions } from "./security-options.js";
+import { currentProfiles, securityOptions } from "./security-options.js";
 
 /** docker keeps a container's output only until the kubelet's log file has it: the newest 48 MiB. */
 export const LOG_CONFIG = { Type: "json-file", Config: { "max-size": "16m", "max-file": "3" } };
@@ -37,8 +37,6 @@ export async function createOptions({
   lowestOomScoreAdj,
 }: CreateInput): Promise<Docker.ContainerCreateOptions> {
   const { linux, stdin, stdinOnce, tty } = config;
-  if (config.CDIDevices.length > 0)
-    throw new Fault("INVALID_ARGUMENT", "the Docker Engine has no CDI devices for containers of Kubernetes");
   const security = linux?.securityContext;
   const { Mounts, Binds } = dockerMounts(config.mounts);
   const logPath = config.logPath === "" ? "" : join(sandboxConfig.logDirectory, config.logPath);
@@ -82,16 +80,13 @@ export async function createOptions({
 async function hostSecurity(security: LinuxContainerSecurityContext | undefined): Promise<Docker.HostConfig> {
   if (security === undefined) return {};
   const { privileged, capabilities, readonlyRootfs, supplementalGroups, maskedPaths, readonlyPaths } = security;
-  if (capabilities !== undefined && capabilities.addAmbientCapabilities.length > 0) {
-    throw new Fault("INVALID_ARGUMENT", "the Docker Engine has no ambient capabilities");
-  }
   return {
     Privileged: privileged,
     ReadonlyRootfs: readonlyRootfs,
     CapAdd: capabilities?.addCapabilities ?? [],
     CapDrop: capabilities?.dropCapabilities ?? [],
     GroupAdd: supplementalGroups.map(String),
-    SecurityOpt: await securityOptions(security),
+    SecurityOpt: await securityOptions({ ...security, ...currentProfiles(security) }),
     // An empty list unmasks all of /proc; docker reads no list as its default.
     MaskedPaths: maskedPaths,
     ReadonlyPaths: readonlyPaths,

@@ -15,6 +15,7 @@ export interface Confinement {
   noNewPrivs: boolean;
 }
 
+const LOCALHOST = "localhost/";
 /** The Engine refuses profiles that do not fit into its request; upstream's largest is 12 KiB. */
 const MAX_PROFILE_BYTES = 1024 * 1024;
 
@@ -26,6 +27,34 @@ export async function securityOptions(confinement: Confinement): Promise<string[
     ...selinux(confinement.selinuxOptions),
     ...(confinement.noNewPrivs ? ["no-new-privileges"] : []),
   ];
+}
+
+/** The profiles, also where an older client names them in the fields of CRI v1alpha2, which the new ones replace. */
+export function currentProfiles(security: {
+  seccomp: SecurityProfile | undefined;
+  apparmor: SecurityProfile | undefined;
+  seccompProfilePath: string;
+  apparmorProfile?: string;
+}): Pick<Confinement, "seccomp" | "apparmor"> {
+  return {
+    seccomp: security.seccomp ?? namedProfile(security.seccompProfilePath, "seccomp_profile_path"),
+    apparmor: security.apparmor ?? namedProfile(security.apparmorProfile ?? "", "apparmor_profile"),
+  };
+}
+
+function namedProfile(name: string, field: string): SecurityProfile | undefined {
+  const of = (profileType: SecurityProfile_ProfileType, localhostRef = ""): SecurityProfile => ({
+    profileType,
+    localhostRef,
+  });
+  if (name === "") return undefined;
+  if (name === "runtime/default" || name === "docker/default") return of(SecurityProfile_ProfileType.RuntimeDefault);
+  if (name === "unconfined") return of(SecurityProfile_ProfileType.Unconfined);
+  if (name.startsWith(LOCALHOST)) return of(SecurityProfile_ProfileType.Localhost, name.slice(LOCALHOST.length));
+  throw new Fault(
+    "INVALID_ARGUMENT",
+    `${field} ${JSON.stringify(name)}: use runtime/default, unconfined or localhost/<profile>`,
+  );
 }
 
 async function seccomp({ privileged, seccomp: profile }: Confinement): Promise<string[]> {

@@ -10,6 +10,7 @@ import { containerName, LOG_PATH_LABEL, SANDBOX_ID_LABEL } from "../names.js";
 import { createOptions } from "./create-config.js";
 import { dockerResources } from "./resources.js";
 import { containerStatus, listedContainer } from "./status.js";
+import { unsupportedInContainer, unsupportedResources } from "./unsupported.js";
 
 type ContainerVerb =
   | "createContainer"
@@ -29,6 +30,11 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
       if (config?.metadata === undefined || sandboxConfig === undefined || pod === undefined) {
         throw new Fault("INVALID_ARGUMENT", "the request has no metadata of the container or its sandbox");
       }
+      warnOf(
+        shim,
+        `container ${config.metadata.name} of pod ${pod.namespace}/${pod.name}`,
+        unsupportedInContainer(config),
+      );
       const options = await createOptions({
         sandboxId: podSandboxId,
         config,
@@ -40,7 +46,12 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
     },
 
     async startContainer({ containerId }, signal) {
-      const { Id, Config } = await inspected(engine, signal, containerId, "container");
+      const { Id, Config, State } = await inspected(engine, signal, containerId, "container");
+      if (State.Running)
+        throw new Fault(
+          "FAILED_PRECONDITION",
+          `container ${containerId} cannot start: it is in state CONTAINER_RUNNING`,
+        );
       shim.checkStarts(Config.Labels[SANDBOX_ID_LABEL] ?? "");
       try {
         await start(engine, signal, containerId);
@@ -86,6 +97,7 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
 
     async updateContainerResources({ containerId, linux }, signal) {
       await inspected(engine, signal, containerId, "container");
+      warnOf(shim, `container ${containerId}`, unsupportedResources(linux));
       await engine.call(signal, (docker, abort) =>
         docker.getContainer(containerId).update(request(abort, {}, dockerResources(linux))),
       );
@@ -103,6 +115,10 @@ export function containerVerbs(shim: Shim): Verbs<ContainerVerb> {
       return {};
     },
   };
+}
+
+function warnOf({ log }: Shim, container: string, leftOut: readonly string[]): void {
+  if (leftOut.length > 0) log.warn(`${container}: the Docker Engine has no form of ${leftOut.join("; ")}`);
 }
 
 async function statusOf({ engine, logs, images }: Shim, id: string, signal: AbortSignal): Promise<ContainerStatus> {

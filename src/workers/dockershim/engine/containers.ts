@@ -50,7 +50,7 @@ export async function inspected(
   return found;
 }
 
-/** Creates a container of this name. A leftover with the name that does not run is removed; another gets out of the way by a suffix. */
+/** Creates a container of this name. A leftover with the name that does not run is removed. @throws Fault: one with the name runs */
 export async function create(
   engine: Engine,
   signal: AbortSignal,
@@ -70,7 +70,9 @@ export async function create(
       engineStatus(error) === 409 ? /by container "?([0-9a-f]{64})/.exec(engineMessage(error))?.[1] : undefined;
     if (holder === undefined) throw error;
     if (await removeIfDead(engine, signal, holder)) return await make(name);
-    return await make(`${name}_${crypto.randomUUID().slice(0, 8)}`);
+    throw new Fault("ALREADY_EXISTS", `docker's container ${holder} has the name ${name} already, and runs`, {
+      cause: error,
+    });
   }
 }
 
@@ -80,7 +82,7 @@ async function removeIfDead(engine: Engine, signal: AbortSignal, id: string): Pr
     if (State.Running) return false;
     await remove(engine, signal, id);
   } catch (error) {
-    if (!isNotFound(error)) return false;
+    if (!isNotFound(error)) throw error;
   }
   return true;
 }
@@ -94,7 +96,7 @@ export async function start(engine: Engine, signal: AbortSignal, id: string): Pr
   }
 }
 
-/** Resolves when the container does not run. */
+/** Resolves when the container does not run, or is not there. */
 export async function stop(engine: Engine, signal: AbortSignal, id: string, graceS: number): Promise<void> {
   const limit = graceS * 1000 + STOP_MARGIN_MS;
   try {
@@ -112,9 +114,9 @@ export async function stop(engine: Engine, signal: AbortSignal, id: string, grac
       limit,
     );
   } catch (error) {
-    // 304 of stop and 409 of kill: it does not run.
+    // 304 of stop and 409 of kill: it does not run. 404: it was removed.
     const status = engineStatus(error);
-    if (status !== 304 && !(status === 409 && graceS <= 0)) throw error;
+    if (status !== 304 && status !== 404 && !(status === 409 && graceS <= 0)) throw error;
   }
 }
 

@@ -65,17 +65,15 @@ export class Images {
     return found.Id;
   }
 
-  /** All names of an image given by its id; one name otherwise. Nothing if there is no such image. */
+  /** The image with all its names, whichever of them is given. Nothing if there is no such image. */
   async remove(reference: string, signal: AbortSignal): Promise<void> {
     const found = await this.inspect(reference, signal);
     if (found === undefined) return;
-    const byId = found.Id === reference || found.Id === `sha256:${reference}`;
-    const names = byId
-      ? [...found.RepoTags, ...found.RepoDigests.filter((digest) => !digest.startsWith("<none>"))]
-      : [];
+    const { RepoTags, RepoDigests } = namesOf(found);
+    const names = [...(RepoTags ?? []), ...(RepoDigests ?? []).filter((digest) => !digest.startsWith("<none>"))];
     for (const name of names) await this.removeOne(name, signal);
     // Untagged by the last name, it is gone.
-    if (names.length === 0) await this.removeOne(reference, signal);
+    if (names.length === 0) await this.removeOne(found.Id, signal);
   }
 
   /** The image of sandboxes is there, or is pulled. */
@@ -89,9 +87,16 @@ export class Images {
     try {
       await this.deps.engine.call(signal, (docker, abort) => docker.getImage(reference).remove(request(abort)));
     } catch (error) {
-      if (engineStatus(error) !== 404) throw error;
+      if (engineStatus(error) === 404) return;
+      // Of two removals at once, the Engine answers one with an error of its own.
+      if ((await this.inspect(reference, signal)) !== undefined) throw error;
     }
   }
+}
+
+/** The Engine sends null for none. */
+function namesOf(image: { RepoTags: string[] | null; RepoDigests: string[] | null }): typeof image {
+  return image;
 }
 
 /** Docker's names of the members; undefined: anonymous. */

@@ -30,6 +30,8 @@ export interface LoggedContainer {
   adopted: boolean;
 }
 
+type LogStream = AsyncIterable<Buffer> & { destroy(): unknown };
+
 /** Wait before the Engine is asked again. */
 const RETRY_MS = 1000;
 const TAIL_BYTES = 128 * 1024;
@@ -80,8 +82,12 @@ export class ContainerLog {
       while (!signal.aborted) {
         try {
           await this.turns.run("", () => this.prepare());
-          await this.copy(signal);
-          if (!(await this.isRunning(signal))) return;
+          await this.copy(signal, true);
+          if (!(await this.isRunning(signal))) {
+            // A stream that follows may end before the last lines of a container that exits at once.
+            await this.copy(signal, false);
+            return;
+          }
         } catch (error) {
           if (isNotFound(error) || this.end.signal.aborted) return;
           const problem = messageOf(error);
@@ -130,26 +136,36 @@ export class ContainerLog {
     return inUntrustedFolder(dirname(path), (folder) => appendUntrusted(join(folder, basename(path)), MODE));
   }
 
-  /** One stream of the Engine, to its end. */
-  private async copy(signal: AbortSignal): Promise<void> {
+  /** One stream of the Engine, to its end: that of the container, with `follow`, or that of what is there now. */
+  private async copy(signal: AbortSignal, follow: boolean): Promise<void> {
     const { id, tty } = this.container;
     const after = this.last;
     const since = after === "" ? this.sinceNanos : nanosOf(after);
-    const query = { follow: true, stdout: true, stderr: true, timestamps: true, since: engineSince(since) };
-    const stream = await this.deps.engine.call(
+    const query = { follow, stdout: true, stderr: true, timestamps: true, since: engineSince(since) };
+    const stream = (await this.deps.engine.call(
       signal,
+      // dockerode's own `follow`: the answer as a stream.
       (docker, abort) => docker.getContainer(id).logs({ ...request(abort, query), follow: true }),
       Infinity,
-    );
+    )) as unknown as LogStream;
     const lines = new LogLines({ tty, after });
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      const text = lines.push(chunk);
-      await this.write(text);
-      this.last = lines.last;
-      if (this.problem !== "") {
-        this.problem = "";
-        this.deps.log.info(`the log ${this.container.path} of container ${id} continues`);
+    // The request's signal ends with the answer.
+    const stop = (): void => void stream.destroy();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      signal.throwIfAborted();
+      for await (const chunk of stream) {
+        const text = lines.push(chunk);
+        await this.write(text);
+        this.last = lines.last;
+        if (this.problem !== "") {
+          this.problem = "";
+          this.deps.log.info(`the log ${this.container.path} of container ${id} continues`);
+        }
       }
+    } finally {
+      signal.removeEventListener("abort", stop);
+      stream.destroy();
     }
   }
 

@@ -3,7 +3,7 @@ import type Docker from "dockerode";
 import { Protocol, type PodSandboxConfig, type PortMapping } from "../../../shared/cri/gen/runtime.v1.js";
 import { LOG_CONFIG, SHM_BYTES, userOf } from "../containers/create-config.js";
 import { isHostNetwork, sandboxModes } from "../containers/namespaces.js";
-import { securityOptions } from "../containers/security-options.js";
+import { currentProfiles, securityOptions } from "../containers/security-options.js";
 import { dockerLabels, TYPE_LABEL } from "../names.js";
 import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";
 
@@ -51,8 +51,7 @@ export async function sandboxOptions({
       GroupAdd: (security?.supplementalGroups ?? []).map(String),
       SecurityOpt: await securityOptions({
         privileged: security?.privileged ?? false,
-        seccomp: security?.seccomp,
-        apparmor: security?.apparmor,
+        ...(security === undefined ? { seccomp: undefined, apparmor: undefined } : currentProfiles(security)),
         selinuxOptions: security?.selinuxOptions,
         noNewPrivs: true,
       }),

@@ -3,6 +3,7 @@ import { writeUntrusted } from "../../../shared/fs/untrusted-file.js";
 import type { DNSConfig, PodSandboxConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { isHostNetwork } from "../containers/namespaces.js";
+import { unsupportedInSandbox } from "../containers/unsupported.js";
 import { create, inspected, remove, start } from "../engine/containers.js";
 import { Fault } from "../fault.js";
 import { sandboxName } from "../names.js";
@@ -28,6 +29,7 @@ export async function runSandbox(
     );
   }
   const { engine, network } = shim;
+  unsupportedInSandbox(config);
   const options = await sandboxOptions({
     config,
     image: await shim.images.ensureSandboxImage(signal),

@@ -1,18 +1,23 @@
 // Verbs of sandboxes.
 import type Docker from "dockerode";
-import { PodSandboxState, type PodSandbox, type PodSandboxNetworkStatus } from "../../../shared/cri/gen/runtime.v1.js";
+import { PodSandboxState, type PodSandbox } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Verbs } from "../call.js";
-import { isHostNetworkMode, namespaceOption } from "../containers/namespaces.js";
 import { inspected, listed } from "../engine/containers.js";
-import { nanosOf } from "../engine/times.js";
 import { matchesId, matchesState } from "../filters.js";
 import { criLabels, sandboxMetadata } from "../names.js";
 import type { Shim } from "../shim.js";
 import { metadataOf } from "./checkpoints.js";
 import { runSandbox } from "./run-sandbox.js";
+import { sandboxStatus } from "./status.js";
 import { removeSandbox, stopSandbox } from "./stop-sandbox.js";
 
-type SandboxVerb = "runPodSandbox" | "stopPodSandbox" | "removePodSandbox" | "podSandboxStatus" | "listPodSandbox";
+type SandboxVerb =
+  | "runPodSandbox"
+  | "stopPodSandbox"
+  | "removePodSandbox"
+  | "podSandboxStatus"
+  | "listPodSandbox"
+  | "updatePodSandboxResources";
 
 export function sandboxVerbs(shim: Shim): Verbs<SandboxVerb> {
   const { engine } = shim;
@@ -33,22 +38,19 @@ export function sandboxVerbs(shim: Shim): Verbs<SandboxVerb> {
 
     async podSandboxStatus({ podSandboxId, verbose }, signal) {
       const found = await inspected(engine, signal, podSandboxId, "podsandbox");
-      const { State, Config, HostConfig, Name, Created } = found;
+      const { State, Config } = found;
       return {
-        status: {
-          id: found.Id,
-          metadata: sandboxMetadata(Name),
-          state: State.Running ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
-          createdAt: nanosOf(Created),
-          network: await networkStatus(shim, found),
-          linux: { namespaces: { options: namespaceOption(HostConfig) } },
-          runtimeHandler: "",
-          ...criLabels(Config.Labels),
-        },
+        status: await sandboxStatus(shim, found),
         info: verbose ? { info: JSON.stringify({ pid: State.Pid, image: Config.Image }) } : {},
         containersStatuses: [],
         timestamp: 0n,
       };
+    },
+
+    /** A sandbox has no limits of its own: the caller sets those of the pod's cgroup. */
+    async updatePodSandboxResources({ podSandboxId }, signal) {
+      await inspected(engine, signal, podSandboxId, "podsandbox");
+      return {};
     },
 
     async listPodSandbox({ filter }, signal) {
@@ -93,21 +95,4 @@ async function withoutContainer({ checkpoints }: Shim, known: ReadonlySet<string
     });
   }
   return items;
-}
-
-/** A pod on the host's network has no addresses of its own. */
-async function networkStatus(
-  shim: Shim,
-  { Id, State, HostConfig, NetworkSettings }: Docker.ContainerInspectInfo,
-): Promise<PodSandboxNetworkStatus> {
-  const none = { ip: "", additionalIps: [] };
-  if (!State.Running || isHostNetworkMode(HostConfig.NetworkMode)) return none;
-  const checkpoint = await shim.checkpoints.read(Id);
-  const ofDocker = Object.values(NetworkSettings.Networks).flatMap(({ IPAddress, GlobalIPv6Address }) => [
-    IPAddress,
-    GlobalIPv6Address,
-  ]);
-  const ips = shim.network.dockerNetwork === "none" ? (checkpoint?.data.ips ?? []) : ofDocker;
-  const [ip = "", ...more] = ips.filter((address) => address !== "");
-  return { ip, additionalIps: more.map((address) => ({ ip: address })) };
 }

@@ -1,137 +1,141 @@
-// Usage of containers: CPU and memory by docker's one-shot statistics, the writable layer by its sizes.
-// Invariant: a bounded number of requests at once, however many containers there are.
+// Usage of containers and pods: CPU and memory by docker's one-shot statistics, the writable layer by its sizes, pods by their cgroups.
 import type Docker from "dockerode";
-import type { ContainerStats, Container } from "../../../shared/cri/gen/runtime.v1.js";
-import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
+import {
+  ContainerState,
+  type ContainerStats,
+  type PodSandboxStats,
+  type PodSandboxStatsFilter,
+} from "../../../shared/cri/gen/runtime.v1.js";
+import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import type { Verbs } from "../call.js";
+import { isHostNetworkMode } from "../containers/namespaces.js";
 import { listedContainer } from "../containers/status.js";
+import { answered } from "../engine/answers.js";
+import { inspected, listed } from "../engine/containers.js";
 import { request } from "../engine/engine.js";
 import { Fault, isNotFound } from "../fault.js";
-import { TYPE_LABEL } from "../names.js";
+import { matchesId } from "../filters.js";
+import { criLabels, sandboxMetadata, TYPE_LABEL } from "../names.js";
 import type { Shim } from "../shim.js";
+import { openCgroups, podUsage, type SampledContainer } from "./pod-usage.js";
+import { CpuRates, criStats, sampleOf, someAtOnce } from "./samples.js";
 
-const AT_ONCE = 8;
+type StatsVerb =
+  | "containerStats"
+  | "listContainerStats"
+  | "podSandboxStats"
+  | "listPodSandboxStats"
+  | "listMetricDescriptors"
+  | "listPodSandboxMetrics";
 
-type Sized = Docker.ContainerInfo & { SizeRw?: number };
-
-export function statsVerbs(shim: Shim): Verbs<"containerStats" | "listContainerStats"> {
+export function statsVerbs(shim: Shim): Verbs<StatsVerb> {
+  const usage = new Usage(shim);
   return {
     async containerStats({ containerId }, signal) {
-      const [stats] = await usage(shim, { id: [containerId] }, signal);
-      if (stats === undefined) throw new Fault("NOT_FOUND", `no running container ${JSON.stringify(containerId)}`);
-      return { stats };
+      const [found] = await usage.containers({ id: [containerId] }, signal);
+      if (found === undefined) throw new Fault("NOT_FOUND", `no running container ${JSON.stringify(containerId)}`);
+      return { stats: found.stats };
     },
 
     async listContainerStats({ filter }, signal) {
-      const labels = Object.entries(filter?.labelSelector ?? {}).map(([key, value]) => `${key}=${value}`);
-      const stats = await usage(
-        shim,
-        { label: labels, ...(filter !== undefined && filter.id !== "" && { id: [filter.id] }) },
-        signal,
-        filter?.podSandboxId,
-      );
+      const label = Object.entries(filter?.labelSelector ?? {}).map(([key, text]) => `${key}=${text}`);
+      const id = filter === undefined || filter.id === "" ? {} : { id: [filter.id] };
+      const found = await usage.containers({ label, ...id }, signal);
+      const sandboxId = filter?.podSandboxId ?? "";
+      return { stats: found.filter(({ container }) => matchesId(container.podSandboxId, sandboxId)).map(statsOf) };
+    },
+
+    async podSandboxStats({ podSandboxId }, signal) {
+      await inspected(shim.engine, signal, podSandboxId, "podsandbox");
+      const [stats] = await usage.pods({ id: podSandboxId, labelSelector: {} }, signal);
+      if (stats === undefined) throw new Fault("NOT_FOUND", `no running sandbox ${JSON.stringify(podSandboxId)}`);
       return { stats };
     },
+
+    listPodSandboxStats: async ({ filter }, signal) => ({
+      stats: await usage.pods(filter ?? { id: "", labelSelector: {} }, signal),
+    }),
+
+    // The Engine has no series of its own: the kubelet reads the cgroups.
+    listMetricDescriptors: () => Promise.resolve({ descriptors: [] }),
+    listPodSandboxMetrics: () => Promise.resolve({ podMetrics: [] }),
   };
 }
 
-/** Of the running containers of Kubernetes that the filters leave. */
-async function usage(
-  shim: Shim,
-  filters: Record<string, string[]>,
-  signal: AbortSignal,
-  sandboxId = "",
-): Promise<ContainerStats[]> {
-  const wanted = { ...filters, label: [...(filters["label"] ?? []), `${TYPE_LABEL}=container`] };
-  const found: Sized[] = await shim.engine.call(signal, (docker, abort) =>
-    docker.listContainers(request(abort, { size: true, filters: wanted })),
-  );
-  const { DockerRootDir } = await shim.info(signal);
-  const all = found.flatMap((sized) => shim.ifKubernetes(() => ({ sized, container: listedContainer(sized) })));
-  const left = all.filter(
-    ({ container }) =>
-      container.state === ContainerState.CONTAINER_RUNNING &&
-      (sandboxId === "" || container.podSandboxId === sandboxId),
-  );
-  const stats: ContainerStats[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      const sample = await sampleOf(shim, next.container.id, signal);
-      const context = { now: shim.clock.nowNanos(), mountpoint: DockerRootDir, layerBytes: next.sized.SizeRw ?? 0 };
-      if (sample !== undefined) stats.push(criStats(next.container, sample, context));
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return stats;
-}
+class Usage {
+  private readonly containerRates = new CpuRates();
+  private readonly podRates = new CpuRates();
+  private cgroups: Promise<CgroupReader> | undefined;
 
-/** undefined: the container was removed meanwhile. */
-async function sampleOf({ engine }: Shim, id: string, signal: AbortSignal): Promise<Docker.ContainerStats | undefined> {
-  try {
-    return await engine.call(signal, (docker, abort) => {
-      const query = { stream: false, "one-shot": true };
-      return docker.getContainer(id).stats({ ...request(abort, query), stream: false });
+  constructor(private readonly shim: Shim) {}
+
+  /** Of the running containers of Kubernetes that docker's filters leave. */
+  async containers(filters: Record<string, string[]>, signal: AbortSignal): Promise<SampledContainer[]> {
+    const { shim } = this;
+    const wanted = { ...filters, label: [...(filters["label"] ?? []), `${TYPE_LABEL}=container`] };
+    const found: (Docker.ContainerInfo & { SizeRw?: number })[] = answered(
+      "containers",
+      await shim.engine.call(signal, (docker, abort) =>
+        docker.listContainers(request(abort, { size: true, filters: wanted })),
+      ),
+    );
+    const { DockerRootDir: mountpoint } = await shim.info(signal);
+    const running = found
+      .flatMap((sized) => shim.ifKubernetes(() => ({ sized, container: listedContainer(sized) })))
+      .filter(({ container }) => container.state === ContainerState.CONTAINER_RUNNING);
+    if (Object.keys(filters).length === 0) this.containerRates.retain(new Set(running.map(({ sized }) => sized.Id)));
+    return someAtOnce(running, async ({ sized, container }) => {
+      const sample = await sampleOf(shim, container.id, signal);
+      const now = shim.clock.nowNanos();
+      // The Engine leaves out a size of 0.
+      const stats = sample && criStats(container, sample, { now, mountpoint, layerBytes: sized.SizeRw ?? 0 });
+      if (stats === undefined) return undefined;
+      withRate(stats, this.containerRates, container.id);
+      return { container, stats };
     });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
+  }
+
+  /** Of the sandboxes that run. */
+  async pods({ id, labelSelector }: PodSandboxStatsFilter, signal: AbortSignal): Promise<PodSandboxStats[]> {
+    const { shim } = this;
+    const sandboxes = (await listed(shim.engine, signal, { type: "podsandbox", labels: labelSelector })).filter(
+      ({ Id, State }) => State === "running" && matchesId(Id, id),
+    );
+    const containers = await this.containers({}, signal);
+    const driver = await shim.cgroupDriver(signal);
+    const reader = await (this.cgroups ??= openCgroups());
+    const stats = await someAtOnce(sandboxes, async (sandbox) => {
+      const found = await inspected(shim.engine, signal, sandbox.Id, "podsandbox").catch((error: unknown) => {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      });
+      if (found === undefined) return undefined;
+      const own = containers.filter(({ container }) => container.podSandboxId === sandbox.Id).map(statsOf);
+      const place = {
+        parent: found.HostConfig.CgroupParent ?? "",
+        driver,
+        pid: found.State.Pid,
+        hostNetwork: isHostNetworkMode(found.HostConfig.NetworkMode),
+      };
+      const linux = podUsage(reader, place, own, shim.clock.nowNanos());
+      withRate(linux, this.podRates, sandbox.Id);
+      const [metadata] = shim.ifKubernetes(() => sandboxMetadata(found.Name));
+      if (metadata === undefined) return undefined;
+      return { attributes: { id: sandbox.Id, metadata, ...criLabels(sandbox.Labels) }, linux, windows: undefined };
+    });
+    if (id === "" && Object.keys(labelSelector).length === 0)
+      this.podRates.retain(new Set(sandboxes.map(({ Id }) => Id)));
+    return stats;
   }
 }
 
-interface StatsContext {
-  /** Nanoseconds since the epoch. */
-  now: bigint;
-  /** The Engine's root directory. */
-  mountpoint: string;
-  layerBytes: number;
+function statsOf({ stats }: SampledContainer): ContainerStats {
+  return stats;
 }
 
-/** Pure. The names of memory's parts are those of cgroup v1 or v2. @internal */
-export function criStats(
-  { id, metadata, labels, annotations }: Container,
-  sample: Sample,
-  context: StatsContext,
-): ContainerStats {
-  const { now, mountpoint, layerBytes } = context;
-  const memory = sample.memory_stats;
-  const parts: Readonly<Record<string, number | undefined>> = { ...memory?.stats };
-  const bytes = memory?.usage;
-  const inactive = parts["total_inactive_file"] ?? parts["inactive_file"] ?? 0;
-  return {
-    attributes: { id, metadata, labels, annotations },
-    cpu: {
-      timestamp: now,
-      usageCoreNanoSeconds: value(sample.cpu_stats?.cpu_usage?.total_usage),
-      usageNanoCores: undefined,
-      psi: undefined,
-    },
-    memory: {
-      timestamp: now,
-      workingSetBytes: value(bytes === undefined ? undefined : Math.max(bytes - inactive, 0)),
-      availableBytes: undefined,
-      usageBytes: value(bytes),
-      rssBytes: value(parts["total_rss"] ?? parts["anon"]),
-      pageFaults: value(parts["total_pgfault"] ?? parts["pgfault"]),
-      majorPageFaults: value(parts["total_pgmajfault"] ?? parts["pgmajfault"]),
-      psi: undefined,
-    },
-    writableLayer: {
-      timestamp: now,
-      fsId: { mountpoint },
-      usedBytes: value(layerBytes),
-      inodesUsed: undefined,
-    },
-    swap: undefined,
-    io: undefined,
-  };
-}
-
-/** The members that count; a container that exits during the sample has none of them. */
-interface Sample {
-  cpu_stats?: { cpu_usage?: { total_usage?: number } };
-  memory_stats?: { usage?: number; stats?: object };
-}
-
-function value(number: number | undefined): { value: bigint } | undefined {
-  return number === undefined ? undefined : { value: BigInt(Math.trunc(number)) };
+/** Adds the use of CPU since the sample before. */
+function withRate({ cpu }: Pick<ContainerStats, "cpu">, rates: CpuRates, id: string): void {
+  if (cpu?.usageCoreNanoSeconds === undefined) return;
+  const rate = rates.rate(id, cpu.timestamp, cpu.usageCoreNanoSeconds.value);
+  if (rate !== undefined) cpu.usageNanoCores = { value: rate };
 }

@@ -11,7 +11,7 @@ import { resourcePage } from "../../../../src/workers/server/stats/exposition/re
 import { escapeLabel, numberText, type Page } from "../../../../src/workers/server/stats/exposition/text.js";
 import type { MachineFacts } from "../../../../src/shared/stats/machine.js";
 import { parseDiskstats } from "../../../../src/workers/server/stats/disk-counters.js";
-import { parseNetDev } from "../../../../src/workers/server/stats/networks.js";
+import { parseNetDev } from "../../../../src/shared/stats/net-dev.js";
 import type { NodeReadings, Reading } from "../../../../src/workers/server/stats/readings.js";
 import { facts } from "../../../support/facts.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "../../../../src/workers/server/stats/summary/build.js";

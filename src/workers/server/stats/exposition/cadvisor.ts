@@ -2,7 +2,7 @@
 // upstream's client. A value without a time does not change between readings.
 import type { CgroupPressure, DetailFigures } from "../../../../shared/stats/cgroup-figures.js";
 import type { MachineFacts } from "../../../../shared/stats/machine.js";
-import type { InterfaceFigures } from "../networks.js";
+import type { InterfaceFigures } from "../../../../shared/stats/net-dev.js";
 import type { ProcessFigures } from "../process-figures.js";
 import type { Reading } from "../readings.js";
 import type { DiskCounters } from "../disk-counters.js";
