@@ -8,13 +8,13 @@
 // marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a flood of changes makes
 // them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 import { isDeepStrictEqual } from "node:util";
-import { configMapLink } from "../../../shared/api/config-source.js";
 import { unlessAborted } from "../../../shared/abort/scope.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
 import { isSourceReadError } from "./errors.js";
 import { recentRestarts, restartWait } from "./restart-budget.js";
+import { restartMessage } from "./restart-message.js";
 import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
@@ -125,7 +125,9 @@ class Follower implements FollowedConfig {
     const back = good === undefined ? "the node's own files" : `configuration ${shortDigest(good.digest)}`;
     const message = `the kubelet restarts, going back to ${back}`;
     const isOld = (): boolean => dynamic.active?.digest !== digest;
-    void this.writes.then(() => this.guarded(() => this.restart({ message, isOld, isRollBack: true })));
+    void this.writes.then(() =>
+      this.guarded(() => this.restart({ digest: good?.digest, message, isOld, isRollBack: true })),
+    );
   }
 
   private async guarded(act: () => Promise<void>): Promise<void> {
@@ -213,7 +215,7 @@ class Follower implements FollowedConfig {
         return;
       }
     }
-    await this.restart({ message: restartMessage(digest, files, before), isOld, isRollBack: false });
+    await this.restart({ digest, message: restartMessage(digest, files, before), isOld, isRollBack: false });
   }
 
   private async runsWith(digest: string, files: ConfigFiles, changed: readonly string[]): Promise<void> {
@@ -232,7 +234,7 @@ class Follower implements FollowedConfig {
     options.log.info({ digest }, message);
   }
 
-  private async restart({ message, isOld, isRollBack }: Restart): Promise<void> {
+  private async restart({ digest, message, isOld, isRollBack }: Restart): Promise<void> {
     const { dynamic } = this;
     const { clock, log } = dynamic.options;
     const times = dynamic.meta.get("restarts")?.times ?? [];
@@ -253,7 +255,7 @@ class Follower implements FollowedConfig {
       const recent = [...recentRestarts(times, clock.now()), clock.now()];
       if (!isRollBack)
         await dynamic.attempt("record the restart", () => dynamic.meta.set("restarts", { times: recent }));
-      await this.announce(message);
+      await this.announce(digest, message);
       log.info({}, message);
       await this.options.restartInPlace(message);
     } catch (error) {
@@ -263,10 +265,12 @@ class Follower implements FollowedConfig {
     }
   }
 
-  private async announce(message: string): Promise<void> {
+  private async announce(digest: string | undefined, message: string): Promise<void> {
     const { dynamic } = this;
     const { clock } = dynamic.options;
-    await dynamic.attempt("record the event of the restart", () => dynamic.meta.set("announcement", { message }));
+    await dynamic.attempt("record the event of the restart", () =>
+      dynamic.meta.set("announcement", digest === undefined ? undefined : { digest, message, sent: false }),
+    );
     dynamic.event({ type: "Normal", reason: CHANGED_REASON, message });
     const late = new AbortController();
     const timer = clock.after(EVENT_MS, () => late.abort(new Error("the restart does not wait longer for its event")));
@@ -277,9 +281,9 @@ class Follower implements FollowedConfig {
   /** The previous process ended before the API server had the event of its restart. */
   private async announceAgain(): Promise<void> {
     const { dynamic } = this;
-    const message = dynamic.meta.get("announcement")?.message;
-    if (message === undefined) return;
-    dynamic.event({ type: "Normal", reason: CHANGED_REASON, message });
+    const announcement = dynamic.meta.get("announcement");
+    if (announcement === undefined || announcement.sent) return;
+    dynamic.event({ type: "Normal", reason: CHANGED_REASON, message: announcement.message });
     await this.sent(this.abort.signal);
   }
 
@@ -292,26 +296,21 @@ class Follower implements FollowedConfig {
       return;
     }
     const { dynamic } = this;
-    await dynamic.attempt("record that the event was sent", () => dynamic.meta.set("announcement", undefined));
+    const announcement = dynamic.meta.get("announcement");
+    if (announcement === undefined) return;
+    await dynamic.attempt("record that the event was sent", () =>
+      dynamic.meta.set("announcement", { ...announcement, sent: true }),
+    );
   }
 }
 
 interface Restart {
+  /** To this configuration; undefined: the next process chooses. */
+  readonly digest: string | undefined;
   readonly message: string;
   readonly isOld: () => boolean;
   /** Not counted among the restarts for changes, and not delayed by them. */
   readonly isRollBack: boolean;
-}
-
-/** Upstream's words where the cluster assigns the configuration. */
-function restartMessage(digest: string, { configMap }: ConfigFiles, before: ConfigFiles | undefined): string {
-  if (configMap !== undefined) {
-    const { uid = "", resourceVersion = "", kubeletConfigKey } = configMap;
-    const version = `UID: ${uid}, ResourceVersion: ${resourceVersion}, KubeletConfigKey: ${kubeletConfigKey}`;
-    return `Kubelet restarting to use ${configMapLink(configMap)}, ${version}`;
-  }
-  if (before?.configMap !== undefined) return "Kubelet restarting to use local config";
-  return `the kubelet restarts, applying configuration ${shortDigest(digest)}`;
 }
 
 // Fields a running kubelet takes over without a restart. Everything else is read once at start, by parts that would each

@@ -29,6 +29,14 @@ export interface BadMark extends Pointer {
   readonly reason: string;
 }
 
+export interface Announcement {
+  /** Of the configuration that was changed to. */
+  readonly digest: string;
+  readonly message: string;
+  /** The API server has it. */
+  readonly sent: boolean;
+}
+
 export interface Meta {
   assigned: Pointer;
   "last-known-good": Pointer;
@@ -37,8 +45,8 @@ export interface Meta {
   bad: { marks: readonly BadMark[] };
   /** Wall times, ms, of the last restarts for a changed configuration. */
   restarts: { times: readonly number[] };
-  /** The event of a restart that the API server has not got yet. */
-  announcement: { message: string };
+  /** The event of the last change to a configuration, for the process that follows a killed one. */
+  announcement: Announcement;
 }
 
 /** Marks beyond this are forgotten, the oldest first. */
@@ -199,7 +207,12 @@ function restarts(value: unknown): Meta["restarts"] {
 }
 
 function announcement(value: unknown): Meta["announcement"] {
-  return { message: text(versioned(value)["message"], "message") };
+  const found = versioned(value);
+  return {
+    digest: text(found["digest"], "digest"),
+    message: text(found["message"], "message"),
+    sent: found["sent"] === true,
+  };
 }
 
 function badMarks(value: unknown): Meta["bad"] {

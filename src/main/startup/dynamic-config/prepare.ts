@@ -3,6 +3,7 @@
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
 import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";
+import { restartMessage } from "./restart-message.js";
 import { isSourceReadError } from "./errors.js";
 
 /**
@@ -94,10 +95,26 @@ async function writeDown(
     if (trial === undefined) await meta.set("trial", undefined);
     else await meta.set("trial", { ...trial, since: running?.digest === trial.digest ? running.since : meta.time() });
   });
+  await announce(dynamic, choice, files);
   await dynamic.activate(active === undefined || files === undefined ? undefined : { digest: active, files });
   dynamic.report(choice.error);
   if (active !== undefined) options.log.info({ digest: active }, startLine(active, trial?.starts));
   await dynamic.prune();
+}
+
+/** A process that was killed between the assignment and its restart left no event of the change: the follower sends this one. */
+async function announce(
+  dynamic: DynamicConfig,
+  { active, markBad }: Choice,
+  files: ConfigFiles | undefined,
+): Promise<void> {
+  const { meta } = dynamic;
+  const before = meta.get("current")?.digest;
+  if (active === undefined || files === undefined || before === undefined || before === active) return;
+  if (markBad === undefined && meta.get("announcement")?.digest === active) return;
+  const message = restartMessage(active, files, undefined);
+  const announcement = markBad === undefined ? { digest: active, message, sent: false } : undefined;
+  await dynamic.attempt("record the event of the change", () => meta.set("announcement", announcement));
 }
 
 /** Of a configuration that was found, else as it is recorded. */

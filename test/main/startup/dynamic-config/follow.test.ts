@@ -253,13 +253,28 @@ test("the event of a restart that the API server did not get in time is sent by 
   const sent = new Promise<void>((resolve) => (send = resolve));
   const second = follow(node, dynamic, { eventsSent: () => sent });
   assert.deepEqual(node.events.slice(before), [node.events[before - 1]]);
-  assert.notEqual(dynamic.meta.get("announcement"), undefined);
+  assert.equal(dynamic.meta.get("announcement")?.sent, false);
   send();
-  await until("the record to go", () => dynamic.meta.get("announcement") === undefined);
+  await until("the record to go", () => dynamic.meta.get("announcement")?.sent === true);
   await second.followed.stop();
   const last = node.events.length;
   follow(node, await node.start());
   assert.equal(node.events.length, last);
+});
+
+test("a process killed between the assignment and the restart: the next one sends the event", async (t) => {
+  const node = await Node.make(t, "a=1");
+  await node.startAndProve();
+  node.source.text = "a=2";
+  const { followed } = follow(node, await node.start());
+  const two = (await digest("a=2")).slice(0, 12);
+  assert.deepEqual(
+    node.events.map(({ reason, message }) => [reason, message]),
+    [["KubeletConfigChanged", `the kubelet restarts, applying configuration ${two}`]],
+  );
+  await followed.stop();
+  follow(node, await node.start());
+  assert.equal(node.events.length, 1);
 });
 
 test("an event that was sent in time is not sent again", async (t) => {
@@ -268,7 +283,7 @@ test("an event that was sent in time is not sent again", async (t) => {
   await stepUntil(node, "a restart", () => restarts.length > 0);
   await followed.stop();
   const { meta } = await node.start();
-  assert.equal(meta.get("announcement"), undefined);
+  assert.equal(meta.get("announcement")?.sent, true);
 });
 
 test("many changed configurations make restarts rare, over all processes; a roll-back does not wait", async (t) => {
