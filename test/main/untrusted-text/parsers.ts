@@ -45,6 +45,7 @@ import { isQualifiedName } from "../../../src/shared/api/manifest/formats.js";
 import { termMatches } from "../../../src/shared/api/node-selector.js";
 import { isSafePodUid } from "../../../src/shared/api/pod-uid.js";
 import { encode } from "../../../src/shared/api/protobuf/encode.js";
+import { decodeObject, enveloped } from "../../../src/shared/api/protobuf/objects.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import { logFileNames, nextStem, strayNames } from "../../../src/shared/container-logs/file-names.js";
 import { attemptError } from "../../../src/shared/cri/attempt.js";
@@ -101,8 +102,12 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     frames: [["", ","]],
   },
   "a pod's message in protobuf": {
-    functions: ["encode: encode"],
-    parse: [(text) => encode("Pod", { ...pod, metadata: { ...pod.metadata, annotations: { a: text } } })],
+    functions: [],
+    parse: [
+      (text) => encode("Pod", { ...pod, metadata: { ...pod.metadata, annotations: { a: text } } }),
+      (text) => decodeObject(enveloped("v1", "Pod", Buffer.from(text))),
+    ],
+    frames: [["\n\x80\x80\x40", ""]],
   },
   "sub-paths": { functions: [], parse: [(text) => volumeSubPath({ ...mount, subPath: text }, env)] },
   "env files": {
@@ -451,6 +456,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "target: readTarget",
     "vol-data: readVolData",
   ],
+  "a name in a table of this kubelet": ["schema: Schema.fields"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
     "atomic-writer: writePayload",
     "cached-objects: CachedObjects.get",

@@ -61,27 +61,27 @@ export class Decoder {
     return { name, wire, kind, type: read, dropsEmpty, message: type, slots: undefined, special };
   }
 
-  /** @returns fields that the table does not have, as they came */
-  private fields(target: JsonObject, slots: Slots, reader: Reader, end: number): Uint8Array | undefined {
-    let unknown: Uint8Array | undefined;
+  /** @param unknown fields that the table does not have */
+  private fields(target: JsonObject, slots: Slots, reader: Reader, end: number, unknown: UnknownFields): void {
     while (reader.pos < end) {
       const start = reader.pos;
       const key = reader.uint32(end);
       const slot = slots[key >>> 3];
       if (slot === undefined) {
         reader.skip(key, end);
-        unknown = joined(unknown, reader.bytes.subarray(start, reader.pos));
+        unknown.add(start, reader.pos);
       } else if (slot.wire !== (key & 7)) throw new ProtobufDecodeError(`${slot.name} has the wire type ${key & 7}`);
       else if (slot.wire === VARINT) this.number(target, slot, reader.varint(end));
-      else if (slot.kind === "inline") unknown = this.inline(target, slot, reader, reader.delimited(end), key, unknown);
+      else if (slot.kind === "inline") this.inline(target, slot, reader, reader.delimited(end), key, unknown);
       else this.delimited(target, slot, reader, reader.delimited(end));
     }
-    return unknown;
   }
 
   private message(target: JsonObject, slots: Slots, reader: Reader, end: number): void {
-    const unknown = this.fields(target, slots, reader, end);
-    if (unknown !== undefined) target[UNKNOWN] = joined(target[UNKNOWN], unknown);
+    const unknown = new UnknownFields(reader.bytes);
+    this.fields(target, slots, reader, end, unknown);
+    const bytes = unknown.take();
+    if (bytes !== undefined) target[UNKNOWN] = bytes;
   }
 
   private number(target: JsonObject, { name, kind, type, dropsEmpty }: Slot, read: number): void {
@@ -95,15 +95,14 @@ export class Decoder {
     if (slot.type === "skipped") reader.pos = end;
     else if (kind === "map") this.entry(target, slot, reader, end);
     else {
-      const value = this.value(slot, reader, end, kind === "one" ? target[name] : undefined);
+      const value = this.value(slot, reader, end);
       if (kind === "repeated") listOf(target, name).push(value);
       else if (value !== undefined && (value !== "" || !slot.dropsEmpty)) target[name] = value;
     }
     if (reader.pos !== end) throw new ProtobufDecodeError(`${name} does not end where its length says`);
   }
 
-  /** @param before the same field, read before: parts of one message may come apart */
-  private value(slot: Slot, reader: Reader, end: number, before?: unknown): unknown {
+  private value(slot: Slot, reader: Reader, end: number): unknown {
     switch (slot.type) {
       case "s":
         return reader.text(end);
@@ -119,7 +118,7 @@ export class Decoder {
       case "special":
         return slot.special?.(reader, end);
       default: {
-        const object = typeof before === "object" && before !== null ? (before as JsonObject) : {};
+        const object: JsonObject = {};
         this.message(object, (slot.slots ??= this.plan(slot.message)), reader, end);
         return object;
       }
@@ -133,12 +132,12 @@ export class Decoder {
     reader: Reader,
     end: number,
     key: number,
-    before: Uint8Array | undefined,
-  ): Uint8Array | undefined {
-    const inside = this.fields(target, (slot.slots ??= this.plan(slot.message)), reader, end);
+    unknown: UnknownFields,
+  ): void {
+    const inside = new UnknownFields(reader.bytes);
+    this.fields(target, (slot.slots ??= this.plan(slot.message)), reader, end, inside);
     if (reader.pos !== end) throw new ProtobufDecodeError(`${slot.name} does not end where its length says`);
-    if (inside === undefined) return before;
-    return joined(before, Buffer.concat([varintOf(key), varintOf(inside.length), inside]));
+    unknown.addBelow(key, inside.take());
   }
 
   private entry(target: JsonObject, slot: Slot, reader: Reader, end: number): void {
@@ -166,9 +165,40 @@ function listOf(target: JsonObject, name: string): unknown[] {
   return (target[name] ??= []) as unknown[];
 }
 
-/** A copy: an unknown field must not hold the memory of a whole response. */
-function joined(before: Uint8Array | undefined, field: Uint8Array): Uint8Array {
-  return Buffer.concat(before === undefined ? [field] : [before, field]);
+/** Collects the unknown fields of one message in linear time. */
+class UnknownFields {
+  private parts: Uint8Array[] | undefined;
+  private start = 0;
+  private end = 0;
+
+  constructor(private readonly source: Buffer) {}
+
+  add(start: number, end: number): void {
+    if (start !== this.end) {
+      this.flush();
+      this.start = start;
+    }
+    this.end = end;
+  }
+
+  addBelow(key: number, bytes: Uint8Array | undefined): void {
+    if (bytes === undefined) return;
+    this.flush();
+    this.parts?.push(varintOf(key), varintOf(bytes.length), bytes);
+  }
+
+  /** A copy: an unknown field must not hold the memory of a whole response. */
+  take(): Uint8Array | undefined {
+    if (this.parts === undefined && this.end === this.start) return undefined;
+    this.flush();
+    return Buffer.concat(this.parts ?? []);
+  }
+
+  private flush(): void {
+    this.parts ??= [];
+    if (this.end > this.start) this.parts.push(this.source.subarray(this.start, this.end));
+    this.start = this.end;
+  }
 }
 
 function varintOf(value: number): Buffer {

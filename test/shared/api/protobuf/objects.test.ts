@@ -6,6 +6,7 @@ import { Decoder } from "../../../../src/shared/api/protobuf/decode.js";
 import { decodeObject, encodeObject, enveloped, versionOf } from "../../../../src/shared/api/protobuf/objects.js";
 import { ProtobufDecodeError } from "../../../../src/shared/api/protobuf/reader.js";
 import { POD_SCHEMA } from "../../../../src/shared/api/protobuf/schema.js";
+import { assertCpuBelow } from "../../../support/thread-cpu.js";
 import { KINDS, objectOf } from "../../../support/protobuf-objects.js";
 
 const POD = { apiVersion: "v1", kind: "Pod" };
@@ -144,6 +145,15 @@ test("nesting deeper than the table's is an error or unknown bytes, not a deep r
     bytes = Buffer.concat([Buffer.from(head), bytes]);
   }
   refusal(enveloped("v1", "Pod", bytes));
+});
+
+test("a megabyte of unknown fields is read in linear time, also below a level that JSON does not have", () => {
+  const unknown = Buffer.alloc(3 * 350_000, Buffer.from([0xf8, 0x3f, 0x01]));
+  const read = (bytes: Buffer): unknown => decodeObject(enveloped("v1", "Pod", bytes));
+  // Quadratic work would take minutes.
+  assertCpuBelow(2000, () => read(unknown), "unknown fields of a pod");
+  const spec = Buffer.from([0x12, 0x03, 0xf8, 0x3f, 0x01]);
+  assertCpuBelow(2000, () => read(Buffer.alloc(5 * 200_000, spec)), "unknown fields of many specs");
 });
 
 test("JSON inside of a message is read as JSON; other text there is an error", () => {

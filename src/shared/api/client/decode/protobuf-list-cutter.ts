@@ -15,7 +15,7 @@ type Use = "type" | "metadata" | "item" | "nothing";
 export class ProtobufListCutter {
   private hasMagic = false;
   /** Bytes of a field's key and length that came in earlier blocks. */
-  private head = Buffer.alloc(0);
+  private head: Buffer = Buffer.alloc(0);
   /** The value at hand, and its bytes that are to come. */
   private value: { use: Use; left: number } | undefined;
   private readonly parts = new ObjectBlocks();
@@ -76,7 +76,8 @@ export class ProtobufListCutter {
   private readHead(block: Buffer): Buffer {
     const known = this.head.length;
     const limit = this.hasMagic ? Math.min(HEAD_LIMIT, this.listLeft ?? HEAD_LIMIT) : MAGIC.length;
-    const head = Buffer.concat([this.head, block.subarray(0, limit - known)]);
+    const begun = block.subarray(0, limit - known);
+    const head = known === 0 ? begun : Buffer.concat([this.head, begun]);
     const length = this.hasMagic ? lengthOfHead(head) : MAGIC.length;
     if (length === undefined || length > head.length) {
       if (head.length === limit) throw new ProtobufDecodeError("a field of the list has no length");
