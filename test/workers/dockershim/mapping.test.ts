@@ -2,8 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ContainerState, MountPropagation, NamespaceMode, Protocol } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { userOf } from "../../../src/workers/dockershim/containers/create-config.js";
+import {
+  ContainerConfig,
+  ContainerState,
+  MountPropagation,
+  NamespaceMode,
+  PodSandboxConfig,
+  Protocol,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
+import { createOptions, userOf } from "../../../src/workers/dockershim/containers/create-config.js";
 import { dockerMounts } from "../../../src/workers/dockershim/containers/mounts.js";
 import { containerModes, sandboxModes } from "../../../src/workers/dockershim/containers/namespaces.js";
 import { dockerResources } from "../../../src/workers/dockershim/containers/resources.js";
@@ -205,4 +212,21 @@ test("docker's states have CRI's meaning", () => {
     assert.equal(stateOf(state), ContainerState.CONTAINER_RUNNING);
   for (const state of ["exited", "dead", "removing"]) assert.equal(stateOf(state), ContainerState.CONTAINER_EXITED);
   assert.equal(stateOf("new word"), ContainerState.CONTAINER_UNKNOWN);
+});
+
+test("a container without a command keeps the entry point of its image; one with a command replaces it", async () => {
+  const entrypointFor = async (command: string[]): Promise<unknown> => {
+    const config = ContainerConfig.create({ command, args: ["mounttest"], image: { image: "agnhost" } });
+    const sandboxConfig = PodSandboxConfig.create();
+    const input = {
+      sandboxId: "s",
+      config,
+      sandboxConfig,
+      cgroupDriver: "cgroupfs",
+      lowestOomScoreAdj: -1000,
+    } as const;
+    return "Entrypoint" in (await createOptions(input)) ? (await createOptions(input)).Entrypoint : "of the image";
+  };
+  assert.equal(await entrypointFor([]), "of the image");
+  assert.deepEqual(await entrypointFor(["sh", "-c"]), ["sh", "-c"]);
 });

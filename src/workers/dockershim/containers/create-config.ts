@@ -42,7 +42,8 @@ export async function createOptions({
   const logPath = config.logPath === "" ? "" : join(sandboxConfig.logDirectory, config.logPath);
   return {
     Image: config.image?.image ?? "",
-    Entrypoint: config.command,
+    // An empty list would take the place of the image's entry point.
+    ...(config.command.length > 0 && { Entrypoint: config.command }),
     Cmd: config.args,
     WorkingDir: config.workingDir,
     Env: config.envs.map(({ key, value }) => `${key}=${Buffer.from(value).toString("utf8")}`),
