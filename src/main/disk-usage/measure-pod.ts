@@ -1,11 +1,10 @@
 // One pod's walk, in jobs of the tasks pool with rests between them: bounded jobs, so that manifests do not wait, and a part of a
 // core at most, for any files of a pod. Where a job ended is handed to the next one as bytes that main does not look into.
-import type { Pod } from "../../shared/api/pod.js";
+import { type Pod, allContainersOf } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
 import { etcHostsPath, volumePath } from "../../shared/fs/pod-paths.js";
-import { allContainersOf } from "../../shared/api/pod-containers.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;

@@ -1,7 +1,7 @@
 // Running containers whose CPU and memory differ from their allocation, and the way they get it: in place, or by a
 // restart if their resizePolicy requires one
 // (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
-import { isSidecar, type Container } from "../../shared/api/pod.js";
+import { isSidecar, type Container, containersOf } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { changedResources } from "../model/pod-resources.js";
 import { isPositive } from "../resources/pod-requests.js";
@@ -9,7 +9,6 @@ import { killReason } from "./kill-reason.js";
 import type { PlanBuilder } from "./plan-builder.js";
 import { type PlanInput, resizeChanges } from "./plan-context.js";
 import type { ResizedContainer } from "../model/step.js";
-import { containersOf } from "../../shared/api/pod-containers.js";
 import { newestIn, newestOf } from "../model/observed-containers.js";
 
 /** Plans what can be done in place. Containers that are being stopped get their values at the next start. */

@@ -1,7 +1,7 @@
 // The planner: the next steps for a pod that should run, from its definition and the runtime's state.
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
-import type { Container } from "../../shared/api/pod.js";
+import { type Container, containersOf } from "../../shared/api/pod.js";
 import {
   ContainerState,
   type PodSandboxStatus,
@@ -18,7 +18,6 @@ import { planNewSandbox } from "./plan-sandbox.js";
 import { needsNewSandbox } from "../model/restart.js";
 import { preStopsAhead, nextToStop } from "./stop-order.js";
 import type { Plan, Step } from "../model/step.js";
-import { containersOf } from "../../shared/api/pod-containers.js";
 import { isAlive, newestOf, newestIn, failedStartsBesideRuns } from "../model/observed-containers.js";
 import { graceSeconds, MIN_STOP_SECONDS } from "../model/container-stop.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

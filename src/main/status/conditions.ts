@@ -1,7 +1,6 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
-import { isSidecar, type Pod } from "../../shared/api/pod.js";
+import { isSidecar, type Pod, containersOf } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
-import { containersOf } from "../../shared/api/pod-containers.js";
 import { apiTime } from "../../shared/api/time.js";
 
 /** The decision of a rule; times and generation are added when it joins the list. */

@@ -1,4 +1,4 @@
-// The Node object (core/v1), as the kubelet reads and writes its own.
+// The Node object (core/v1), as the kubelet reads and writes its own, and its heartbeat, the Lease (coordination.k8s.io/v1).
 // https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/node-v1/
 import type { ApiObject } from "./client/port.js";
 import type { ResourceList, Time } from "./meta.js";
@@ -83,4 +83,17 @@ interface NodeSpec {
 export interface Node extends ApiObject {
   spec?: NodeSpec;
   status?: NodeStatus;
+}
+
+// The Lease object (coordination.k8s.io/v1): a node's heartbeat.
+
+export interface Lease extends ApiObject {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    /** RFC 3339 with microseconds. */
+    acquireTime?: string | null;
+    renewTime?: string | null;
+    leaseTransitions?: number;
+  };
 }

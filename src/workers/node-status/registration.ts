@@ -1,6 +1,6 @@
 // The Node as it is first made, and what an existing one is brought in line with when the kubelet starts. Pure.
 // Invariant: taints and providerID are set at creation only; an operator's later changes are not undone.
-import { isExtendedResourceName } from "../../shared/api/extended-resource.js";
+import { isExtendedResourceName } from "../../shared/api/aggregate-resources.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { Node, Taint } from "../../shared/api/node.js";
 import type { NodeStatusInit } from "../../shared/contracts/node-status.js";

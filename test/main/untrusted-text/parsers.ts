@@ -36,7 +36,7 @@ import { cloudAffinity } from "../../../src/main/volumes/csi/migration/translate
 import { inlineVolume } from "../../../src/main/volumes/csi/csi-volume.js";
 import { jsonOf } from "../../../src/shared/api/client/call/body.js";
 import { connectionError } from "../../../src/shared/api/client/connection/trouble.js";
-import { LineCutter } from "../../../src/shared/api/client/decode/lines.js";
+import { LineCutter } from "../../../src/shared/api/client/call/watch.js";
 import { readExecCredential } from "../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { isOlder } from "../../../src/shared/api/client/reflect/versions.js";
 import { parseCpuList } from "../../../src/shared/api/cpu-list.js";

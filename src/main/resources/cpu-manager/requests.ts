@@ -1,10 +1,9 @@
 // The containers with exclusive CPUs, and the number of their CPUs: those of Guaranteed pods that request whole CPUs, and those of pods with
 // whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
-import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
+import { isSidecar, type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import { isGuaranteedByItself } from "../managers/pod-level.js";
 import { qosClass } from "../qos.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
 import { union, without, type CpuSet } from "./cpu-set.js";
 
 const NANO = 1_000_000_000n;

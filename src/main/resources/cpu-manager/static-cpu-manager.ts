@@ -1,7 +1,6 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";

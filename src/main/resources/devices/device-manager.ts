@@ -2,8 +2,7 @@
 // Invariant: a device is never with two pods, even if a damaged checkpoint does not say which ones running pods have;
 // a container has its devices before it is created and keeps them, over restarts of container, plugin and kubelet, until
 // its pod is released; an allocation is on disk before the pod is admitted.
-import type { Container, Pod } from "../../../shared/api/pod.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
+import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,9 +1,7 @@
 // The number of devices that containers request. Extended resources are never overcommitted, so the limits are enough.
-import { aggregate } from "../../../shared/api/aggregate-resources.js";
-import { isExtendedResourceName } from "../../../shared/api/extended-resource.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import { aggregate, isExtendedResourceName } from "../../../shared/api/aggregate-resources.js";
+import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
 
 /** Requested count by resource name: only resources that a device plugin could offer, only counts above 0. */
 export function containerRequests(container: Pick<Container, "resources">): Map<string, number> {

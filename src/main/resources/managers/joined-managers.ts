@@ -1,7 +1,7 @@
 // All resource managers of the node as one: they allocate for the containers of a pod in order, or the pod gets nothing.
 // Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It
 // keeps earlier resources until it has terminated: an earlier kubelet process admitted it, so it may run.
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
@@ -15,7 +15,6 @@ import {
   type TopologyHint,
 } from "./port.js";
 import { hasPodLevelResources } from "../pod-requests.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Refusal } from "../../model/refusal.js";
 
 /** The constructor of one manager and the condition for its creation. */

@@ -2,7 +2,7 @@
 // nodes' memory only. Others use any node. Pods with pod-level resources are left out without the gate
 // PodLevelResourceManagers; with it, their Guaranteed containers get memory, or the pod gets it as a whole (scope pod).
 import { printCpuList } from "../../../shared/api/cpu-list.js";
-import type { Container, Pod } from "../../../shared/api/pod.js";
+import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -32,7 +32,6 @@ import { HeldMemory } from "./memory-assignments.js";
 import { choosePlace, memoryHints, reuse, type MemoryRequests, type Reusable } from "./place-memory.js";
 import { blocksOf, divideMemory, podMemoryProblem, type MemoryWanted } from "./pod-memory.js";
 import { reservedMemory, type ReservationSettings } from "./reserved-memory.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface MemoryManagerSettings extends ReservationSettings, PodLevelSettings {
   rootDir: string;

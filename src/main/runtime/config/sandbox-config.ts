@@ -1,6 +1,6 @@
 // PodSandboxConfig: everything RunPodSandbox needs to know of a pod. The same value is sent again with each
 // CreateContainer of that sandbox, so it must depend on nothing but its input.
-import type { ContainerPort, Pod } from "../../../shared/api/pod.js";
+import { type ContainerPort, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type {
   LinuxContainerResources,
   PodSandboxConfig,
@@ -14,7 +14,6 @@ import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "../../model/run-as-user.js";
 import { dottedSysctl } from "../../model/sysctl-name.js";
 import { groupsPolicy, selinuxOption, podNamespaces } from "./security-context.js";
-import { containersOf } from "../../../shared/api/pod-containers.js";
 
 export interface SandboxInput {
   pod: Pod;
