@@ -17,7 +17,7 @@ import { isEnding } from "../model/synced-pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { PodStatuses } from "../status/pod-statuses.js";
 import { TerminationReader } from "../status/termination-reader.js";
-import { podsUsingNode } from "./earlier-end.js";
+import { podsUsingNode } from "./pod-record.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import { PodCgroupWatches } from "./pod-cgroup-watches.js";
 import { PodCache } from "./pod-cache.js";

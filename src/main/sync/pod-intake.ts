@@ -13,10 +13,9 @@ import type { Allocations } from "../resources/allocation/allocations.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { outgrown } from "../runtime/update-container.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
-import { earlierEnd } from "./earlier-end.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
-import type { PodRecord } from "./pod-record.js";
+import { type PodRecord, earlierEnd } from "./pod-record.js";
 import type { PodRecords } from "./pod-records.js";
 
 interface PodIntakeDeps {
