@@ -95,7 +95,9 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
   const restarts = async (): Promise<number> => (await logged()).split("restarting in place").length - 1;
 
   /** Configurations that were taken over without a restart. */
-  const takeovers = async (): Promise<number> => (await logged()).split("changed without a restart").length - 1;
+  const takeovers = async (): Promise<number> =>
+    (await logged()).split("\n").filter((line) => /event KubeletConfigChanged.*changed without a restart/.test(line))
+      .length;
 
   async function field(name: string): Promise<unknown> {
     await waitSecure(cluster.node);
@@ -240,6 +242,11 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     await runsWith("logging", { ...((await field("logging")) as Fields), verbosity: 3 });
     assert.equal(await restarts(), before);
     assert.notEqual(await readFile(join(dir, "store/meta/trial"), "utf8"), trial);
+    // The log thread writes the line a moment after the values are there.
+    await waitFor(async () => (await takeovers()) > begun, {
+      what: "the log's line of the change",
+      timeoutMs: PATIENCE_MS,
+    });
     assert.equal(await takeovers(), begun + 1);
     await write({ maxPods: 42 });
     await runsWith("maxPods", 42);
