@@ -47,7 +47,10 @@ export function engineMessage(error: unknown): string {
   const json: unknown = error instanceof Error && "json" in error ? error.json : undefined;
   if (typeof json === "object" && json !== null && "message" in json && typeof json.message === "string")
     return json.message;
-  return messageOf(error).trim();
+  // An error in place of a stream has no JSON.
+  return messageOf(error)
+    .replace(/^\(HTTP code \d+\) [^-]* - /, "")
+    .trim();
 }
 
 /** The form that grpc-js sends. */

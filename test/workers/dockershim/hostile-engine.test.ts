@@ -101,6 +101,18 @@ test("a command that still runs after its outputs ended is awaited", async () =>
   assert.deepEqual([exitCode, asked], [7, 3]);
 });
 
+test("a refused pull: the message has the image and the Engine's words alone", async () => {
+  await using engine = await FakeEngine.start();
+  const image = { image: "a:1", annotations: {}, userSpecifiedImage: "", runtimeHandler: "", imageRef: "" };
+  engine.answer("/images/create", json({ message: "unauthorized: authentication required" }, 500));
+  await assert.rejects(
+    imageVerbs(engine.shim).pullImage({ image, auth: undefined, sandboxConfig: undefined }, signal),
+    {
+      message: 'failed to pull image "a:1": unauthorized: authentication required',
+    },
+  );
+});
+
 test("image layers are asked for once a minute, by all callers together; without an answer images are summed up", async () => {
   await using engine = await FakeEngine.start();
   const { imageFsInfo } = imageVerbs(engine.shim);

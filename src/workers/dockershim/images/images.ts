@@ -5,7 +5,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { Scope } from "../../../shared/abort/scope.js";
 import { request, type Engine } from "../engine/engine.js";
-import { engineStatus, Fault, isNotFound } from "../fault.js";
+import { engineMessage, engineStatus, Fault, isNotFound } from "../fault.js";
 import { answered } from "../engine/answers.js";
 import { pulled } from "./pull-progress.js";
 import { splitReference } from "./reference.js";
@@ -45,7 +45,7 @@ export class Images {
     const { name, tag } = splitReference(reference);
     using scope = new Scope(signal);
     const query = { fromImage: name, tag };
-    await engine.call(
+    const pulling = engine.call(
       scope.signal,
       async (docker, abort) => {
         await pulled({
@@ -60,6 +60,12 @@ export class Images {
       },
       Infinity,
     );
+    await pulling.catch((cause: unknown) => {
+      const status = engineStatus(cause);
+      if (status === undefined) throw cause;
+      const message = `failed to pull image ${JSON.stringify(reference)}: ${engineMessage(cause)}`;
+      throw new Fault(status === 404 ? "NOT_FOUND" : "UNKNOWN", message, { cause });
+    });
     const found = await this.inspect(reference, signal);
     if (found === undefined) throw new Fault("UNKNOWN", `the Docker Engine pulled ${reference} and has no such image`);
     return found.Id;
