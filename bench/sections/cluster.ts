@@ -42,7 +42,7 @@ export const clusterSection: Section<ClusterResult> = {
   run: async (nodes) => {
     await using cluster = await startCluster();
     const flags = ["--kubeconfig", cluster.nodeKubeconfig];
-    // The fixture has no protobuf.
+    // Other kubelets have not been tried with the protobuf of the fixture.
     const config = cluster.server === "fixture" ? { contentType: "application/json" } : {};
     return await nodes.withOwn("/run/nodelet-bench-cluster", config, { flags, port: 21_250 }, async (node) => ({
       server: cluster.server,

@@ -64,7 +64,7 @@ async function benchCost(nodes: Nodes): Promise<CostResult> {
   };
   const options = { flags: ["--kubeconfig", kubeconfig], port: 21_250, through };
   try {
-    // The API server in test/ has no protobuf.
+    // Other kubelets have not been tried with the protobuf of the API server in test/.
     return await nodes.withOwn(BASE, { contentType: "application/json" }, options, async (node) => {
       if (runtime === undefined) throw new Error("the kubelet's runtime is not counted");
       await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });

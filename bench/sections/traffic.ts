@@ -49,7 +49,7 @@ async function benchTraffic(nodes: Nodes): Promise<TrafficRow[]> {
     return since(before, trafficOf(api, user));
   };
   try {
-    // The API server in test/ has no protobuf.
+    // Other kubelets have not been tried with the protobuf of the API server in test/.
     return await nodes.withOwn(BASE, { contentType: "application/json" }, { flags, port: 21_250 }, async (node) => {
       await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });
       using watch = new PodWatch(client);

@@ -35,7 +35,8 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
         if (mountsBelow(root).includes(mountPoint)) throw error;
       }
     }
-    await rm(root, { recursive: true, force: true });
+    // A driver's process that the test's end stops may still write.
+    await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   return root;
 }

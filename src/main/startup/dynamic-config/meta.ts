@@ -29,7 +29,7 @@ export interface BadMark extends Pointer {
   readonly reason: string;
 }
 
-export interface Announcement {
+interface Announcement {
   /** Of the configuration that was changed to. */
   readonly digest: string;
   readonly message: string;

@@ -68,12 +68,12 @@ export function encodeObject(object: Typed & Record<string, unknown>): Buffer | 
   }
 }
 
-/** For servers in tests: a message without envelope; fields that the table does not have are left out. @internal */
+/** For servers in tests: a message without envelope; fields that the table does not have are left out. */
 export function encodeMessage(message: string, fields: unknown): Uint8Array {
   return encode(message, fields, { schema: SCHEMA });
 }
 
-/** @internal */
+/** For servers in tests. */
 export function enveloped(apiVersion: string, kind: string, object: Uint8Array): Buffer {
   const writer = new BinaryWriter();
   writer.raw(MAGIC).tag(ENVELOPE.type, WireType.LengthDelimited).fork();
