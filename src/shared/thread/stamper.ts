@@ -43,8 +43,8 @@ const CALM_UTILIZATION = 0.1;
 const WORTH_BYTES = 5 * 1024 ** 2;
 
 interface HeapRestDeps {
-  /** Collects all garbage, on this thread. */
-  collect(): void;
+  /** Collects all garbage, on this thread; false: it could not. */
+  collect(): boolean;
   /** Resident bytes of this thread's heap. */
   heapBytes(): number;
   /** Share of the time since the last call that this thread's event loop was busy, 0–1. */
@@ -66,13 +66,14 @@ export class HeapRest {
     this.calm = this.deps.utilization() < CALM_UTILIZATION ? this.calm + 1 : 0;
     if (this.calm < CALM_LOOKS) return;
     const tidied = this.tidy;
-    this.tidy = !tidied && this.deps.heapBytes() >= this.settled + WORTH_BYTES;
-    if (!tidied && !this.tidy) {
+    if (!tidied && this.deps.heapBytes() < this.settled + WORTH_BYTES) {
       this.calm = 0;
       return;
     }
+    // One that could not run follows at the next check.
+    if (!this.deps.collect()) return;
     // The first collection leaves pages nearly empty; the one at the next check compacts them.
-    this.deps.collect();
+    this.tidy = !tidied;
     this.settled = this.deps.heapBytes();
     if (tidied) this.calm = 0;
   }
@@ -95,12 +96,13 @@ function heapRest(): HeapRest {
 
 /**
  * V8 has `gc` only in contexts that are made while --expose-gc is set. The flag is taken back, since under it V8 takes no code cache
- * (shared/code/v8-flags.ts). If another thread takes it back in between, this collection is left out.
+ * (shared/code/v8-flags.ts).
+ * @returns false if another thread took the flag back before the context was made
  */
-function collectGarbage(): void {
+function collectGarbage(): boolean {
   setFlagsFromString("--expose-gc");
   try {
-    runInNewContext("globalThis.gc?.()");
+    return runInNewContext("const collect = globalThis.gc; collect?.(); collect !== undefined") === true;
   } finally {
     setFlagsFromString("--no-expose-gc");
   }

@@ -8,13 +8,15 @@ const MIB = 1024 ** 2;
 function thread(): {
   rest: HeapRest;
   looks: (count: number) => void;
-  state: { heap: number; busy: number; collections: number };
+  state: { heap: number; busy: number; collections: number; refuses: boolean };
 } {
-  const state = { heap: 40 * MIB, busy: 0.02, collections: 0 };
+  const state = { heap: 40 * MIB, busy: 0.02, collections: 0, refuses: false };
   const rest = new HeapRest({
     collect: () => {
+      if (state.refuses) return false;
       state.collections++;
       state.heap = 20 * MIB;
+      return true;
     },
     heapBytes: () => state.heap,
     utilization: () => state.busy,
@@ -44,6 +46,24 @@ test("a thread that rests for 6 s collects twice in a row, and again when its he
   state.heap = 25 * MIB;
   looks(13);
   assert.equal(state.collections, 4);
+});
+
+test("a collection that could not run is made up for at the next check, the first and the second", () => {
+  const { looks, state } = thread();
+  state.refuses = true;
+  looks(13);
+  assert.equal(state.collections, 0);
+  state.refuses = false;
+  looks(1);
+  assert.equal(state.collections, 1);
+  state.refuses = true;
+  looks(3);
+  assert.equal(state.collections, 1);
+  state.refuses = false;
+  looks(1);
+  assert.equal(state.collections, 2);
+  looks(12);
+  assert.equal(state.collections, 2, "both were made");
 });
 
 test("work between the two puts the second off until the thread rests again", () => {
