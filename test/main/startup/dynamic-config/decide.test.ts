@@ -131,7 +131,8 @@ const CASES: Case[] = [
     name: "the cluster's cannot be read and nothing is known: the node's own files, on trial",
     known: { assigned: at(B), bad: [] },
     offered: undefined,
-    whole: [],
+    // The node's own files were just read.
+    whole: [A],
     local: A,
     want: { active: A, assigned: B, starts: 1 },
     error: /cannot be read/,
