@@ -19,6 +19,8 @@ import { shapeSection } from "./sections/shape.js";
 import { changeSection } from "./sections/pod-change.js";
 import { idleSection } from "./sections/idle.js";
 import { scaleSection } from "./sections/scale.js";
+import { manySection } from "./sections/many.js";
+import { fleetSection } from "./sections/fleet.js";
 import { probesSection } from "./sections/probes.js";
 import { clusterSection } from "./sections/cluster.js";
 import { costSection } from "./sections/cost.js";
@@ -49,6 +51,8 @@ const SECTIONS: readonly Section[] = [
   soakSection,
   profileSection,
   trafficSection,
+  manySection,
+  fleetSection,
 ];
 
 interface Wanted {

@@ -28,8 +28,8 @@ export interface NodeUnderTest {
   loopDelay(): Promise<Record<string, number>>;
   /** Records pushed to each queue between threads so far; none for another kubelet. */
   queued(): Promise<Map<string, number>>;
-  /** Waits until /pods holds exactly `count` pods that fulfil `condition`. */
-  until(count: number, condition?: (pod: PodView) => boolean): Promise<void>;
+  /** Waits until /pods holds exactly `count` pods that fulfil `condition`; throws after `patienceMs`, 180 s by default. */
+  until(count: number, condition?: (pod: PodView) => boolean, patienceMs?: number): Promise<void>;
   /** `patienceMs`: how long the kubelet may take to end; 15 s unless something watches it. */
   stop(patienceMs?: number): Promise<void>;
 }
@@ -91,14 +91,16 @@ export async function startNodeUnderTest(
     threadUsage: () => threadUsageOf(kubelet.url),
     loopDelay: () => loopDelayOf(kubelet.url),
     queued: () => queuedOf(kubelet.url),
-    async until(count, condition = () => true) {
-      for (const deadline = performance.now() + 180_000; ;) {
+    async until(count, condition = () => true, patienceMs = 180_000) {
+      for (const deadline = performance.now() + patienceMs; ;) {
         const pods = await kubelet.pods();
         if (pods.length === count && pods.every(condition)) return;
         if (performance.now() > deadline) {
-          throw new Error(`${pods.length} of ${count} pods, ${pods.filter(condition).length} as expected, after 180 s`);
+          const found = `${pods.length} of ${count} pods, ${pods.filter(condition).length} as expected`;
+          throw new Error(`${found}, after ${patienceMs / 1000} s`);
         }
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        // A long list costs the kubelet time: /pods of hundreds of pods is asked for less often.
+        await new Promise((resolve) => setTimeout(resolve, Math.max(50, count)));
       }
     },
     async stop(patienceMs = 15_000) {

@@ -1,11 +1,15 @@
 // Fenced blocks of documents, and where their commands run: a comment before a block names it.
 //
 //   <!-- run: node -->                    by test/integration/docs.test.ts on a stand-alone node
+//   <!-- run: package -->                 by test/vm/release.test.ts on a machine with systemd and the installed package
 //   <!-- run by: test/vm/release.test.ts -->    another file runs the same commands
 //   <!-- not run: reason -->              no test runs them
 
 type Environment =
-  { kind: "node" } | { kind: "run by"; files: readonly string[] } | { kind: "not run"; reason: string };
+  | { kind: "node" }
+  | { kind: "package" }
+  | { kind: "run by"; files: readonly string[] }
+  | { kind: "not run"; reason: string };
 
 export interface Block {
   /** Line of the opening fence, from 1. */
@@ -44,7 +48,7 @@ function environmentOf(line: string): Environment | undefined {
   const [, kind = "", rest = ""] = COMMENT.exec(line) ?? [];
   if (kind === "run by") return { kind, files: rest.split(", ") };
   if (kind === "not run") return { kind, reason: rest };
-  return rest === "node" ? { kind: "node" } : undefined;
+  return rest === "node" || rest === "package" ? { kind: rest } : undefined;
 }
 
 /** One command of a console block and the lines that it prints. */

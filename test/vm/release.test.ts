@@ -3,19 +3,24 @@
 // the integration tests of a pod's life under the systemd driver.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { run } from "../../packaging/standalone/exec.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
-import { GuestNode, type RunningContainer } from "./guest-node.js";
+import { globSync } from "../harness/glob.js";
+import { blocksOf } from "../support/doc-blocks.js";
+import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
 import { makePackagesPayload, testIn } from "./payload.js";
 import { memoryVolumePod } from "./pods.js";
 import type { Suite } from "./recipe.js";
 import { makePackages, OLDER, type Packages } from "./release.js";
 import { openWorld, type World } from "./world.js";
 
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const INSTALL_MS = 240_000;
 const TESTS_MS = 420_000;
 let packages: Packages;
@@ -94,20 +99,34 @@ function lifeOn(suite: Suite): void {
     });
     after(() => world.close());
 
-    test("installation enables and starts the unit", async () => {
+    test("installation enables and starts the unit", async (t) => {
+      const startedAt = performance.now();
       await installed(packages.older);
+      t.diagnostic(`dpkg --install took ${secondsSince(startedAt)}`);
       await node.waitHealthy();
+      t.diagnostic(`from the package to /healthz: ${secondsSince(startedAt)}`);
       const unit = await node.unit("ActiveState", "UnitFileState", "NRestarts");
       assert.deepEqual(unit, { ActiveState: "active", UnitFileState: "enabled", NRestarts: "0" });
       assert.equal(await node.vm.ok("dpkg --verify nodelet"), "");
       assert.doesNotMatch(await node.vm.ok("systemd-analyze verify kubelet.service 2>&1"), /kubelet/);
     });
 
-    test("a pod runs, and nodelet shows it", async () => {
+    test("a pod runs, and nodelet shows it", async (t) => {
+      const startedAt = performance.now();
       await node.putManifest("kept", memoryVolumePod("kept"));
       await node.runningPod("kept");
+      t.diagnostic(`from the manifest to the running pod: ${secondsSince(startedAt)}`);
       assert.match(await node.vm.ok("nodelet pods"), /kept-vm/);
       container = await observe();
+    });
+
+    test("the documentation's commands for a machine with systemd show the kubelet's warnings", async () => {
+      await node.put(`${MANIFESTS}/broken.yaml`, "kind: Pod\nspec: [\n");
+      await node.waitForLog("broken.yaml");
+      const commands = packageCommands();
+      assert.ok(commands.length > 0);
+      for (const command of commands) assert.match(await node.vm.ok(command), /broken\.yaml/, command);
+      await node.vm.ok(`rm ${MANIFESTS}/broken.yaml`);
     });
 
     test("V8 takes the code cache of the package on a processor other than the build's", async () => {
@@ -194,6 +213,19 @@ async function underSystemd(node: GuestNode, name: string): Promise<void> {
   assert.match(stdout, /^# pass [1-9]/m);
   assert.match(stdout, /^# skipped 0$/m);
   await node.vm.ok("journalctl --no-pager --quiet | grep -q 'Created slice kubepods-besteffort-pod.*slice'");
+}
+
+/** The documentation's blocks for a machine with the installed package. */
+function packageCommands(): string[] {
+  return globSync(join(ROOT, "docs"), ".md")
+    .flatMap((name) => blocksOf(readFileSync(join(ROOT, "docs", name), "utf8")))
+    .filter(({ environment }) => environment?.kind === "package")
+    .map(({ text }) => text);
+}
+
+/** Times under emulation; SPECIFICATION.md has them. */
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 
 /** Prints how many packs V8 takes with their caches, under the flags of the kubelet, and which it rejects. */
