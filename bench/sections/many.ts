@@ -52,7 +52,8 @@ async function benchMany(node: NodeUnderTest): Promise<ManyResult> {
   for (const pods of COUNTS) {
     const more = pods - made;
     const start = await measured(node, async () => {
-      for (; made < pods; made++) await node.manifests.put(nameOf(made), markingPod(nameOf(made), node.marks.directory));
+      for (; made < pods; made++)
+        await node.manifests.put(nameOf(made), markingPod(nameOf(made), node.marks.directory));
       await node.until(pods, (pod) => pod.status?.phase === "Running", PATIENCE_MS);
     });
     await sleep(SETTLE_MS);

@@ -1,10 +1,10 @@
 // Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3:
 // they are unpacked below a folder of ours and run from there.
-// Invariant: nothing of the machine changes. apt keeps its lists, its state and its cache below the folder, and checks the signature of the
-// suite and the hash of every package; a second run needs no network.
+// Invariant: nothing of the machine changes; a second run needs no network.
 
-import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { downloadPackages } from "./debian-packages.js";
 import { findExecutable, isCommandFailed, run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
 
@@ -12,11 +12,8 @@ import { SetupProblem } from "./problem.js";
 const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
 
 const SUITE = "sid";
-const MIRROR = "http://deb.debian.org/debian";
-const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /** runc needs a newer C library than Debian 12's; patchelf gives it that one. */
 const PACKAGES = ["containerd", "runc", "libc6", "libseccomp2", "patchelf", "libstdc++6", "libgcc-s1"];
-const DOWNLOAD_MS = 10 * 60_000;
 
 export interface NewestRuntime {
   /** Survives runs: the unpacked packages. */
@@ -57,7 +54,10 @@ async function unpack(cacheDir: string, folder: string): Promise<void> {
   const incoming = `${folder}.incoming`;
   try {
     for (const path of [apt, incoming]) await rm(path, { recursive: true, force: true });
-    const packages = await download(apt);
+    if ((await findExecutable("apt-get")) === undefined) {
+      throw new SetupProblem(`${RUNTIME_VARIABLE}=newest needs apt-get: unset it to use the installed containerd`);
+    }
+    const packages = await downloadPackages(apt, { suite: SUITE, packages: PACKAGES });
     await mkdir(incoming, { recursive: true, mode: 0o755 });
     for (const file of packages) await run("dpkg-deb", ["--extract", file, incoming]);
     await bindToOwnLibrary(incoming, folder);
@@ -71,40 +71,6 @@ async function unpack(cacheDir: string, folder: string): Promise<void> {
   } finally {
     for (const path of [apt, incoming]) await rm(path, { recursive: true, force: true });
   }
-}
-
-/** Returns the paths of the packages. */
-async function download(apt: string): Promise<string[]> {
-  if ((await findExecutable("apt-get")) === undefined) {
-    throw new SetupProblem(`${RUNTIME_VARIABLE}=newest needs apt-get: unset it to use the installed containerd`);
-  }
-  const [etc, state, lists, cache] = ["etc", "state", "lists", "cache"].map((name) => join(apt, name)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  const folders = ["apt.conf.d", "preferences.d", "sources.list.d"].map((name) => join(etc, name));
-  for (const path of [...folders, state, join(lists, "partial"), join(cache, "archives", "partial")]) {
-    await mkdir(path, { recursive: true });
-  }
-  await writeFile(join(state, "status"), "");
-  await writeFile(join(etc, "sources.list"), `deb [signed-by=${KEYRING}] ${MIRROR} ${SUITE} main\n`);
-  const options = [
-    `Dir::Etc=${etc}`,
-    `Dir::State=${state}`,
-    `Dir::State::status=${join(state, "status")}`,
-    `Dir::State::lists=${lists}`,
-    `Dir::Cache=${cache}`,
-    // The folder is root's: apt's own user could not write there.
-    "APT::Sandbox::User=root",
-    "Acquire::Languages=none",
-    "Acquire::Retries=3",
-  ].flatMap((option) => ["-o", option]);
-  const into = { cwd: cache, timeoutMs: DOWNLOAD_MS };
-  await run("apt-get", [...options, "-q", "update"], into);
-  await run("apt-get", [...options, "-q", "download", ...PACKAGES], into);
-  return (await readdir(cache)).filter((name) => name.endsWith(".deb")).map((name) => join(cache, name));
 }
 
 /** runc loads the C library that was unpacked with it, under the path that the folder will have. */

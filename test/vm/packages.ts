@@ -10,6 +10,7 @@ const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 const REQUIREMENTS: readonly { package: string; present: () => Promise<boolean> }[] = [
   { package: "qemu-system-x86", present: () => isThere("qemu-system-x86_64") },
+  { package: "qemu-user-static", present: () => isThere("qemu-aarch64-static") },
   { package: "debootstrap", present: () => isThere("debootstrap") },
   { package: "debian-archive-keyring", present: () => access(KEYRING).then(yes, no) },
   { package: "e2fsprogs", present: () => isThere("mke2fs") },
