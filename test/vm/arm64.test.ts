@@ -11,7 +11,7 @@ import { release } from "../../packaging/release/release.js";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { downloadPackages } from "../../packaging/standalone/debian-packages.js";
 import { run } from "../../packaging/standalone/exec.js";
-import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { KUBELET_NODE_FLAGS, prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { step } from "../../packaging/standalone/progress.js";
 import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
@@ -46,7 +46,7 @@ describe("the kubelet of the arm64 package", { timeout: 10 * 60_000 * PATIENCE }
       await run("dpkg-deb", ["-x", file, libraries]);
     const home = join(dir, "nodelet-1-linux-arm64/root/usr/lib/nodelet");
     program = join(dir, "emulated");
-    const line = `exec qemu-aarch64-static -L ${libraries} ${home}/node/node --max-semi-space-size=4 --expose-gc`;
+    const line = `exec qemu-aarch64-static -L ${libraries} ${home}/node/node ${KUBELET_NODE_FLAGS.join(" ")}`;
     await writeFile(program, `#!/bin/sh\nscript=$1; shift\n${line} ${home}/dist/agent/$script "$@"\n`, { mode: 0o755 });
   });
   after(async () => {
