@@ -2,6 +2,7 @@
 // pod's sandboxes and containers again, so keys and values are upstream's, byte for byte.
 import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
 import { goJson } from "./go-json.js";
+import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
 import { fnv32 } from "../../shared/hash/fnv32.js";
 
 export const labelKeys = {
@@ -14,7 +15,7 @@ export const labelKeys = {
 export const annotationKeys = {
   hash: "io.kubernetes.container.hash",
   restartCount: "io.kubernetes.container.restartCount",
-  terminationMessagePath: "io.kubernetes.container.terminationMessagePath",
+  terminationMessagePath: TERMINATION_MESSAGE_PATH,
   terminationMessagePolicy: "io.kubernetes.container.terminationMessagePolicy",
   podDeletionGracePeriod: "io.kubernetes.pod.deletionGracePeriod",
   podTerminationGracePeriod: "io.kubernetes.pod.terminationGracePeriod",

@@ -1,6 +1,9 @@
 // One pod as observed in the runtime at one moment: the unit that the pleg thread publishes and all other parts read.
 import type { ContainerStatus, PodSandboxStatus } from "./gen/runtime.v1.js";
 
+/** Annotation of a container: where it sees its termination message file, which is one of its mounts. */
+export const TERMINATION_MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
+
 export interface ObservedPod {
   uid: string;
   namespace: string;

@@ -1,6 +1,7 @@
 // Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And main gets no more
 // of a container than it shows.
 import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
+import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
 
 function sorted(map: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -18,7 +19,7 @@ export function stableContainer(status: ContainerStatus): ContainerStatus {
     ...status,
     labels: sorted(status.labels),
     annotations: sorted(status.annotations),
-    mounts: shownMounts(status.mounts),
+    mounts: shownMounts(status),
     ...(linux === undefined
       ? {}
       : {
@@ -27,9 +28,13 @@ export function stableContainer(status: ContainerStatus): ContainerStatus {
   };
 }
 
-/** Those of which a pod's status shows more than the spec: a container may have tens of thousands of others, which main would decode. */
-function shownMounts(mounts: readonly Mount[]): Mount[] {
-  const isShown = ({ recursiveReadOnly, image }: Mount): boolean => recursiveReadOnly || image !== undefined;
+/**
+ * Those of which a pod's status shows more than the spec, and that of the termination message: a container may have tens of thousands of
+ * others, which main would decode.
+ */
+function shownMounts({ mounts, annotations }: ContainerStatus): Mount[] {
+  const isShown = ({ recursiveReadOnly, image, containerPath }: Mount): boolean =>
+    recursiveReadOnly || image !== undefined || containerPath === annotations[TERMINATION_MESSAGE_PATH];
   const paths = new Set(mounts.filter(isShown).map(({ containerPath }) => containerPath));
   // Of two with one path the first counts.
   return paths.size === 0 ? [] : mounts.filter(({ containerPath }) => paths.has(containerPath));

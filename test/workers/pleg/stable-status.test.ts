@@ -55,3 +55,16 @@ test("main gets only mounts whose status says more than the spec, and those befo
     ],
   );
 });
+
+test("main gets the mount of the termination message, at the path that the container's annotation names", () => {
+  const mounts = ["/a", "/tmp/message", "/dev/termination-log"].map((containerPath) => ({
+    containerPath,
+    hostPath: "/v",
+  }));
+  const annotations = { "io.kubernetes.container.terminationMessagePath": "/tmp/message" };
+  const shown = stableContainer(ContainerStatus.fromPartial({ annotations, mounts })).mounts;
+  assert.deepEqual(
+    shown.map(({ containerPath }) => containerPath),
+    ["/tmp/message"],
+  );
+});
