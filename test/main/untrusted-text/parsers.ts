@@ -97,7 +97,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     parse: [(text) => expandStrict(text, lookup), (text) => volumeSubPath({ ...mount, subPathExpr: text }, env)],
   },
   "If-Match of a submitted manifest": {
-    functions: ["conditions: refusedByCondition"],
+    functions: ["refusals: refusedByCondition"],
     parse: [(text) => refusedByCondition({ ifMatch: text }, "1", { namespace: "n", name: "m" })],
     frames: [["", ","]],
   },
@@ -152,7 +152,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     frames: [["", ""], QUOTED],
   },
   "registry patterns and images": {
-    functions: ["image-match: parsePattern", "keyring: lookUp"],
+    functions: ["image-match: parsePattern", "image-match: lookUp"],
     parse: [
       (text) => parsePattern(text),
       (text) => matchesImage(text, text),
@@ -218,7 +218,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     parse: [dottedSysctl],
     frames: [["a/", ""]],
   },
-  "stop signals": { functions: ["stop-signal: criSignal"], parse: [criSignal] },
+  "stop signals": { functions: ["container-stop: criSignal"], parse: [criSignal] },
   "commands and ports of probes and hooks": {
     functions: ["wanted-probes: resolveAction"],
     parse: [
@@ -297,7 +297,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       "file-names: logFileNames",
       "file-names: nextStem",
       "file-names: strayNames",
-      "log-paths: nextRestartCount",
+      "paths: nextRestartCount",
     ],
     parse: [
       (text) => logFileNames([text, `0.log.${text}`], "0.log"),
@@ -362,7 +362,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       "parse-json: parseJson",
       "parse-json: nestsDeeper",
       "body: jsonOf",
-      "lines: LineCutter.push",
+      "watch: LineCutter.push",
       "trouble: connectionError",
     ],
     parse: [
@@ -425,8 +425,8 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "name: fromSystemdSlice",
     "name: parseCgroupPath",
     "pressure: parsePressure",
-    "read-numa-nodes: readNumaNodes",
-    "swap: swapDevices",
+    "net-dev: parseNetDev",
+    "machine: swapDevices",
     "thread-usage: cpuSeconds",
     "cgroup-v1: sameValue",
     "v1: processIds",
@@ -464,7 +464,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "iscsi-disk: IscsiDisks.disk",
     "loader: Loader.load",
     "clean-up: cleanUpPod",
-    "log-directories: podsWithLogs",
+    "container-collector: podsWithLogs",
     "merge: PodMerger.drop",
     "mounts: unmount",
     "own-mount: OwnMounts.remove",
