@@ -300,17 +300,16 @@ test("many changed configurations make restarts rare, over all processes; a roll
     await followed.stop();
   }
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  assert.ok(
-    gaps.slice(0, 2).every((gap) => gap < 2 * MIN_RESTART_MS),
-    gaps.join(),
-  );
+  // The first three did not wait: virtual time also goes on while files are written, so their gaps say little.
+  const waits = node.kept.warnings().filter((line) => line.includes("a changed configuration waits"));
+  assert.equal(waits.length, 4);
   for (const [index, least] of [20_000, 40_000, 80_000, 160_000].entries())
     assert.ok((gaps[index + 2] ?? 0) >= least, gaps.join());
   const { health, restarts } = follow(node, await node.start());
-  const from = node.clock.now();
   health.now = false;
-  await stepUntil(node, "the roll-back", () => restarts.length > 0, 5000);
-  assert.ok(node.clock.now() - from < NEVER_HEALTHY_MS + 2 * MIN_RESTART_MS);
+  node.clock.step(NEVER_HEALTHY_MS);
+  // Virtual time stands still from here on.
+  await until("the roll-back", () => restarts.length > 0);
 });
 
 test("a restart that fails is reported and tried again at the next look", async (t) => {
