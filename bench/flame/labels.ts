@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CallFrame, Label } from "./stacks.js";
 
-/** The names with which V8 marks what is no function. */
+/** The names with which V8 marks frames that are no functions. */
 const V8 = new Map([
   ["(garbage collector)", "garbage collection"],
   ["(program)", "V8, libuv and the kernel"],

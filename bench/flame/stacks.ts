@@ -16,7 +16,7 @@ export interface CallFrame {
   columnNumber: number;
 }
 
-/** What is shown of a function: its name and the room of the code that it belongs to. */
+/** A function as the picture shows it: its name and the room of the code that it belongs to. */
 export interface Label {
   name: string;
   room: string;

@@ -33,7 +33,7 @@ export function trafficOf(api: FakeApi, user: string): Traffic {
   return sums;
 }
 
-/** What was added since `before`. */
+/** The traffic since `before`. */
 export function since(before: Traffic, after: Traffic): Traffic {
   return new Map([...after].map(([label, sum]) => [label, sum - (before.get(label) ?? 0)]));
 }

@@ -52,7 +52,7 @@ export async function writeModules({ from, to, common, metafile, entries, starts
     const text = stub(entry, packs, graph.exportsOf(entry));
     await writeFile(join(to, entry), `${modules.get(entry).shebang}${text}`);
   }
-  // The files are CommonJS, whatever the package above says.
+  // The files are CommonJS, although the package above may be of another type.
   await writeFile(join(to, "package.json"), '{"type":"commonjs"}\n');
 }
 

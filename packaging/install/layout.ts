@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { InstallerOptions } from "./options.js";
 
 export interface Layout {
-  /** Our own folder: compiled code, its npm packages, the record of what was installed. Removed whole. */
+  /** Our own folder: compiled code, its npm packages, the record of the installed files. Removed whole. */
   home: string;
   record: string;
   /** The executable that systemd, kubeadm and people call. */

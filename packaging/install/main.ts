@@ -10,7 +10,7 @@ import { uninstall } from "./uninstall.js";
 /** The folder that holds dist/, node_modules/ and package.json. */
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
-// Everybody may read what is installed, whatever the shell's own habit.
+// Every user may read the installed files, also under a stricter umask of the shell.
 process.umask(0o022);
 try {
   const options = readOptions(process.argv.slice(2));

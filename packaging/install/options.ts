@@ -14,7 +14,7 @@ export interface InstallerOptions {
   /** "" is this machine; a package builder's staging folder otherwise. */
   destdir: string;
   prefix: string;
-  /** Undefined: found out from what is on the machine. */
+  /** Undefined: derived from the files of the machine. */
   mode: Mode | undefined;
   /** Absolute path of Node where the agent will run. */
   node: string;

@@ -23,7 +23,7 @@ export async function filesBelow(folder: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)).sort(byBytes);
 }
 
-/** Folders 0755, files 0755 or 0644, and everything of the same time: whatever the umask and the clock say. */
+/** Folders 0755, files 0755 or 0644, and everything of the same time, independent of umask and clock. */
 export async function settle(folder: string, epoch: number): Promise<void> {
   const names = await readdir(folder, { recursive: true });
   for (const name of [...names, ""]) {

@@ -1,4 +1,4 @@
-// Licences of what is inside: the bundle has the code of npm packages without their files.
+// Licences of the bundled packages: the bundle has the code of npm packages without their files.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -3,7 +3,7 @@
 // of its own.
 //
 // An instance:  starting ──ready──► running ──kill9──► dead ──start──► running ──stop──► removed
-// Invariant: whatever it makes is in its folder or its record (instance.ts) before it is made, so that stop(),
+// Invariant: everything it makes is in its folder or its record (instance.ts) before it is made, so that stop(),
 // or the next run after a crash, removes all of it.
 
 import { spawn, type ChildProcess } from "node:child_process";

@@ -1,6 +1,6 @@
 // Why this file exists: pods can run on the Docker Engine, too (docs/docker.md). This starts an Engine that shares nothing with the system's
 // (data, exec root, socket, its own containerd), and beside it the kubelet's CRI server over it, `kubelet --experimental-dockershim`.
-// What must hold: whatever it makes is in its folder or its record (instance.ts) before it is made, so that stop(), or the next run after a
+// Invariant: everything it makes is in its folder or its record (instance.ts) before it is made, so that stop(), or the next run after a
 // crash, removes all of it.
 
 import { spawn, type ChildProcess } from "node:child_process";

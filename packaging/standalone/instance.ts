@@ -86,7 +86,7 @@ export async function removeInstancesBelow(dir: string, netns?: string, depth = 
   }
 }
 
-/** Shims, their containers and whatever those started. A killed shim's containers are found by their cgroup. */
+/** Shims, their containers and the processes that those started. A killed shim's containers are found by their cgroup. */
 async function endProcesses(record: InstanceRecord): Promise<void> {
   // Twice at most: a shim that was just being started may have brought up a container meanwhile.
   for (let round = 0; round < 3; round++) {
@@ -105,7 +105,7 @@ async function endProcesses(record: InstanceRecord): Promise<void> {
   }
 }
 
-/** Shims listen in /run/containerd/s whatever the configuration says; each bundle knows its shim's address. */
+/** Shims listen in /run/containerd/s under any configuration; each bundle knows its shim's address. */
 async function removeShimSockets(dir: string): Promise<void> {
   const tasks = join(dir, "state", "io.containerd.runtime.v2.task");
   for (const namespace of await namesIn(tasks)) {

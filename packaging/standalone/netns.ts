@@ -9,7 +9,7 @@ import { CommandFailed, run } from "./exec.js";
 
 const path = (name: string): string => `/run/netns/${name}`;
 
-/** Makes the namespace: `lo` up; everything not local is unreachable, and says so instead of timing out. */
+/** Makes the namespace: `lo` up; every address that is not local is unreachable at once, without a timeout. */
 export async function createNetns(name: string): Promise<void> {
   await run("ip", ["netns", "add", name]);
   try {

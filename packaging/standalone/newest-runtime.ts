@@ -8,7 +8,7 @@ import { downloadPackages } from "./debian-packages.js";
 import { findExecutable, isCommandFailed, run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
 
-/** "installed" (default): what is on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
+/** "installed" (default): the programs on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
 const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
 
 const SUITE = "sid";

@@ -1,4 +1,4 @@
-// A fresh Debian has Node and little else. What is missing is found by the files the packages
+// A fresh Debian has Node and little else. Missing packages are found by the files they
 // provide, not by asking dpkg, so that other distributions and hand-made installations count too.
 // Invariant: nothing is installed before its name was printed; NODELET_NO_APT=1 never installs anything.
 // Installing containerd may start the system's own containerd: we never open its socket, root or state directory.
@@ -102,7 +102,7 @@ export interface InstallDependencies {
   findAptGet?: () => Promise<string | undefined>;
 }
 
-/** Installs what is missing with apt-get, after saying so. Throws SetupProblem when it may not or cannot. */
+/** Prints the missing packages and installs them with apt-get. Throws SetupProblem when it may not or cannot. */
 export async function ensurePackages(dependencies: InstallDependencies): Promise<string[]> {
   const { say, step, env = process.env, runtimeIsThere = false, findMissing = missingPackages } = dependencies;
   const findAptGet = dependencies.findAptGet ?? ((): Promise<string | undefined> => findExecutable("apt-get"));

@@ -21,7 +21,7 @@ export interface Runtime {
   cgroup: string;
   /** Pid of the runtime if it is ours. */
   pid: () => number | undefined;
-  /** Gives back what was taken: all of a private runtime, the imported images of another. */
+  /** Removes all of a private runtime, or the imported images of another one. */
   stop: () => Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // `npm start`: packages → images → runtime → kubelet → example pods → `ready:` → wait → everything removed again.
-// Invariant: whatever happens after the state folder is taken, teardown runs; pods end gracefully unless the
+// Invariant: after the state folder is taken, teardown runs in every case; pods end gracefully unless the
 // user is in a hurry; the first reason of a failure is the one that is reported.
 
 import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";

@@ -66,7 +66,7 @@ export async function claimStateDir(path: string, say: (line: string) => void): 
   };
 }
 
-/** Ends and removes whatever a run in `path` left. */
+/** Ends the processes and removes the files that a run in `path` left. */
 async function removeLeftovers(path: string, record: RunRecord): Promise<void> {
   if (record.kubelet !== undefined) await signalAndWait([record.kubelet], "SIGKILL", KILL_TIMEOUT_MS);
   const instance = await readRecord(join(path, "containerd"));

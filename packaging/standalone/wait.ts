@@ -1,5 +1,5 @@
 // Nothing in the set-up sleeps for luck; it waits for a condition, and when that never comes
-// the error says what was waited for and what was seen last.
+// the error names the condition and the state that was seen last.
 
 import { messageOf } from "./problem.js";
 

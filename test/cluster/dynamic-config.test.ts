@@ -151,7 +151,7 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     });
   }
 
-  test("without an assignment the node's own files count, and the Node says so", async () => {
+  test("without an assignment the node's own files count, and the Node's condition names them", async () => {
     const found = await condition("True", ({ status }) => status === "True");
     assert.equal(found.message, "using current: local");
     assert.equal(found.reason, "when the config source is nil, the Kubelet uses its local config");

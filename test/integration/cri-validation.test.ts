@@ -543,7 +543,7 @@ async function retag({ address }: TestRegistry, repository: string, tags: readon
   }
 }
 
-test("a registry that wants a password: without it and with a wrong one the error says so", async () => {
+test("a registry that wants a password refuses a pull without it and with a wrong one", async () => {
   const registry = await startRegistry({ auth: true });
   try {
     await registry.push({

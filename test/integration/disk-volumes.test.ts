@@ -101,7 +101,7 @@ test("Fibre Channel: two pods of one disk share its file system; it is unmounted
   assert.match(page, /volume_plugin="kubernetes.io\/fc"/);
 });
 
-test("A missing disk: the event names what to check, and other pods start", async () => {
+test("a missing disk: the event names the remedy, and other pods start", async () => {
   const volumes: Volume[] = [{ name: "data", fc: { targetWWNs: [WWN], lun: 9 } }];
   await node.writeManifest("missing", manifest("missing", [app(IDLE)], { spec: { volumes } }));
   const text = `no fc disk found for ${WWN} LUN 9: check the zoning`;

@@ -136,7 +136,7 @@ describe("the manifest API", () => {
     assert.equal((await ask(node, "PUT", "/manifests/default/kept", pod("kept"))).status, 428);
   });
 
-  test("a watch shows what became of a pod, to its removal", async () => {
+  test("a watch shows each state of a pod, to its removal", async () => {
     const stream = await open(node, "GET", "/manifests/default/seen?watch=1");
     const events: string[] = [];
     createInterface({ input: stream }).on("line", (line) => {

@@ -147,7 +147,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
     },
   );
 
-  test("a pod that does not end at once: what still runs, and until when", async () => {
+  test("a pod that does not end at once: its running containers, and the deadline", async () => {
     const stubborn = shell("app", "trap '' TERM; while :; do sleep 1; done");
     await node.writeManifest("stays", manifest("stays", [stubborn], { spec: { terminationGracePeriodSeconds: 20 } }));
     await waitForPod(node, "stays", ({ status }) => status?.phase === "Running", "running");

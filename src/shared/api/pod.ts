@@ -257,7 +257,7 @@ export function isSidecar(container: Pick<Container, "restartPolicy">): boolean 
   return container.restartPolicy === "Always";
 }
 
-/** Least priority of the system's own classes: who has it, or more, is critical to the node or the cluster. */
+/** Least priority of the system's own classes: a pod with it, or more, is critical to the node or the cluster. */
 export const CRITICAL_PRIORITY = 2_000_000_000;
 
 /** A static pod: from a file or URL, not from the API server. */

@@ -29,7 +29,7 @@ for (const [name, before, after, expected] of changes) {
   });
 }
 
-test("a pod gets back the values that were taken of it, and keeps what can't be resized", () => {
+test("a pod gets back the values that were taken of it, and keeps resources that cannot be resized", () => {
   const device = { "example.com/gpu": "1" };
   const before = pod({
     containers: [container("a", { resources: { ...small, limits: { ...small.limits, ...device } } }), container("b")],

@@ -64,7 +64,7 @@ test("huge page names", () => {
   assert.equal(hugePageSizeName(64n * 1024n), "64KB");
 });
 
-test("huge pages at pod level limit the cgroup of the pod, whatever its containers ask for", () => {
+test("huge pages at pod level limit the cgroup of the pod, with any requests of its containers", () => {
   const options = { cpuCFSQuota: true, podPidsLimit: 0n, hugePageSizes: [2n * MIB, 1024n * MIB] };
   const pages = { "hugepages-2Mi": "4Mi" };
   const whole = pod([container("a", pages, pages), container("b")]);

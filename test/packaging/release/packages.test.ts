@@ -141,7 +141,7 @@ test("the tarball's script installs, updates and removes, and refuses another ku
   assert.equal(await files(), "");
 });
 
-test("purging removes what make uninstall PURGE=1 removes", async () => {
+test("a purge removes the same files as make uninstall PURGE=1", async () => {
   const text = await script(ROOT, "postrm");
   for (const path of STATE) assert.ok(text.includes(`'${path}'`), path);
   assert.ok(text.includes(`-- ${STATE_ROOT} `));

@@ -44,7 +44,7 @@ test("an event of the Engine: its container, its labels without the Engine's own
     assert.throws(() => eventIn(wrong), /the Docker Engine sent an event/);
 });
 
-test("clients get events with the pod's labels; the connection is made again, and what was missed is sent", async () => {
+test("clients get events with the pod's labels; the connection is made again, and missed events are sent", async () => {
   await using engine = await FakeEngine.start();
   const labels = { "io.kubernetes.docker.type": "podsandbox", "io.kubernetes.pod.uid": "u" };
   const listed = (State: string) => ({

@@ -112,7 +112,7 @@ export class Drivers implements PluginHandler {
     this.decideSlices(driver);
   }
 
-  /** A wipe that is due already keeps its time, whatever else is lost meanwhile. */
+  /** A wipe that is due already keeps its time, also when more is lost meanwhile. */
   private decideSlices(driver: string): void {
     const usable = this.plugins.get(driver)?.some(({ connected }) => connected) === true;
     if (usable) this.keepSlices(driver);

@@ -130,7 +130,7 @@ export class HeldMemory {
     await this.file.settled();
   }
 
-  /** What is taken from the machine: that of a pod as a whole, or else that of its containers. */
+  /** Memory taken from the machine: of a pod as a whole, or else of its containers. */
   private taken(): MemoryAssignments {
     if (this.pods.size === 0) return this.held;
     return new Map(

@@ -11,7 +11,7 @@ import {
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
 
-/** @throws Fault for what is refused */
+/** @throws Fault for a refused field */
 export function unsupportedInSandbox({ windows, linux }: PodSandboxConfig): void {
   if (windows !== undefined) throw refused("windows", "runs Linux containers only");
   const security = linux?.securityContext;
@@ -19,7 +19,7 @@ export function unsupportedInSandbox({ windows, linux }: PodSandboxConfig): void
   checkNamespaces(security?.namespaceOptions);
 }
 
-/** Returns what is left out. @throws Fault for what is refused */
+/** Returns the fields that are left out. @throws Fault for a refused field */
 export function unsupportedInContainer({ windows, CDIDevices, linux }: ContainerConfig): string[] {
   if (windows !== undefined) throw refused("windows", "runs Linux containers only");
   if (CDIDevices.length > 0) throw refused("CDI_devices", "has no CDI devices for containers of Kubernetes");
@@ -31,7 +31,7 @@ export function unsupportedInContainer({ windows, CDIDevices, linux }: Container
   return unsupportedResources(linux?.resources);
 }
 
-/** Returns what is left out. */
+/** Returns the fields that are left out. */
 export function unsupportedResources(resources: LinuxContainerResources | undefined): string[] {
   if (resources === undefined) return [];
   const { hugepageLimits, unified } = resources;

@@ -136,7 +136,7 @@ export class ContainerLog {
     return inUntrustedFolder(dirname(path), (folder) => appendUntrusted(join(folder, basename(path)), MODE));
   }
 
-  /** One stream of the Engine, to its end: that of the container, with `follow`, or that of what is there now. */
+  /** One stream of the Engine, to its end: that of the container, with `follow`, or that of its present records. */
   private async copy(signal: AbortSignal, follow: boolean): Promise<void> {
     const { id, tty } = this.container;
     const after = this.last;

@@ -107,7 +107,7 @@ test("scope container: its Guaranteed containers have memory, the others lie any
   ]);
 });
 
-test("a pod that is not Guaranteed has nothing exclusive, whatever the scope", async (t) => {
+test("a pod that is not Guaranteed has nothing exclusive, in either scope", async (t) => {
   for (const settings of [WHOLE, CONTAINERS]) {
     const { made, admit } = await manager(t, two, undefined, [], nobody, settings);
     const resources = { requests: { cpu: "3", memory: "1Gi" }, limits: { cpu: "3", memory: "2Gi" } };

@@ -109,7 +109,7 @@ class Model {
   }
 }
 
-test("property: what runs is proven or on trial, and what was rolled back does not run again", async () => {
+test("property: the running configuration is proven or on trial; one that was rolled back does not run again", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 25 }), (commands) => Model.run(commands)),
     { numRuns: 100 },

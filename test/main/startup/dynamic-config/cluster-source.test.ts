@@ -36,7 +36,7 @@ test("an edit of the file of --config does nothing while a ConfigMap is assigned
   assert.equal((await node.restart()).active?.digest, active?.digest);
 });
 
-test("what cannot be read leaves the configuration as it is, with the error", async (t) => {
+test("an unreadable source leaves the configuration as it is, with the error", async (t) => {
   const node = await ClusterNode.make(t, "own 1");
   node.assign("map 1");
   await node.start();

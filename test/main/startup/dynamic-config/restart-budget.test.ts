@@ -28,7 +28,7 @@ for (const [name, ago, want] of CASES) {
   });
 }
 
-test("property: whatever the gaps between changes, an hour has at most 19 restarts", () => {
+test("property: with any gaps between changes, an hour has at most 19 restarts", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 200, maxLength: 400 }), (gaps) => {
       let now = 0;

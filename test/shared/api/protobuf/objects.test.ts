@@ -103,7 +103,7 @@ test("an object that is cut anywhere is an error", () => {
   for (let end = 0; end < POD_BYTES.length; end++) ok(refusal(POD_BYTES.subarray(0, end)), `cut at ${end}`);
 });
 
-test("changed bytes are an object or an error that says so, never another failure", () => {
+test("changed bytes decode to an object or fail with ProtobufDecodeError, never otherwise", () => {
   const edits = fc.array(fc.tuple(fc.nat(POD_BYTES.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(edits, (list) => {

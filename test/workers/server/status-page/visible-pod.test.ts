@@ -40,7 +40,7 @@ test("values of variables, commands, headers, annotations and volume sources are
   assert.doesNotMatch(JSON.stringify(visiblePod(POD)), /hunter2/);
 });
 
-test("what explains a pod's state stays", () => {
+test("fields that explain a pod's state stay", () => {
   const { metadata, spec, status } = visiblePod(POD);
   assert.deepEqual(metadata, { name: "web", namespace: "default", uid: "1", labels: { app: "web" } });
   const [app] = spec.containers;

@@ -57,7 +57,7 @@ export class ProtobufListCutter {
     }
   }
 
-  /** What is around the items. @throws ProtobufDecodeError when the list is not whole */
+  /** The bytes around the items. @throws ProtobufDecodeError when the list is not whole */
   rest(): { kind: string; metadata: Buffer } {
     const isWhole = this.hadList && this.listLeft === undefined && this.value === undefined && this.head.length === 0;
     if (!isWhole || this.type === undefined) throw new ProtobufDecodeError("the list is cut off");

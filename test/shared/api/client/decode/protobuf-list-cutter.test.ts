@@ -87,7 +87,7 @@ for (const [what, bytes] of [
   test(`${what} is no list`, () => throws(() => cut(bytes, 5), ProtobufDecodeError));
 }
 
-test("any bytes are a list or an error that says so", () => {
+test("any bytes are a list or fail with ProtobufDecodeError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), fc.integer({ min: 1, max: 50 }), (tail, size) => {
       try {
