@@ -7,7 +7,8 @@
 //                               deferred                          asked ───────────────► infeasible (until the next change of the spec)
 //
 // Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided
-// at a time, in the order of admission; a result for an older spec never counts for a newer one.
+// at a time, in the order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until
+// the pods of the earlier kubelet are admitted, or 30 s have passed: it could take their room.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import { compareQuantities } from "../../shared/api/quantity.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -98,6 +99,8 @@ export interface ResizeCondition {
 
 export class Resizes {
   private readonly entries = new Map<string, Entry>();
+  /** Pods with an allocation of an earlier kubelet that are not admitted yet: no resize may take their room. */
+  private readonly returning = new Set<string>();
   private turn: Promise<void> = Promise.resolve();
   private timer: Timer | undefined;
   private stopped = false;
@@ -109,6 +112,8 @@ export class Resizes {
 
   /** Begins the rounds of retries. */
   start(): void {
+    for (const uid of this.deps.allocations.allocatedUids())
+      if (this.entries.get(uid)?.admitted !== true) this.returning.add(uid);
     this.rest(FIRST_RETRY_MS);
   }
 
@@ -123,8 +128,7 @@ export class Resizes {
   onDesired(desired: Pod): Pod {
     const { uid } = desired.metadata;
     const known = this.entries.get(uid);
-    const allocated = this.deps.allocations.allocated(uid);
-    const effective = allocated === undefined ? desired : withResources(desired, allocated);
+    const effective = this.asAllocated(desired);
     const entry: Entry = { admitted: false, ...known, desired, effective };
     this.entries.set(uid, entry);
     if (known !== undefined) this.checkFeatures(known.desired, desired);
@@ -152,6 +156,7 @@ export class Resizes {
   /** Admission admitted the pod with its requested resources. */
   onAdmitted(pod: Pod): void {
     const { uid } = pod.metadata;
+    this.returned(uid);
     const entry = this.entries.get(uid);
     if (entry === undefined) return;
     this.deps.allocations.allocate(uid, resourcesOf(pod));
@@ -162,6 +167,7 @@ export class Resizes {
 
   /** No container of the pod runs any more: its resources are free. If it runs again, it is admitted again. */
   onOver(uid: string): void {
+    this.returned(uid);
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
     this.entries.set(uid, { desired: entry.desired, effective: entry.desired, admitted: false });
@@ -171,6 +177,7 @@ export class Resizes {
   }
 
   onGone(uid: string): void {
+    this.returned(uid);
     this.deps.allocations.forget(uid);
     if (!this.entries.delete(uid)) return;
     this.count();
@@ -235,8 +242,7 @@ export class Resizes {
     this.changed(uid);
   }
 
-  private conditions(uid: string): ResizeCondition[] {
-    const { pending, progress } = this.entries.get(uid) ?? {};
+  private conditions({ pending, progress }: Partial<Entry> = {}): ResizeCondition[] {
     const conditions: ResizeCondition[] = [];
     if (pending !== undefined) {
       const { reason, message } = pending;
@@ -251,12 +257,12 @@ export class Resizes {
 
   /** The state of a pod's resize, for the pod's status. */
   shown(uid: string): { desired?: Pod; actuated?: PodResources; conditions: ResizeCondition[] } {
-    const desired = this.entries.get(uid)?.desired;
+    const entry = this.entries.get(uid);
     const actuated = this.deps.allocations.actuated(uid);
     return {
-      ...(desired !== undefined && { desired }),
+      ...(entry !== undefined && { desired: entry.desired }),
       ...(actuated !== undefined && { actuated }),
-      conditions: this.conditions(uid),
+      conditions: this.conditions(entry),
     };
   }
 
@@ -271,10 +277,24 @@ export class Resizes {
     for (const { uid } of waiting.sort(byTurn)) this.consider(uid, trigger);
   }
 
+  /** Every source has delivered, and the allocations of other pods are forgotten: these do not return. */
+  onSourcesSeen(): void {
+    this.returned(...[...this.returning].filter((uid) => this.deps.allocations.allocated(uid) === undefined));
+  }
+
+  /** Pods of an earlier kubelet have their room, or need none. After the last one, resizes are decided. */
+  private returned(...uids: string[]): void {
+    const gone = uids.filter((uid) => this.returning.delete(uid));
+    if (gone.length === 0 || this.returning.size > 0) return;
+    for (const uid of this.entries.keys()) this.consider(uid, "pods_added");
+  }
+
   private rest(ms: number): void {
     if (this.stopped) return;
     this.timer = this.deps.clock
       .after(ms, () => {
+        // A pod that no source has delivered by now does not delay the others any longer.
+        this.returned(...this.returning);
         this.retry("periodic_retry");
         this.rest(RETRY_MS);
       })
@@ -291,7 +311,7 @@ export class Resizes {
 
   private async decide(uid: string, trigger: RetryTrigger): Promise<void> {
     const entry = this.entries.get(uid);
-    if (this.stopped || entry === undefined || !entry.admitted) return;
+    if (this.stopped || entry === undefined || !entry.admitted || this.returning.size > 0) return;
     const { desired, effective } = entry;
     if (sameResources(resourcesOf(desired), resourcesOf(effective))) {
       if (entry.pending !== undefined) {
@@ -351,7 +371,7 @@ export class Resizes {
 
   private count(): void {
     const all = [...this.entries.values()];
-    const pending = (reason: string): number => all.filter((entry) => entry.pending?.reason === reason).length;
+    const pending = (verdict: string): number => all.filter((entry) => entry.pending?.reason === verdict).length;
     this.deps.counters.pending(pending("Deferred"), pending("Infeasible"));
     this.deps.counters.inProgress(all.filter(({ progress }) => progress !== undefined).length);
   }

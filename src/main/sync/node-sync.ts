@@ -131,7 +131,10 @@ export class NodeSync implements SyncComponents {
         this.staticsKnown = true;
         this.events.emit("staticsKnown", undefined);
       },
-      onSwept: () => this.allocations.keepOnly((uid) => this.workers.has(uid) || this.records.get(uid) !== undefined),
+      onSwept: () => {
+        this.allocations.keepOnly((uid) => this.workers.has(uid) || this.records.get(uid) !== undefined);
+        this.resizes.onSourcesSeen();
+      },
       onOrphan: () => this.events.emit("orphanFound", undefined),
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp(code),

@@ -253,6 +253,33 @@ test("another life goes on with the allocation, and asks for the desired again",
   assert.equal(world.milli(desired), 400);
 });
 
+test("after a restart a resize is decided when the other pods of the earlier kubelet are admitted, or do not return", async () => {
+  for (const how of ["admitted", "removed", "not on record any more", "late"] as const) {
+    const world = new World();
+    const [small, hog] = [asking("a", 100), asking("hog", 1500)];
+    for (const pod of [small, hog]) world.allocations.allocate(pod.metadata.uid, resourcesOf(pod));
+    world.resizes.start();
+    const desired = asking("a", 1000);
+    await world.define(desired);
+    assert.equal(world.milli(desired), 100);
+    assert.deepEqual(world.conditions(desired), [], "not decided");
+    if (how === "admitted") await world.define(hog);
+    else if (how === "removed") world.resizes.onGone(hog.metadata.uid);
+    else if (how === "not on record any more") {
+      world.allocations.forget(hog.metadata.uid);
+      world.resizes.onSourcesSeen();
+    } else world.clock.step(FIRST_RETRY_MS);
+    await settle();
+    assert.equal(world.milli(desired), how === "admitted" ? 100 : 1000, how);
+    assert.deepEqual(
+      world.conditions(desired),
+      [how === "admitted" ? "PodResizePending Deferred" : "PodResizeInProgress"],
+      how,
+    );
+    await world.resizes.stop();
+  }
+});
+
 test("a pod that is over is admitted anew with its desired", async () => {
   const world = new World();
   await world.define(asking("a", 100));

@@ -47,6 +47,11 @@ export class Allocations {
     await Promise.all([this.read("allocated", this.allocatedPods), this.read("actuated", this.actuatedPods)]);
   }
 
+  /** UIDs of the pods that have an allocation. */
+  allocatedUids(): Iterable<string> {
+    return this.allocatedPods.keys();
+  }
+
   allocated(uid: string): PodResources | undefined {
     return this.allocatedPods.get(uid);
   }
