@@ -10,14 +10,12 @@
 // at a time, in the order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until
 // the pods of the earlier kubelet are admitted, or 30 s have passed: it could take their room.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
-import { compareQuantities } from "../../shared/api/quantity.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodEventStream } from "../model/pod-events.js";
 import type { Allocations } from "../resources/allocation/allocations.js";
 import {
-  changedResources,
   resourcesOf,
   sameResources,
   withResources,
@@ -36,24 +34,13 @@ import {
 import { backoffMs } from "../../shared/turns/backoff.js";
 import type { AdmissionQueue } from "./admission-queue.js";
 import type { ResizeRefusal } from "./handler.js";
+import { countRequested, type ResizeCounters, type RetryTrigger } from "./resize-counters.js";
 
 /** Deferred resizes are tried again after this time, then this often. */
 const FIRST_RETRY_MS = 30_000;
 const RETRY_MS = 180_000;
 /** A resize that the runtime refused. */
 const FAILED = { initialMs: 1000, maxMs: 60_000 };
-
-export type RetryTrigger =
-  "periodic_retry" | "pod_resized" | "pod_updated" | "pods_added" | "pods_removed" | "pod_terminated";
-
-interface ResizeCounters {
-  requested(resource: string, requirement: "requests" | "limits", operation: string): void;
-  infeasible(detail: string): void;
-  deferredAccepted(trigger: RetryTrigger): void;
-  pending(deferred: number, infeasible: number): void;
-  inProgress(count: number): void;
-  ended(durationMs: number, ok: boolean): void;
-}
 
 export interface ResizesDeps {
   allocations: Allocations;
@@ -132,7 +119,7 @@ export class Resizes {
     const entry: Entry = { admitted: false, ...known, desired, effective };
     this.entries.set(uid, entry);
     if (known !== undefined) this.checkFeatures(known.desired, desired);
-    if (known !== undefined && known.admitted) this.countRequested(known.desired, desired);
+    if (known !== undefined && known.admitted) countRequested(this.deps.counters, known.desired, desired);
     // If this resize releases something, the others are tried when it is granted.
     if (entry.admitted && !sameResources(resourcesOf(desired), resourcesOf(known?.desired ?? effective))) {
       // The pod's record has the new spec from now on. Without an allocation, the spec would be taken for one.
@@ -383,23 +370,4 @@ export class Resizes {
     this.deps.log.error({ pod: after.metadata.uid, missing }, `${podDescription(after)}: ${featuresMissing(missing)}`);
     this.deps.events.pod(after, events.featuresUnavailable(missing));
   }
-
-  private countRequested(before: Pod, after: Pod): void {
-    const [old, wanted] = [resourcesOf(before).containers, resourcesOf(after).containers];
-    for (const name of Object.keys(wanted)) {
-      for (const resource of changedResources(old[name], wanted[name])) {
-        for (const requirement of ["requests", "limits"] as const) {
-          const operation = operationOf(old[name]?.[requirement]?.[resource], wanted[name]?.[requirement]?.[resource]);
-          if (operation !== undefined) this.deps.counters.requested(resource, requirement, operation);
-        }
-      }
-    }
-  }
-}
-
-function operationOf(before: string | number | undefined, after: string | number | undefined): string | undefined {
-  if (before === undefined) return after === undefined ? undefined : "add";
-  if (after === undefined) return "remove";
-  const difference = compareQuantities(after, before);
-  return difference === 0 ? undefined : difference > 0 ? "increase" : "decrease";
 }
