@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { probeGrpc } from "../../../src/workers/prober/grpc.js";
 import type { RunResult } from "../../../src/workers/prober/run.js";
 import { until } from "../../support/sources-kit.js";
-import { closedPort, inTimeWait, listen, openSockets, PATIENCE_MS, runWithin } from "./handler-kit.js";
+import { closedPort, timeWaits, listen, openSockets, PATIENCE_MS, runWithin } from "./handler-kit.js";
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
 type Check = (service: string, answer: sendUnaryData<Buffer>, call: Call) => void;
@@ -121,8 +121,9 @@ test("the server speaks no HTTP/2", async (t) => {
 
 test("leaves nothing in TIME_WAIT", async (t) => {
   const port = await health(t, (_service, answer) => answer(null, reply(1)));
+  const waiting = timeWaits(port);
   for (let run = 0; run < 20; run++) assert.equal((await probe(port)).outcome, "success");
-  assert.equal(inTimeWait(port), 0);
+  assert.equal(waiting(), 0);
 });
 
 test("no socket is left behind, however the other side ends it", async (t) => {

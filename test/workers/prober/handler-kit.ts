@@ -50,14 +50,23 @@ export async function closedPort(server: Server): Promise<number> {
 
 const TIME_WAIT = "06";
 
-/** Connections to or from the port, on IPv4, that the kernel keeps in TIME_WAIT. */
-export function inTimeWait(port: number): number {
+/**
+ * Counts the connections to or from the port, on IPv4, that came into TIME_WAIT since this call. Another process may have
+ * left some of the same port number before.
+ */
+export function timeWaits(port: number): () => number {
+  const before = new Set(inTimeWait(port));
+  return () => inTimeWait(port).filter((pair) => !before.has(pair)).length;
+}
+
+function inTimeWait(port: number): string[] {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
-  return rows.filter((row) => {
+  return rows.flatMap((row) => {
     const [, local = "", remote = "", state] = row.trim().split(/\s+/);
-    return state === TIME_WAIT && (local.endsWith(`:${hex}`) || remote.endsWith(`:${hex}`));
-  }).length;
+    const isOfPort = local.endsWith(`:${hex}`) || remote.endsWith(`:${hex}`);
+    return state === TIME_WAIT && isOfPort ? [`${local} ${remote}`] : [];
+  });
 }
 
 /** A key and a self-signed certificate. */

@@ -11,7 +11,7 @@ import { probeTcp } from "../../../src/workers/prober/tcp.js";
 import { until } from "../../support/sources-kit.js";
 import {
   closedPort,
-  inTimeWait,
+  timeWaits,
   listen,
   openSockets,
   PATIENCE_MS,
@@ -270,8 +270,9 @@ describe("https", () => {
 
   test("leaves nothing in TIME_WAIT", async (t) => {
     const port = await listen(t, createTlsServer(tls, answer(200, "secret")));
+    const waiting = timeWaits(port);
     for (let run = 0; run < 20; run++) assert.equal((await get(port, { scheme: "https" })).outcome, "success");
-    assert.equal(inTimeWait(port), 0);
+    assert.equal(waiting(), 0);
   });
 });
 
@@ -286,16 +287,18 @@ describe("sockets of plain probes", () => {
     const port = await serve(t, (request, response) => {
       response.end("x".repeat(request.url === "/long" ? 100_000 : 10));
     });
+    const waiting = timeWaits(port);
     for (let run = 0; run < 20; run++) {
       for (const path of ["/short", "/long"]) assert.equal((await get(port, { path })).outcome, "success");
     }
-    assert.equal(inTimeWait(port), 0);
+    assert.equal(waiting(), 0);
   });
 
   test("TCP leaves nothing in TIME_WAIT", async (t) => {
     const port = await listen(t, createTcpServer());
+    const waiting = timeWaits(port);
     for (let run = 0; run < 20; run++) assert.deepEqual(await tcp(port), { outcome: "success", output: "" });
-    assert.equal(inTimeWait(port), 0);
+    assert.equal(waiting(), 0);
   });
 });
 
