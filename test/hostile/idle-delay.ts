@@ -7,7 +7,8 @@ export class IdleDelay {
   private readonly child: ChildProcess;
 
   constructor() {
-    this.child = fork(new URL("./idle-process.js", import.meta.url), { execArgv: [] });
+    // A session of its own, as the kubelet has: the kernel may share processors out by sessions.
+    this.child = fork(new URL("./idle-process.js", import.meta.url), { execArgv: [], detached: true });
   }
 
   /** Ends the process. @returns its longest delay in ms */

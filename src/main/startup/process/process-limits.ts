@@ -1,6 +1,6 @@
 // The kubelet's process: its name, its privileges, and its limits in the kernel. Under memory pressure pods go first. Without
 // CAP_SYS_RESOURCE the kubelet runs with the limits that it has.
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -31,12 +31,14 @@ export const AGENT_NICENESS = -5;
 
 /**
  * Sets the niceness of all threads there are, and so of those they start later: setpriority(2) is per thread on Linux, and
- * inherited. V8's and libuv's pools are older than the first line of JavaScript, and main waits for both. A refusal is
- * logged, not thrown. Returns whether it was set.
+ * inherited. V8's and libuv's pools are older than the first line of JavaScript, and main waits for both. A kernel with
+ * autogroups compares threads of one session only, and sessions by a niceness of their own: it is set too. A refusal
+ * is logged, not thrown. Returns whether all was set. Source: sched(7).
  */
 export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
   try {
     for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), niceness);
+    if (leadsSession() && existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(niceness));
     return true;
   } catch (error) {
     log.info(
@@ -45,6 +47,14 @@ export function raisePriority(niceness: number, log: Pick<Logger, "info">): bool
     );
     return false;
   }
+}
+
+const AUTOGROUP = "/proc/self/autogroup";
+
+/** The session of a kubelet that a shell started has other processes, which keep their priority. Field 6: proc_pid_stat(5). */
+function leadsSession(): boolean {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]) === process.pid;
 }
 
 /** The calls of `setMaxOpenFiles`; tests pass their own. */

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { raisePriority } from "../../../../src/main/startup/process/process-limits.js";
@@ -33,3 +36,30 @@ test("a niceness that the kernel refuses is logged", () => {
   );
   assert.match(logged[0] ?? "", /cannot set the kubelet's niceness/);
 });
+
+/** Prints the niceness of the session, "/autogroup-<number> nice <niceness>", before and after. sched(7). */
+const SESSION_PROGRAM = `
+  import { readFileSync } from "node:fs";
+  import { raisePriority } from ${JSON.stringify(MODULE)};
+  const nice = () => Number(readFileSync("/proc/self/autogroup", "utf8").split(" ").at(-1));
+  const before = nice();
+  raisePriority(3, { info: console.error });
+  console.log(JSON.stringify({ before, after: nice() }));
+`;
+
+// The kernel lets others than root write the file ten times a second, all of them together.
+const skip =
+  existsSync("/proc/self/autogroup") && process.getuid?.() === 0 ? false : "needs a kernel with autogroups, and root";
+
+for (const detached of [true, false]) {
+  const what = detached ? "is set for the session that it leads" : "is not set for the session of its parent";
+  test(`the kubelet's niceness ${what}`, { skip }, async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", SESSION_PROGRAM], {
+      detached,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [output] = await Promise.all([text(child.stdout), once(child, "close")]);
+    const { before, after } = JSON.parse(output) as { before: number; after: number };
+    assert.equal(after, detached ? 3 : before);
+  });
+}
