@@ -8,6 +8,7 @@ import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 import { canHang, HungMounts } from "../support/hung-mounts.js";
+import { nodelet } from "../support/nodelet-command.js";
 
 describe("volumes that do not respond", { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
   let dir: string;
@@ -17,7 +18,11 @@ describe("volumes that do not respond", { skip: canHang ? false : "needs root an
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "nodelet-hung-volumes-"));
-    fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()] });
+    fake = await startFakeCri({
+      socketPath: join(dir, "cri.sock"),
+      images: [testImage()],
+      imageStore: join(dir, "image-store"),
+    });
     node = await startNode({ config: { containerRuntimeEndpoint: fake.endpoint, maxPods: 600 } });
   });
   after(async () => {
@@ -64,6 +69,23 @@ describe("volumes that do not respond", { skip: canHang ? false : "needs root an
       await mounts.releaseAll();
     });
   }
+
+  test("a hung file system of images: nodelet images and status answer each time, and pods start", async () => {
+    await mounts.hang(join(dir, "image-store"));
+    // More of each than libuv's pool has threads.
+    const asked = Array.from({ length: 6 }, async () => [await nodelet(node, "images"), await nodelet(node, "status")]);
+    for (const { code, stdout, stderr } of (await Promise.all(asked)).flat()) {
+      assert.ok(code === 0 || code === 1, stderr);
+      assert.notEqual(stdout, "");
+    }
+    await node.writeManifest("beside-images", sleeper("beside-images"));
+    await node.waitFor((pods) => runs(pods, "beside-images"), {
+      what: "a pod beside the hung file system",
+      timeoutMs: PATIENCE_MS,
+    });
+    await node.removeManifest("beside-images");
+    await mounts.releaseAll();
+  });
 });
 
 const reportsHung = (message: unknown, prefix: string): boolean =>

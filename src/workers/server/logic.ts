@@ -23,6 +23,7 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
+import type { FileSystemFacts } from "../../shared/volume-calls/operations.js";
 import { nodeChecks, type HealthInputs } from "./health.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener, plainServer } from "./listener.js";
@@ -32,6 +33,7 @@ import { healthzHandler, readOnlyHandler, type NodeRouteDeps } from "./routes.js
 import { Scrape } from "./scrape.js";
 import type { SecureServer } from "./secure-server.js";
 import type { AdminRoutes, AdminServer } from "./admin-server.js";
+import type { NodeDisks } from "./node-disks.js";
 import type { OpenPage } from "./status-page/open-page.js";
 import type { StatusDeps } from "./admin/status.js";
 import { LazyRuntime } from "./runtime.js";
@@ -71,6 +73,8 @@ export class ServerLogic implements ServerControl {
   private page: Promise<OpenPage | undefined> | undefined;
   /** From the first request on. */
   private manifests: Promise<ManifestAnswers> | undefined;
+  /** The same. */
+  private disks: Promise<NodeDisks> | undefined;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
@@ -94,6 +98,7 @@ export class ServerLogic implements ServerControl {
       images: () => images.get(),
       collectMetrics: () => upcalls.collectMetrics(),
       podDisks: (uids, maxAgeMs) => upcalls.podDisks(uids, maxAgeMs),
+      disk: (path) => this.disk(path),
       clock,
       log,
     });
@@ -128,6 +133,7 @@ export class ServerLogic implements ServerControl {
       this.healthz?.close(),
     ]);
     await this.stats.close();
+    (await this.disks?.catch(() => undefined))?.close();
     await Promise.all([this.runtime.close(), this.images.close()]);
   }
 
@@ -270,7 +276,14 @@ export class ServerLogic implements ServerControl {
       certificates,
       api: api === undefined ? undefined : this.deps.api,
       devicePluginProblem: () => this.devicePluginProblem,
+      disk: (path) => this.disk(path),
     } satisfies Omit<StatusDeps, "facts" | "threads" | "clock">;
+  }
+
+  private async disk(path: string): Promise<FileSystemFacts> {
+    const { clock, log } = this.deps;
+    this.disks ??= import("./node-disks.js").then(({ NodeDisks }) => NodeDisks.open(clock, log));
+    return (await this.disks).facts(path);
   }
 
   /** Never rejects: without it the ports go on. */

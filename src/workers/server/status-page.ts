@@ -63,7 +63,7 @@ export class StatusPage {
     this.ring = new UsageRing({
       read: readKernelText,
       residentBytes: () => process.memoryUsage.rss(),
-      rootDir: status.rootDir,
+      disk: () => status.disk(status.rootDir),
       clock,
     });
     this.routes = pageRoutes({
@@ -138,11 +138,16 @@ export class StatusPage {
   }
 
   private async images(): Promise<Entries> {
-    const { images, pods, upcalls } = this.deps;
+    const { images, pods, upcalls, status } = this.deps;
     try {
       return entry(
         "images",
-        await nodeletImages({ images, pods: () => pods.all(), unused: () => upcalls.unusedImages() }),
+        await nodeletImages({
+          images,
+          pods: () => pods.all(),
+          unused: () => upcalls.unusedImages(),
+          disk: status.disk,
+        }),
       );
     } catch (error) {
       return entry("problem", messageOf(error));

@@ -55,7 +55,12 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock }:
       return { kind: "EventList", apiVersion: "v1", items: await upcalls.events() };
     }),
     route("/nodelet/images", () =>
-      nodeletImages({ images, pods: () => node.pods.all(), unused: () => upcalls.unusedImages() }),
+      nodeletImages({
+        images,
+        pods: () => node.pods.all(),
+        unused: () => upcalls.unusedImages(),
+        disk: status.disk,
+      }),
     ),
   ];
 }

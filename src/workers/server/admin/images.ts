@@ -3,7 +3,7 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { NodeletImages } from "../../../shared/contracts/nodelet.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../../shared/cri/client.js";
-import { statfs } from "node:fs/promises";
+import type { NodeDisks } from "../node-disks.js";
 
 const DEADLINE_MS = 10_000;
 
@@ -12,9 +12,10 @@ export interface ImageDeps {
   pods: () => Iterable<Pod>;
   /** In the order in which collection removes them. */
   unused: () => Promise<UnusedImage[]>;
+  disk: NodeDisks["facts"];
 }
 
-export async function nodeletImages({ images, pods, unused }: ImageDeps): Promise<NodeletImages> {
+export async function nodeletImages({ images, pods, unused, disk: facts }: ImageDeps): Promise<NodeletImages> {
   const client = await images();
   const [{ images: listed }, { imageFilesystems }] = await Promise.all([
     client.listImages({}, { deadlineMs: DEADLINE_MS }),
@@ -27,7 +28,7 @@ export async function nodeletImages({ images, pods, unused }: ImageDeps): Promis
   const removals = new Map(order);
   const users = usersByImage(pods());
   const mountPoint = imageFilesystems[0]?.fsId?.mountpoint;
-  const disk = mountPoint === undefined ? undefined : await statfs(mountPoint).catch(() => undefined);
+  const disk = mountPoint === undefined ? undefined : await facts(mountPoint).catch(() => undefined);
   return {
     images: listed.map(({ id, repoTags, repoDigests, size, pinned }) => {
       const names = [id, ...repoTags, ...repoDigests];

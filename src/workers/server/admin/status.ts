@@ -1,7 +1,7 @@
 // GET /nodelet/status: the node as the server thread sees it, with main's facts where main answers in time.
 // Invariant: it answers while main, the runtime or the API server hang.
 import { X509Certificate } from "node:crypto";
-import { readFile, statfs } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { unlessAborted } from "../../../shared/abort/scope.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -18,11 +18,11 @@ import type { AdminInit } from "../../../shared/contracts/server.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { ThreadSnapshot } from "../../../shared/queue/board.js";
+import type { NodeDisks } from "../node-disks.js";
 
 /** Main answers in milliseconds, or hangs. */
 const MAIN_MS = 2000;
 const API_MS = 3000;
-const DISK_MS = 1000;
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
 
 export interface StatusDeps {
@@ -34,6 +34,7 @@ export interface StatusDeps {
   /** Absent: stand-alone. */
   api: (() => Promise<Pick<ApiClient, "get">>) | undefined;
   devicePluginProblem: () => string;
+  disk: NodeDisks["facts"];
   facts: () => Promise<NodeFacts>;
   threads: () => readonly ThreadSnapshot[];
   clock: Clock;
@@ -44,7 +45,7 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
   const [facts, apiServer, disk, read] = await Promise.all([
     mainFacts(deps),
     deps.api === undefined ? undefined : askApiServer(deps.api, node, clock),
-    diskFacts(rootDir, clock),
+    diskFacts(deps),
     Promise.all(certificates.map(certificateFacts)),
   ]);
   return {
@@ -69,9 +70,9 @@ async function mainFacts({ facts, clock }: StatusDeps): Promise<Pick<NodeletStat
   }
 }
 
-async function diskFacts(path: string, clock: Clock): Promise<DiskFacts | undefined> {
+async function diskFacts({ rootDir: path, disk }: StatusDeps): Promise<DiskFacts | undefined> {
   try {
-    const { bsize, blocks, bavail, files, ffree } = await within(statfs(path), DISK_MS, clock);
+    const { bsize, blocks, bavail, files, ffree } = await disk(path);
     return {
       path,
       availableBytes: bavail * bsize,

@@ -11,7 +11,7 @@ import type { MetricSnapshot } from "../../../shared/metrics/snapshot.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
-import { type FsFigures, fsFigures } from "../../../shared/stats/fs-figures.js";
+import { type FsFigures, figuresOf } from "../../../shared/stats/fs-figures.js";
 import { listKernelDirectories, modifiedAt, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readMachineFacts, readProcessLimit, type MachineFacts } from "../../../shared/stats/machine.js";
 import { PodCgroups } from "../../../shared/stats/pod-cgroups.js";
@@ -36,6 +36,7 @@ import { Places } from "./places.js";
 import { LOOK_LIFE_MS, Readings, type NodeReadings } from "./readings.js";
 import { SandboxImage } from "./sandbox-image.js";
 import { Shared } from "./shared-answer.js";
+import type { NodeDisks } from "../node-disks.js";
 import { buildSummary, type CoreInputs, type WholeInputs } from "./summary/build.js";
 
 /** The cadvisor page costs the most: a recent one is sent again. Upstream's figures are up to 10 s old. */
@@ -61,6 +62,7 @@ export interface StatsServiceDeps {
   images: () => Promise<StatsImages>;
   collectMetrics: () => Promise<MetricSnapshot[]>;
   podDisks: (uids: string[], maxAgeMs: number) => Promise<PodDiskUsage[]>;
+  disk: NodeDisks["facts"];
   clock: Clock;
   log: Logger;
 }
@@ -128,7 +130,7 @@ export class StatsService {
     this.podDisks = new PodDisks({ rootDir, periodMs, pods, usage: podDisks, collectMetrics, calls, clock, log });
     const containers = async () =>
       (await this.cri?.stats.containers()) ?? (await (await runtime()).listContainerStats({}, RUNTIME_DEADLINE)).stats;
-    this.runtimeDisks = new RuntimeDisks({ containers, images, clock, log });
+    this.runtimeDisks = new RuntimeDisks({ containers, images, figures: (path) => this.figures(path), clock, log });
     this.sandboxImage = new SandboxImage(runtime, clock, log);
     this.cadvisorText = new Shared(PAGE_LIFE_MS, clock, async () => (await this.makePage()).chunks());
     this.resourceText = new Shared(LOOK_LIFE_MS, clock, async () => resourcePage(await this.look()).chunks());
@@ -196,7 +198,7 @@ export class StatsService {
 
   private async whole(): Promise<WholeInputs> {
     const now = this.deps.clock.now();
-    const [fs, runtime] = await Promise.all([this.nodeFs(), this.runtimeDisks.now()]);
+    const [fs, runtime] = await Promise.all([this.figures(this.deps.init.rootDir), this.runtimeDisks.now()]);
     return {
       network: (pod) => this.networks.of(pod),
       fs,
@@ -209,9 +211,11 @@ export class StatsService {
     };
   }
 
-  /** undefined: the root directory cannot be read. */
-  private nodeFs(): Promise<FsFigures | undefined> {
-    return fsFigures(this.deps.init.rootDir, this.deps.clock.now()).catch(() => undefined);
+  /** undefined: the file system cannot be read. */
+  private async figures(path: string): Promise<FsFigures | undefined> {
+    const { disk, clock } = this.deps;
+    const facts = await disk(path).catch(() => undefined);
+    return facts && figuresOf(facts, clock.now());
   }
 
   private async makePage(): Promise<Page> {
@@ -222,7 +226,7 @@ export class StatsService {
     const [readings, runtime, systems, sandboxImage] = await Promise.all([
       this.readings.now(),
       this.runtimeDisks.now(),
-      shown ? readFileSystems(readKernelText, init.rootDir, clock.now()) : [],
+      shown ? readFileSystems(readKernelText, init.rootDir, (path) => this.figures(path)) : [],
       this.sandboxImage.get(),
     ]);
     const deps = {

@@ -1,6 +1,5 @@
 // Usage of the machine over the last hour: one sample every 10 s in a ring. It is the only part of the status page that works without
 // a client: about 0.1 ms per sample and 60 KiB in all.
-import { statfs } from "node:fs/promises";
 import { cpus } from "node:os";
 import type { Clock } from "../../../shared/clock/clock.js";
 import {
@@ -13,13 +12,15 @@ import {
 import type { ReadText } from "../../../shared/stats/kernel-file.js";
 import { meminfo, readProcessLimit } from "../../../shared/stats/machine.js";
 import { Loop } from "../../../shared/turns/loop.js";
+import type { FileSystemFacts } from "../../../shared/volume-calls/operations.js";
 import type { Entries } from "./feed.js";
 
 export interface UsageDeps {
   read: ReadText;
   /** Resident bytes of this process. */
   residentBytes: () => number;
-  rootDir: string;
+  /** Of the root directory. Settles within the period of the samples. */
+  disk: () => Promise<Pick<FileSystemFacts, "blocks" | "bfree" | "bsize">>;
   clock: Clock;
 }
 
@@ -35,8 +36,6 @@ export class UsageRing {
   private count = 0;
   private before: CpuTimes | undefined;
   private diskSize: number | undefined;
-  /** A file system that hangs is asked again only after it has responded. */
-  private asking = false;
   private diskUsed: number | undefined;
   private readonly loop: Loop;
 
@@ -99,17 +98,13 @@ export class UsageRing {
 
   /** The result is in the next sample. */
   private askDisk(): void {
-    if (this.asking) return;
-    this.asking = true;
-    statfs(this.deps.rootDir)
-      .then(
-        ({ blocks, bfree, bsize }) => {
-          this.diskSize = blocks * bsize;
-          this.diskUsed = (blocks - bfree) * bsize;
-        },
-        () => (this.diskUsed = undefined),
-      )
-      .finally(() => (this.asking = false));
+    this.deps.disk().then(
+      ({ blocks, bfree, bsize }) => {
+        this.diskSize = blocks * bsize;
+        this.diskUsed = (blocks - bfree) * bsize;
+      },
+      () => (this.diskUsed = undefined),
+    );
   }
 }
 

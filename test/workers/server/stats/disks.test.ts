@@ -10,6 +10,7 @@ import { claimFigures, PodDisks, claimOf } from "../../../../src/workers/server/
 import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
 import { volumePath } from "../../../../src/shared/fs/pod-paths.js";
+import { fsFigures } from "../../../../src/shared/stats/fs-figures.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
 import { volumeCalls } from "../../../support/volume-calls.js";
 
@@ -179,6 +180,7 @@ test("a runtime that falls silent leaves its last figures", async () => {
   const disks = new RuntimeDisks({
     containers,
     images: () => Promise.resolve({ imageFsInfo } as never),
+    figures: (path) => fsFigures(path, now),
     clock: { ...systemClock, monotonic: () => now },
     log: { debug: () => undefined },
   });
@@ -233,6 +235,7 @@ test("no request waits for a runtime that is known to be silent", async () => {
     },
     images: () =>
       Promise.resolve({ imageFsInfo: () => Promise.resolve({ imageFilesystems: [], containerFilesystems: [] }) }),
+    figures: () => Promise.resolve(undefined),
     clock: { ...systemClock, monotonic: () => now },
     log: { debug: () => undefined },
   });

@@ -1,5 +1,6 @@
 // The pages with their two sources behind them: the runtime, and the cgroups when it does not say.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { statfs } from "node:fs/promises";
 import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";
@@ -97,6 +98,7 @@ function service(reply: PodStatsReply, gate = true) {
     images: () => Promise.reject(new Error("none")),
     collectMetrics: () => Promise.resolve([]),
     podDisks: () => Promise.resolve([]),
+    disk: (path) => statfs(path),
     clock,
     log: keptLog().log,
   };

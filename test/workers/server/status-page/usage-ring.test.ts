@@ -1,6 +1,7 @@
 // The ring of samples: bounded, in order, and honest about what could not be read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { statfs } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../../../src/shared/contracts/status-page.js";
 import { cpuTimes, UsageRing } from "../../../../src/workers/server/status-page/usage-ring.js";
@@ -19,7 +20,7 @@ function rig(rootDir = "/") {
     if (path === "/proc/meminfo") return "MemTotal:       1000 kB\nMemAvailable:    400 kB\n";
     return path === "/proc/loadavg" ? "0.20 0.18 0.12 1/80 11206\n" : undefined;
   };
-  const ring = new UsageRing({ read: files, residentBytes: () => 7, rootDir, clock });
+  const ring = new UsageRing({ read: files, residentBytes: () => 7, disk: () => statfs(rootDir), clock });
   const sample = async (count: number): Promise<UsageSample[]> => {
     await turn();
     for (let taken = 0; taken < count; taken++) {

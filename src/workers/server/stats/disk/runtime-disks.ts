@@ -5,7 +5,7 @@ import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import type { ContainerStats, FilesystemUsage } from "../../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/log/logger.js";
-import { partOf, type FsFigures, type WritableLayer, fsFigures } from "../../../../shared/stats/fs-figures.js";
+import { partOf, type FsFigures, type WritableLayer } from "../../../../shared/stats/fs-figures.js";
 
 const LIFE_MS = 10_000;
 const FRESH_MS = 30_000;
@@ -22,6 +22,8 @@ export interface RuntimeDisk {
 export interface RuntimeDisksDeps {
   containers: () => Promise<readonly ContainerStats[]>;
   images: () => Promise<Pick<CriClient, "imageFsInfo">>;
+  /** undefined: the path cannot be read from here. */
+  figures: (path: string) => Promise<FsFigures | undefined>;
   clock: Clock;
   log: Pick<Logger, "debug">;
 }
@@ -75,7 +77,7 @@ export class RuntimeDisks {
     for (const { attributes, writableLayer } of stats) {
       const mountpoint = writableLayer?.fsId?.mountpoint ?? "";
       if (attributes === undefined || writableLayer === undefined) continue;
-      const known = systems.get(mountpoint) ?? this.statFs(mountpoint);
+      const known = systems.get(mountpoint) ?? this.deps.figures(mountpoint);
       systems.set(mountpoint, known);
       layers.set(attributes.id, { ...usageOf(writableLayer, await known), device: mountpoint });
     }
@@ -84,12 +86,7 @@ export class RuntimeDisks {
 
   private async figures(usage: FilesystemUsage | undefined): Promise<FsFigures | undefined> {
     if (usage === undefined) return undefined;
-    return usageOf(usage, await this.statFs(usage.fsId?.mountpoint ?? ""));
-  }
-
-  /** undefined: the path cannot be read from here. */
-  private statFs(path: string): Promise<FsFigures | undefined> {
-    return fsFigures(path, this.deps.clock.now()).catch(() => undefined);
+    return usageOf(usage, await this.deps.figures(usage.fsId?.mountpoint ?? ""));
   }
 }
 

@@ -1,7 +1,7 @@
 // The file systems that the root's rows of the cadvisor page name: those on disks, each once, by their device, and the node's own
 // in memory, by where they are. File systems of pods are the pods'; those of the network might not respond.
 import { parseMountinfo } from "../../../../shared/fs/mountinfo.js";
-import { type FsFigures, fsFigures } from "../../../../shared/stats/fs-figures.js";
+import type { FsFigures } from "../../../../shared/stats/fs-figures.js";
 import type { ReadText } from "../../../../shared/stats/kernel-file.js";
 
 interface NodeFileSystem {
@@ -34,16 +34,14 @@ export function nodeFileSystems(mountinfo: string, rootDir: string): NodeFileSys
 export async function readFileSystems(
   read: ReadText,
   rootDir: string,
-  at: number,
+  figures: (path: string) => Promise<FsFigures | undefined>,
 ): Promise<(FsFigures & { device: string })[]> {
   const systems = nodeFileSystems(read("/proc/self/mountinfo") ?? "", rootDir);
-  const figures = await Promise.all(
-    systems.map(({ device, mountPoint }) =>
-      fsFigures(mountPoint, at).then(
-        (fs) => [{ ...fs, device }],
-        () => [],
-      ),
-    ),
+  const found = await Promise.all(
+    systems.map(async ({ device, mountPoint }) => {
+      const fs = await figures(mountPoint);
+      return fs === undefined ? [] : [{ ...fs, device }];
+    }),
   );
-  return figures.flat();
+  return found.flat();
 }
