@@ -54,6 +54,23 @@ describe("objects", () => {
     assert.deepEqual(status["details"], { name: "twice", kind: "configmaps" });
   });
 
+  it("the annotation of mount options is refused for a local volume, as for all but network volumes and cloud disks", async () => {
+    const annotations = { "volume.beta.kubernetes.io/mount-options": "nosuid" };
+    const here = { key: "metadata.name", operator: "In", values: ["here"] };
+    const common = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Mi" } };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchFields: [here] }] } };
+    const spec = { ...common, nodeAffinity, local: { path: "/disk" } };
+    const name = `${namespace}-annotated`;
+    const { code, status } = await refusalOf(
+      kit.create("persistentvolumes", { metadata: { name, annotations }, spec }),
+    );
+    assert.equal(code, 422);
+    assert.match(String(status["message"]), /may not specify mount options for this volume type/);
+    const nfs = { server: "10.0.0.1", path: "/export" };
+    await kit.create("persistentvolumes", { metadata: { name, annotations }, spec: { ...common, nfs } });
+    await kit.delete("persistentvolumes", "", name);
+  });
+
   it("a missing object is NotFound, with the name in the details", async () => {
     const { code, status } = await refusalOf(kit.get(MAP, namespace, "none"));
     assert.equal(code, 404);

@@ -35,13 +35,13 @@ after(async () => {
 });
 
 /** A claim that is bound to a persistent volume of that source. */
-async function claim(name: string, source: Fields, spec: Fields = {}): Promise<void> {
+async function claim(name: string, source: Fields, spec: Fields = {}, annotations: Record<string, string> = {}) {
   const common = { accessModes: ["ReadWriteOnce"], storageClassName: "", volumeMode: "Filesystem", ...spec };
   const claimSpec = { ...common, volumeName: `pv-${name}`, resources: { requests: { storage: "1Mi" } } };
   const metadata = { name, namespace: "default" };
   const made = await api.create("persistentvolumeclaims", { metadata, spec: claimSpec });
   await api.create("persistentvolumes", {
-    metadata: { name: `pv-${name}` },
+    metadata: { name: `pv-${name}`, annotations },
     spec: { ...common, capacity: { storage: "1Mi" }, claimRef: { ...metadata, uid: made.metadata.uid }, ...source },
   });
   const status = { phase: "Bound", capacity: { storage: "1Mi" }, accessModes: ["ReadWriteOnce"] };
@@ -178,7 +178,10 @@ test("iscsi behind a claim: it waits for the controller; CHAP secrets reach iscs
   });
   const secretRef = { name: "chap" };
   const source = { targetPortal: "10.255.255.2:3260", iqn: IQN, lun: 0, fsType: "ext4", iscsiInterface: "default" };
-  await claim("iscsi", { iscsi: { ...source, chapAuthSession: true, secretRef }, mountOptions: ["noatime"] });
+  // The annotation counts, not the field.
+  const annotations = { "volume.beta.kubernetes.io/mount-options": "noatime" };
+  const iscsi = { ...source, chapAuthSession: true, secretRef };
+  await claim("iscsi", { iscsi, mountOptions: ["sync"] }, {}, annotations);
   const script = `${PRINT_MOUNT}; echo kept > /data/file; sleep 1000`;
   const pod = await podOn("iscsi", "iscsi", script);
   const unique = `kubernetes.io/iscsi/10.255.255.2:3260:${IQN}:0`;

@@ -295,16 +295,13 @@ test("without the API server containers restart with the cached objects", async 
   await waitFor(updated, { what: "the update after the server's return", timeoutMs: 40_000 });
 });
 
-test("annotations of a persistent volume reach the container: its group, and the mount options", async () => {
+test("a persistent volume's group, an annotation, and its mount options reach the container", async () => {
   const directory = join(cluster.node.kubelet.rootDir, "..", "local-disk");
   await mkdir(directory, { recursive: true });
-  // A real server takes the annotation of mount options on network volumes only: there the field holds them.
-  const isFixture = cluster.fixture !== undefined;
-  const options = isFixture ? { "volume.beta.kubernetes.io/mount-options": "nosuid,nodev" } : {};
   await localClaim(
     "annotated",
-    { local: { path: directory }, mountOptions: isFixture ? ["noexec"] : ["nosuid", "nodev"] },
-    { "pv.beta.kubernetes.io/gid": "4711", ...options },
+    { local: { path: directory }, mountOptions: ["nosuid", "nodev"] },
+    { "pv.beta.kubernetes.io/gid": "4711" },
   );
   const script = `echo "GROUPS $(id -G)"; echo "OPTIONS $(grep ' /data ' /proc/mounts | cut -d' ' -f4)"; echo done`;
   const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "annotated" } }];

@@ -167,7 +167,20 @@ export const claimStrategy: Strategy = {
   },
 };
 
+const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";
+/** Sources of persistent volumes with which the server accepts {@link MOUNT_OPTIONS}. Others have the field only. */
+const ANNOTATED_SOURCES =
+  "gcePersistentDisk awsElasticBlockStore glusterfs nfs rbd quobyte iscsi cinder cephfs azureFile vsphereVolume azureDisk photonPersistentDisk".split(
+    " ",
+  );
+
 export const volumeStrategy: Strategy = {
+  validate({ metadata, spec }) {
+    if (metadata.annotations?.[MOUNT_OPTIONS] === undefined) return [];
+    if (ANNOTATED_SOURCES.some((source) => isFields(spec?.[source]))) return [];
+    const detail = "may not specify mount options for this volume type";
+    return [FieldError.forbidden(`metadata.annotations.${MOUNT_OPTIONS}`, detail)];
+  },
   defaults(volume) {
     const spec = ensureFields(volume, "spec");
     setDefault(spec, "persistentVolumeReclaimPolicy", "Retain");
