@@ -23,9 +23,15 @@ import {
 
 const OTHER_IMAGE = "nodelet.local/busybox:other";
 const { node, runtime } = await nodeForTests();
-const socket = node.endpoint.replace(/^unix:\/\//, "");
-const tag = ["images", "tag", "--force", testImage(), OTHER_IMAGE];
-await run("ctr", ["--address", socket, "--namespace", "k8s.io", ...tag]);
+if (process.env["NODELET_TEST_RUNTIME"] === "docker") {
+  // The Engine's socket lies beside the one of its CRI server.
+  const engine = node.endpoint.replace(/dockershim\.sock$/, "docker.sock");
+  await run("docker", ["--host", engine, "tag", testImage(), OTHER_IMAGE]);
+} else {
+  const socket = node.endpoint.replace(/^unix:\/\//, "");
+  const tag = ["images", "tag", "--force", testImage(), OTHER_IMAGE];
+  await run("ctr", ["--address", socket, "--namespace", "k8s.io", ...tag]);
+}
 
 const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 const path = (name: string): string => join(node.kubelet.manifests, `${name}.yaml`);
