@@ -72,6 +72,8 @@ async function unpack(folder: string): Promise<void> {
 export interface DockerOptions {
   /** Folder for everything; must not be in use. Made here, removed by stop(). */
   dir: string;
+  /** The Engine's data, which is the caller's to remove; by default in `dir`. */
+  dataRoot?: string;
   netns?: string;
   /** Archive with the images, in docker's own form, too. */
   archive: string;
@@ -105,7 +107,7 @@ export async function startDocker(options: DockerOptions): Promise<PrivateDocker
   return instance;
 }
 
-async function prepare({ dir: folder, netns, engineOnly = false }: DockerOptions): Promise<Docker> {
+async function prepare({ dir: folder, dataRoot, netns, engineOnly = false }: DockerOptions): Promise<Docker> {
   const cniBinDir = await findCniBinDir();
   if (cniBinDir === undefined)
     throw new SetupProblem("no CNI plugins: install the Debian package containernetworking-plugins");
@@ -130,7 +132,7 @@ async function prepare({ dir: folder, netns, engineOnly = false }: DockerOptions
   await writeRecord(record);
   await writeFile(join(cniConfDir(dir), "10-nodelet.conflist"), cniConfig(record));
   await writeFile(join(dir, "daemon.json"), "{}");
-  return new Docker(record, cniBinDir, engineOnly);
+  return new Docker(record, cniBinDir, engineOnly, dataRoot ?? join(dir, "data"));
 }
 
 class Docker implements PrivateDocker {
@@ -151,6 +153,7 @@ class Docker implements PrivateDocker {
     private readonly record: InstanceRecord,
     cniBinDir: string,
     private readonly engineOnly: boolean,
+    private readonly dataRoot: string,
   ) {
     const { dir, cgroup, bridge, subnet } = record;
     this.dir = dir;
@@ -227,14 +230,7 @@ class Docker implements PrivateDocker {
     this.engine = await this.spawned(
       this.log,
       dockerd,
-      ...[
-        "--config-file",
-        join(dir, "daemon.json"),
-        "--data-root",
-        join(dir, "data"),
-        "--exec-root",
-        join(dir, "exec"),
-      ],
+      ...["--config-file", join(dir, "daemon.json"), "--data-root", this.dataRoot, "--exec-root", join(dir, "exec")],
       ...["--host", this.dockerEndpoint, "--pidfile", join(dir, "docker.pid")],
       ...["--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false"],
       ...["--userland-proxy=false", "--live-restore", "--exec-opt", "native.cgroupdriver=cgroupfs"],
