@@ -123,6 +123,13 @@ export class PodWatch implements Disposable {
   }
 }
 
+/** Waits until the server has the node as Ready. */
+export async function nodeReady(api: ApiKit, name: string, timeoutMs = 60_000): Promise<void> {
+  const holds = (node: ApiObject | undefined): boolean => node !== undefined && isReady(node);
+  await api.waitFor("nodes", "", name, holds, { what: `node ${name} to be Ready`, timeoutMs });
+}
+
+/** Of a pod or a node. */
 function isReady({ status }: ApiObject): boolean {
   const conditions = status?.["conditions"] as { type: string; status: string }[] | undefined;
   return conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;

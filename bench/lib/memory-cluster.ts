@@ -7,7 +7,7 @@ import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { ApiKit } from "../../test/support/api-kit.js";
-import { NAMESPACE, NODE_NAME, PodWatch } from "./cluster-under-test.js";
+import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "./cluster-under-test.js";
 import { markingPod } from "./manifests.js";
 import { removeTree } from "./remove-tree.js";
 
@@ -58,7 +58,7 @@ export async function withMemoryCluster<T>(
   try {
     await kubelet.start();
     await kubelet.waitHealthy(60_000);
-    await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+    await nodeReady(client, NODE_NAME);
     using watch = new PodWatch(client);
     await watch.start();
     return await work({
@@ -86,9 +86,4 @@ export async function withMemoryCluster<T>(
 function podOf(name: string, marks: string): { metadata: { name: string; namespace: string }; spec: object } {
   const { metadata, spec } = markingPod(name, marks) as { metadata: { name: string }; spec: object };
   return { metadata: { ...metadata, namespace: NAMESPACE }, spec: { ...spec, nodeName: NODE_NAME } };
-}
-
-function isReady(node: { status?: Record<string, unknown> } | undefined): boolean {
-  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
-  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
 }

@@ -1,6 +1,14 @@
 // Pods as a client of the API server sees them: created → Ready, one by one and in bursts, beside the CRI floor; deleted →
 // gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
-import { NAMESPACE, NODE_NAME, PodWatch, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
+import { sleep } from "../../packaging/standalone/wait.js";
+import {
+  NAMESPACE,
+  NODE_NAME,
+  nodeReady,
+  PodWatch,
+  startCluster,
+  type ClusterUnderTest,
+} from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { atRest, restReport, type IdleRow } from "./idle.js";
@@ -56,7 +64,7 @@ async function benchCluster(
   node: NodeUnderTest,
   cluster: ClusterUnderTest,
 ): Promise<{ rows: ClusterRow[]; rest: IdleRow[] }> {
-  await cluster.api.waitFor("nodes", "", NODE_NAME, isNodeReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+  await nodeReady(cluster.api, NODE_NAME);
   using watch = new PodWatch(cluster.api);
   await watch.start();
   const parts = { node, cluster, watch };
@@ -142,15 +150,6 @@ const SETTLE_MS = 15_000;
 async function settled({ node }: Parts, pods: number): Promise<IdleRow> {
   await sleep(SETTLE_MS);
   return { pods, ...(await atRest(node)) };
-}
-
-function isNodeReady(node: { status?: Record<string, unknown> } | undefined): boolean {
-  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
-  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function clusterReport(server: string, rows: readonly ClusterRow[]): Report {

@@ -2,9 +2,10 @@
 // processor time, memory allocated; beside the least that could do. And the floor of both: the bare CRI calls.
 // Counts come from outside of the kubelet where that is possible, so that --against compares like with like.
 import { join } from "node:path";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";
-import { NAMESPACE, NODE_NAME, PodWatch } from "../lib/cluster-under-test.js";
+import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "../lib/cluster-under-test.js";
 import { CountingRuntime } from "../lib/counting-runtime.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { LEAST } from "../lib/least.js";
@@ -67,7 +68,7 @@ async function benchCost(nodes: Nodes): Promise<CostResult> {
     // Other kubelets have not been tried with the protobuf of the API server in test/.
     return await nodes.withOwn(BASE, { contentType: "application/json" }, options, async (node) => {
       if (runtime === undefined) throw new Error("the kubelet's runtime is not counted");
-      await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+      await nodeReady(client, NODE_NAME);
       using watch = new PodWatch(client);
       await watch.start();
       const parts = { node, client, watch };
@@ -161,15 +162,6 @@ async function floorOf({ floor }: NodeUnderTest): Promise<CostResult["floor"]> {
     ends.push(...(await floor.end()));
   }
   return { start: summarize(starts), end: summarize(ends) };
-}
-
-function isReady(node: { status?: Record<string, unknown> } | undefined): boolean {
-  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
-  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function costReport(rows: readonly CostRow[]): Report {

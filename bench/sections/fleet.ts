@@ -4,10 +4,12 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import type { ApiCall } from "../../test/fake-api/call-log.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { startFakeCri, type FakeCri } from "../../test/fake-cri/fake-cri.js";
 import { ApiKit } from "../../test/support/api-kit.js";
+import { nodeReady } from "../lib/cluster-under-test.js";
 import { usageOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
@@ -131,7 +133,7 @@ class Fleet {
       await sleep(START_PAUSE_MS);
     }
     for (const { name } of this.nodes) {
-      await this.client.waitFor("nodes", "", name, isReady, { what: `node ${name} to be Ready`, timeoutMs: 300_000 });
+      await nodeReady(this.client, name, 300_000);
     }
   }
 
@@ -231,13 +233,4 @@ function peakOf(calls: readonly ApiCall[]): number {
     perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
   }
   return Math.max(0, ...perSecond.values());
-}
-
-function isReady(node: { status?: Record<string, unknown> } | undefined): boolean {
-  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
-  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,5 @@
 // Cost of an idle kubelet: memory and processor time with 0, 30 and 100 running pods.
+import { sleep } from "../../packaging/standalone/wait.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { Section } from "../lib/section.js";
@@ -74,8 +75,4 @@ export async function atRest(node: Pick<NodeUnderTest, "usage" | "threadUsage">)
 /** "main 0.5 % 24 MiB, pleg …" */
 function shownThreads(threads: readonly ThreadShare[]): string {
   return threads.map(({ thread, cpuPercent, heapMiB }) => `${thread} ${cpuPercent} % ${heapMiB} MiB`).join(", ");
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,5 @@
 // 250 and 500 real pods on one node: their start, the kubelet's cost at rest, their end.
+import { sleep } from "../../packaging/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";
@@ -93,8 +94,4 @@ async function relistsOf(url: string): Promise<{ sum: number; count: number }> {
     sum: figure("kubelet_pleg_relist_duration_seconds_sum"),
     count: figure("kubelet_pleg_relist_duration_seconds_count"),
   };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

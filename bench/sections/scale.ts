@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeCgroups } from "../../packaging/standalone/cgroups.js";
 import { prepareKubelet } from "../../packaging/standalone/kubelet-process.js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
@@ -89,8 +90,4 @@ async function benchScale(): Promise<ScaleResult> {
     await removeCgroups(CGROUP);
     await removeTree(BASE);
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

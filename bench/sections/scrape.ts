@@ -1,5 +1,6 @@
 // Cost of scraping: the kubelet's processor time while its metrics pages are requested once a second, with 10 and 100
 // pods, minus its idle processor time. Processor time, not wall time: a busy machine changes it little.
+import { sleep } from "../../packaging/standalone/wait.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Section } from "../lib/section.js";
@@ -87,8 +88,4 @@ async function scrape(node: NodeUnderTest, paths: readonly string[], forMs: numb
 
 function round(percent: number): number {
   return Math.round(percent * 100) / 100;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

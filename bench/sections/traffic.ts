@@ -1,9 +1,10 @@
 // What a node costs its API server: requests, bytes and events of watches per minute at rest, per pod started and ended, and per
 // restart of the kubelet. Counted in the API server of test/, so that --against compares like with like.
+import { sleep } from "../../packaging/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";
 import { since, SUMS, trafficOf, type Traffic } from "../lib/api-traffic.js";
-import { NAMESPACE, NODE_NAME, PodWatch } from "../lib/cluster-under-test.js";
+import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "../lib/cluster-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Nodes, Section } from "../lib/section.js";
@@ -51,7 +52,7 @@ async function benchTraffic(nodes: Nodes): Promise<TrafficRow[]> {
   try {
     // Other kubelets have not been tried with the protobuf of the API server in test/.
     return await nodes.withOwn(BASE, { contentType: "application/json" }, { flags, port: 21_250 }, async (node) => {
-      await client.waitFor("nodes", "", NODE_NAME, isReady, { what: "the node to be Ready", timeoutMs: 60_000 });
+      await nodeReady(client, NODE_NAME);
       using watch = new PodWatch(client);
       await watch.start();
       await sleep(SETTLE_MS);
@@ -117,13 +118,4 @@ function rowsOf(measured: Measured): TrafficRow[] {
       perRestart: each(measured.restart, what),
     }))
     .filter(({ what, ...figures }) => !what.startsWith(" ") || Object.values(figures).some((figure) => figure > 0));
-}
-
-function isReady(node: { status?: Record<string, unknown> } | undefined): boolean {
-  const conditions = node?.status?.["conditions"] as { type: string; status: string }[] | undefined;
-  return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
