@@ -1,5 +1,7 @@
 // The CRI floor: the same RunPodSandbox, CreateContainer and StartContainer requests that the kubelet sends, made bare and
 // in the same order. Files that the kubelet makes on the way (hosts file, termination log) lie ready before the clock starts.
+// Invariant: while pods of the floor exist, the kubelet under test is stopped by SIGSTOP. Upstream's kubelet ends every pod of the
+// runtime that it does not know.
 import { mkdir, writeFile } from "node:fs/promises";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import type { Container, Pod } from "../../src/shared/api/pod.js";
@@ -34,6 +36,7 @@ export class CriFloor {
     private readonly cgroupParent: string,
     private readonly files: string,
     private readonly marks: Marks,
+    private readonly kubeletPid: () => number | undefined,
   ) {
     this.cri = createCriClient({ endpoint, runtimeRequestTimeoutMs: 120_000, clock: systemClock });
   }
@@ -48,6 +51,7 @@ export class CriFloor {
   async startPods(pods: readonly Pod[], marksOf: (pod: Pod) => string[]): Promise<number[]> {
     const image = (await this.cri.imageStatus({ image: { image: BUSYBOX_IMAGE } })).image?.id ?? "";
     const prepared = await Promise.all(pods.map((pod) => this.prepare(pod)));
+    this.signalKubelet("SIGSTOP");
     const startedAt = performance.now();
     return Promise.all(
       prepared.map(async (one) => {
@@ -61,7 +65,7 @@ export class CriFloor {
   /** Milliseconds from the first call to the last answer, of each pod made so far: its containers and its sandbox end. */
   async end(): Promise<number[]> {
     const { containers } = await this.cri.listContainers({});
-    return Promise.all(
+    const took = await Promise.all(
       this.sandboxes.splice(0).map(async (podSandboxId) => {
         const ids = containers.filter((one) => one.podSandboxId === podSandboxId).map(({ id }) => id);
         const startedAt = performance.now();
@@ -72,6 +76,8 @@ export class CriFloor {
         return performance.now() - startedAt;
       }),
     );
+    this.signalKubelet("SIGCONT");
+    return took;
   }
 
   /** Removes every sandbox made so far. */
@@ -82,10 +88,17 @@ export class CriFloor {
         await this.cri.removePodSandbox({ podSandboxId });
       }),
     );
+    this.signalKubelet("SIGCONT");
   }
 
   close(): void {
+    this.signalKubelet("SIGCONT");
     this.cri.close();
+  }
+
+  private signalKubelet(signal: "SIGSTOP" | "SIGCONT"): void {
+    const pid = this.kubeletPid();
+    if (pid !== undefined) process.kill(pid, signal);
   }
 
   private async prepare(manifest: Pod): Promise<Prepared> {
@@ -102,7 +115,6 @@ export class CriFloor {
       logDirectory: `${directory}/logs`,
       cgroupParent: `${this.cgroupParent}/pod${name}`,
     });
-    // Without the kubelet's labels the kubelet under test takes no notice of these pods.
     sandbox.labels = {};
     const mountsOf = (container: Container): ReturnType<typeof containerMounts> =>
       containerMounts({

@@ -80,7 +80,8 @@ export async function startNodeUnderTest(
   await kubelet.waitHealthy();
   const marks = new Marks(join(base, "marks"));
   await marks.open();
-  const floor = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, join(base, "floor"), marks);
+  const floorFiles = join(base, "floor");
+  const floor = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, floorFiles, marks, () => kubelet.pid);
   return {
     containerd,
     kubelet,
