@@ -28,6 +28,16 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
+/** Standard error of {@link slope}: the uncertainty that comes from the points' distance from the line. NaN for less than three points. */
+export function slopeError(points: readonly (readonly [x: number, y: number])[]): number {
+  const count = points.length;
+  if (count < 3) return NaN;
+  const mean = (axis: 0 | 1): number => points.reduce((sum, point) => sum + point[axis], 0) / count;
+  const [meanX, meanY, rise] = [mean(0), mean(1), slope(points)];
+  const squares = points.reduce((sum, [x, y]) => sum + (y - meanY - rise * (x - meanX)) ** 2, 0);
+  return Math.sqrt(squares / (count - 2) / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0));
+}
+
 export type Cell = string | number | undefined;
 
 /** A table in Markdown form, columns padded. */

@@ -4,12 +4,15 @@ import type { InspectedProcess, ThreadMemory } from "../lib/inspected-process.js
 import type { Report } from "../lib/page.js";
 import { plot, type Curve } from "../lib/plot.js";
 import type { Usage } from "../lib/process-usage.js";
-import { round, slope } from "../lib/stats.js";
+import { round, slope, slopeError } from "../lib/stats.js";
 import { Rounds, type Activity } from "./activity.js";
 
 export interface SoakSample extends Usage {
   minutes: number;
-  /** RSS before the collections; {@link Usage.rssMiB} is that after them. */
+  /**
+   * RSS before the collections; {@link Usage.rssMiB} is that directly after them: the young generations of nine threads
+   * fill again in the seconds that follow, by 20 MiB, which would be noise.
+   */
   foundMiB: number;
   /** Of each thread, by its name. */
   memory: Record<string, ThreadMemory>;
@@ -24,6 +27,8 @@ export interface SoakResult {
   from: number;
   /** By the name of the curve: what ten minutes add, by least squares. */
   perTenMinutes: Record<string, number>;
+  /** The standard error of each. */
+  errors: Record<string, number>;
   /** No figure of memory grows faster than {@link FLAT_MIB}. */
   flat: boolean;
 }
@@ -44,8 +49,6 @@ export async function takeSample(
   await sleep(REST_MS);
   const { rssMiB: foundMiB } = await usage();
   const memory = Object.fromEntries(await inspected.memory(COLLECTS));
-  // V8 gives pages back on threads of its own.
-  await sleep(REST_MS);
   const sample = { minutes: Math.round(elapsed * 100) / 100, ...(await usage()), foundMiB, memory };
   const heaps = Object.entries(memory).map(([name, { heapMiB }]) => `${name} ${round(heapMiB)}`);
   console.log(`minute ${sample.minutes}: RSS ${sample.rssMiB} (${foundMiB} with garbage), heaps ${heaps.join(", ")}`);
@@ -79,16 +82,19 @@ export function fromOf(minutes: number): number {
 export function verdict(
   samples: readonly SoakSample[],
   minutes: number,
-): Pick<SoakResult, "from" | "perTenMinutes" | "flat"> {
+): Pick<SoakResult, "from" | "perTenMinutes" | "errors" | "flat"> {
   const from = fromOf(minutes);
   const perTenMinutes: Record<string, number> = {};
+  const errors: Record<string, number> = {};
   let flat = true;
   for (const { title, points } of curvesOf(samples)) {
-    const grown = 10 * slope(points.filter(([x]) => x >= from));
+    const fitted = points.filter(([x]) => x >= from);
+    const grown = 10 * slope(fitted);
     perTenMinutes[title] = Math.round(grown * 100) / 100;
+    errors[title] = Math.round(slopeError(fitted) * 1000) / 100;
     if (title.includes("MiB") && grown > FLAT_MIB) flat = false;
   }
-  return { from, perTenMinutes, flat };
+  return { from, perTenMinutes, errors, flat };
 }
 
 /** Of the process, then of each thread that lived all the time. */
@@ -113,15 +119,28 @@ function curvesOf(samples: readonly SoakSample[]): Curve[] {
   ];
 }
 
-export function soakReports({ seed, steps, samples, activities, from, perTenMinutes, flat }: SoakResult): Report[] {
+export function soakReports({
+  seed,
+  steps,
+  samples,
+  activities,
+  from,
+  perTenMinutes,
+  errors,
+  flat,
+}: SoakResult): Report[] {
   const curves = curvesOf(samples);
   const row = (index: number): number[] => curves.map(({ points }) => round(points[index]?.[1] ?? 0));
   const slopes = curves.map(({ title }) => perTenMinutes[title]);
   return [
     {
-      title: `Soak (seed ${seed}): ${flat ? "flat" : "NOT FLAT"}; last row: what 10 minutes add, from minute ${from} on`,
+      title: `Soak (seed ${seed}): ${flat ? "flat" : "NOT FLAT"}; last rows: what 10 minutes add, from minute ${from} on, and its standard error`,
       head: ["minute", ...curves.map(({ title }) => title)],
-      rows: [...shown(samples).map((index) => [samples[index]?.minutes, ...row(index)]), ["per 10 min", ...slopes]],
+      rows: [
+        ...shown(samples).map((index) => [samples[index]?.minutes, ...row(index)]),
+        ["per 10 min", ...slopes],
+        ["±", ...curves.map(({ title }) => errors[title])],
+      ],
       svg: plot(curves, from),
     },
     {
