@@ -176,11 +176,15 @@ test("execSync: output and exit code; its timeout ends the command", async () =>
 
 test("statistics of containers: one, all, by label", async () => {
   const [one, other] = [await sandbox(), await sandbox()];
-  const ids = [await start(one), await start(one), await start(other)];
+  const small = `echo hello > /small; ${IDLE}`;
+  const ids = [await start(one, small), await start(one), await start(other)];
+  await waitFor(async () => (await exec(ids[0] ?? "", "cat /small || true")) === "hello", { what: "the file" });
   const { stats } = await cri.containerStats({ containerId: ids[0] ?? "" });
   assert.ok((stats?.memory?.workingSetBytes?.value ?? 0n) > 0n);
   assert.ok((stats?.cpu?.usageCoreNanoSeconds?.value ?? 0n) > 0n);
   assert.ok(stats?.writableLayer?.usedBytes !== undefined && stats.writableLayer.fsId?.mountpoint.startsWith("/"));
+  // A file takes whole blocks of the disk.
+  assert.ok(stats.writableLayer.usedBytes.value >= 4096n);
   const all = (await cri.listContainerStats({})).stats.map(({ attributes }) => attributes?.id);
   for (const id of ids) assert.ok(all.includes(id));
   const filter = { labelSelector: one.config.labels };
@@ -194,7 +198,10 @@ test(
   async () => {
     const cgroupParent = `${process.env["NODELET_CGROUP_ROOT"] ?? ""}/validation`;
     const pod = await sandbox({ linux: { cgroupParent, securityContext: { namespaceOptions: POD } } });
-    const id = await start(pod, "dd if=/dev/zero of=/written bs=4096 count=256 2>/dev/null; while :; do :; done");
+    const id = await start(
+      pod,
+      "dd if=/dev/zero of=/part bs=4096 count=256 2>/dev/null; mv /part /written; while :; do :; done",
+    );
     await waitFor(
       async () =>
         exec(id, "test -s /written && echo yes").then(

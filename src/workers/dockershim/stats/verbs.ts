@@ -1,4 +1,4 @@
-// Usage of containers and pods: CPU and memory by docker's one-shot statistics, the writable layer by its sizes, pods by their cgroups.
+// Usage of containers and pods: CPU and memory by docker's one-shot statistics, the writable layer by its blocks, pods by their cgroups.
 import type Docker from "dockerode";
 import {
   ContainerState,
@@ -17,6 +17,7 @@ import { Fault, isNotFound } from "../fault.js";
 import { matchesId } from "../filters.js";
 import { criLabels, sandboxMetadata, TYPE_LABEL } from "../names.js";
 import type { Shim } from "../shim.js";
+import { LayerSizes } from "./layer-sizes.js";
 import { openCgroups, podUsage, type SampledContainer } from "./pod-usage.js";
 import { CpuRates, criStats, sampleOf, someAtOnce } from "./samples.js";
 
@@ -65,34 +66,59 @@ export function statsVerbs(shim: Shim): Verbs<StatsVerb> {
 class Usage {
   private readonly containerRates = new CpuRates();
   private readonly podRates = new CpuRates();
+  private readonly layerSizes: LayerSizes;
   private cgroups: Promise<CgroupReader> | undefined;
 
-  constructor(private readonly shim: Shim) {}
+  constructor(private readonly shim: Shim) {
+    const { clock, log } = shim;
+    this.layerSizes = new LayerSizes({ clock, log, directoryOf: (id, signal) => layerDirectory(shim, id, signal) });
+  }
 
   /** Of the running containers of Kubernetes that docker's filters leave. */
   async containers(filters: Record<string, string[]>, signal: AbortSignal): Promise<SampledContainer[]> {
     const { shim } = this;
     const wanted = { ...filters, label: [...(filters["label"] ?? []), `${TYPE_LABEL}=container`] };
-    const found: (Docker.ContainerInfo & { SizeRw?: number })[] = answered(
-      "containers",
-      await shim.engine.call(signal, (docker, abort) =>
-        docker.listContainers(request(abort, { size: true, filters: wanted })),
-      ),
-    );
+    const found = await this.list(wanted, false, signal);
     const { DockerRootDir: mountpoint } = await shim.info(signal);
     const running = found
-      .flatMap((sized) => shim.ifKubernetes(() => ({ sized, container: listedContainer(sized) })))
-      .filter(({ container }) => container.state === ContainerState.CONTAINER_RUNNING);
-    if (Object.keys(filters).length === 0) this.containerRates.retain(new Set(running.map(({ sized }) => sized.Id)));
-    return someAtOnce(running, async ({ sized, container }) => {
+      .flatMap((one) => shim.ifKubernetes(() => listedContainer(one)))
+      .filter(({ state }) => state === ContainerState.CONTAINER_RUNNING);
+    const ids = running.map(({ id }) => id);
+    if (Object.keys(filters).length === 0) {
+      this.containerRates.retain(new Set(ids));
+      this.layerSizes.retain(new Set(ids));
+    }
+    const sizes = await this.sizes(ids, signal);
+    return someAtOnce(running, async (container) => {
       const sample = await sampleOf(shim, container.id, signal);
       const now = shim.clock.nowNanos();
       // The Engine leaves out a size of 0.
-      const stats = sample && criStats(container, sample, { now, mountpoint, layerBytes: sized.SizeRw ?? 0 });
+      const stats =
+        sample && criStats(container, sample, { now, mountpoint, layerBytes: sizes.get(container.id) ?? 0 });
       if (stats === undefined) return undefined;
       withRate(stats, this.containerRates, container.id);
       return { container, stats };
     });
+  }
+
+  /** Of writable layers, by container. */
+  private async sizes(ids: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
+    const sizes = await this.layerSizes.of(ids, signal);
+    const others = ids.filter((id) => !sizes.has(id));
+    if (others.length === 0) return sizes;
+    for (const { Id, SizeRw } of await this.list({ id: others }, true, signal)) sizes.set(Id, SizeRw ?? 0);
+    return sizes;
+  }
+
+  private async list(
+    filters: Record<string, string[]>,
+    size: boolean,
+    signal: AbortSignal,
+  ): Promise<(Docker.ContainerInfo & { SizeRw?: number })[]> {
+    const found = await this.shim.engine.call(signal, (docker, abort) =>
+      docker.listContainers(request(abort, { size, filters })),
+    );
+    return answered("containers", found);
   }
 
   /** Of the sandboxes that run. */
@@ -126,6 +152,19 @@ class Usage {
     if (id === "" && Object.keys(labelSelector).length === 0)
       this.podRates.retain(new Set(sandboxes.map(({ Id }) => Id)));
     return stats;
+  }
+}
+
+/** That of the storage drivers overlay2 and fuse-overlayfs. */
+async function layerDirectory({ engine }: Shim, id: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const found: object = await inspected(engine, signal, id, "container");
+    // dockerode's types have the members of another driver.
+    const directory = (found as { GraphDriver?: { Data?: { UpperDir?: unknown } | null } }).GraphDriver?.Data?.UpperDir;
+    return typeof directory === "string" && directory.startsWith("/") ? directory : undefined;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
   }
 }
 
