@@ -10,6 +10,11 @@ import { waitFor } from "../../packaging/standalone/wait.js";
 /** The inspector's port: it is the process's alone in the network namespace of the bench. */
 const INSPECTOR = "http://127.0.0.1:9229/json";
 const ANSWER_MS = 60_000;
+/**
+ * Name of a thread of the tasks pool. It waits for a job in Atomics.wait and answers nothing meanwhile; such threads come and
+ * go.
+ */
+const POOL_THREAD = "WorkerThread";
 
 export interface ThreadMemory {
   /** JavaScript objects; those alive when the garbage was collected before. */
@@ -64,10 +69,11 @@ export class InspectedProcess implements Disposable {
     return inspected;
   }
 
-  /** By name of the thread; of threads of one name the sum. `collect`: every thread collects its garbage before. */
+  /** By name of the thread, without the tasks pool; of threads of one name the sum. `collect`: every thread collects its garbage before. */
   async memory(collect: boolean): Promise<Map<string, ThreadMemory>> {
     const found = new Map<string, ThreadMemory>();
     for (const [session, name] of [["", "main"] as const, ...this.workers]) {
+      if (name === POOL_THREAD) continue;
       // A thread that ends meanwhile says no more.
       const memory = await this.memoryOf(session, collect).catch(() => undefined);
       if (memory === undefined) continue;
