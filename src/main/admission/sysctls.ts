@@ -1,5 +1,5 @@
-// The sysctls that a pod may set: safe ones and those the operator allowed, but never one of a namespace that the pod
-// shares with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
+// The sysctls that a pod may set: safe ones and those that the operator allowed. A pod never sets a sysctl of a namespace that it shares
+// with the host. Source: https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/
 import { dottedSysctl } from "../model/sysctl-name.js";
 import type { Refusal } from "../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";

@@ -1,5 +1,5 @@
-// Work that begins shortly after the start, when the first pods are starting: iptables chains, warnings about the machine, and
-// the metric of the event loop's delay.
+// Work that begins shortly after the start, when the first pods are starting. It makes the iptables chains, warns about the machine, and
+// measures the delay of the event loop.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";

@@ -1,5 +1,4 @@
-// The runtime for the sync path: with the CPU, memory and device managers, and with the garbage collection of images,
-// exited containers and orphaned pods.
+// The runtime for the sync path, with the CPU, memory and device managers. It also collects images, exited containers and orphaned pods.
 import type { NodeSync } from "../sync/node-sync.js";
 import { recordNode } from "../node/metrics.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";

@@ -97,8 +97,8 @@ function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): Res
   return claims === undefined || container === undefined ? [] : claims.health(pod, container);
 }
 
-// Start of the maintenance of the node's cgroups: at once if the start of the kubelet depends on it (a missing reserved
-// cgroup is fatal), else a second later, when the first pods are starting. Loaded only then.
+// Starts the maintenance of the node's cgroups. It begins at once if the start of the kubelet depends on it, because a missing reserved
+// cgroup is fatal. Otherwise it begins a second later, when the first pods are starting. Loaded only then.
 
 const LATER_MS = 1000;
 

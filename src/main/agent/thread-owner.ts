@@ -142,8 +142,9 @@ export class LateEviction {
   }
 }
 
-// Faults for tests that break a thread inside the real process. It exists only with NODELET_FAULTS=1 in the
-// environment: SIGUSR2 then makes the kubelet read <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
+// Faults for tests that break a thread inside the real process. They exist only with NODELET_FAULTS=1 in the environment.
+// SIGUSR2 then makes the kubelet read the file <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
+//
 // terminate pleg     the supervisor ends the thread, as a crash would
 // hang server        the thread enters a busy loop
 // throw-timer main   an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise

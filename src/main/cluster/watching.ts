@@ -1,5 +1,5 @@
-// Following objects of the API by list and watch, as the parts of this folder ask for it: the client's Reflector, or in
-// tests whatever plays its part.
+// Follows objects of the API by list and watch, for the parts of this folder. Production uses the client's Reflector, and tests use a
+// substitute.
 import type { ApiObject, ResourceKind } from "../../shared/api/client/port.js";
 
 /** @internal */

@@ -1,7 +1,7 @@
-// The users of images: every container in the runtime, and every pod that is to run here, by the image names in its definition and by
-// the ids to which they were resolved.
-// Invariant: once an image was made ready for a container, it counts as used for as long as its pod is wanted: a
-// name may be given to another image meanwhile.
+// The users of images: every container in the runtime, and every pod that is to run here. A pod uses an image by the names in its
+// definition and by the ids to which they were resolved.
+// Invariant: an image that was made ready for a container counts as used while its pod is wanted. The name may be given to another image
+// meanwhile.
 import { keysOfImage, keysOfReference, type NamedImage } from "../../shared/api/image-name.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";

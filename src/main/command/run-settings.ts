@@ -1,5 +1,5 @@
-// A command line that starts a kubelet or only checks or prints its configuration: reads the configuration, applies all
-// rules, and reports all problems together.
+// A command line that starts a kubelet, or only checks or prints its configuration. It reads the configuration, applies all rules, and
+// reports all problems together.
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
 import { resolveConfig, type ResolvedConfig, type ConfigIo } from "./config/resolve-config.js";

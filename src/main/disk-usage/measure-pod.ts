@@ -1,5 +1,5 @@
-// One pod's walk, in jobs of the tasks pool with rests between them: bounded jobs, so that manifests do not wait, and a part of a
-// core at most, for any files of a pod. Where a job ended is handed to the next one as bytes that main does not look into.
+// One pod's walk, in jobs of the tasks pool with rests between them. The jobs are bounded, so that manifests do not wait. For any files of
+// a pod, the walk uses at most a part of a core. Where a job ended is handed to the next one as bytes that main does not look into.
 import { type Pod, allContainersOf } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
@@ -105,9 +105,8 @@ export class PodWalk {
   }
 }
 
-// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI
-// volumes are not among them: their plugins report usage, and a server that does not respond must not block a pool
-// thread.
+// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI volumes are not among
+// them. Their plugins report usage, and a server that does not respond must not block a pool thread.
 
 interface PodTree {
   kind: "volume" | "log" | "other";

@@ -1,6 +1,6 @@
-// The limits of pulls: their rate (registryPullQPS, registryBurst), their order, and the back-off after a failure.
-// The rate: a bucket of `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated after its back-off: a
-// node that starts a hundred pods must not flood a registry.
+// The limits of pulls: their rate (registryPullQPS, registryBurst), their order, and the back-off after a failure. The rate: a bucket of
+// `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated after its back-off. So a node that
+// starts a hundred pods does not flood a registry.
 import type { Clock } from "../../shared/clock/clock.js";
 import { CRITICAL_PRIORITY, type Pod } from "../../shared/api/pod.js";
 import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
@@ -42,10 +42,9 @@ export class PullRate {
   }
 }
 
-// The order of pulls. At most `limit` pulls run at once. Critical pods come first; pods of one rank take turns, so that
-// a pod with fifty images, or with images of a registry that is down, delays no other pod.
-// Full policy: none. Each waiter is a pod worker that does nothing else meanwhile, so there are never more waiters than
-// images of pods; a terminating pod leaves the queue at once.
+// The order of pulls. At most `limit` pulls run at once. Critical pods come first; Pods of one rank take turns. So a pod with fifty images,
+// or with images of a registry that is down, delays no other pod. Full policy: none. Each waiter is a pod worker that does nothing else
+// meanwhile, so there are never more waiters than images of pods; a terminating pod leaves the queue at once.
 
 type PullRank = "critical" | "ordinary";
 

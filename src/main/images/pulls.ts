@@ -162,8 +162,8 @@ function textOf(error: Error): string {
   return isCriError(error) ? error.details : error.message;
 }
 
-// Log lines of a long pull, at growing intervals: the runtime reports only the end of a pull, and an operator needs the
-// reason why a pod does not start.
+// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, and an operator needs the reason why a pod
+// does not start.
 
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;

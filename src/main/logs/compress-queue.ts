@@ -1,5 +1,5 @@
-// Rotated logs are compressed after the rotation, one file at a time in the tasks pool, so that neither a rotation nor
-// the pool's other thread (manifests) waits for it.
+// Compresses rotated logs after the rotation, one file at a time in the tasks pool. So neither a rotation nor the pool's other thread
+// (manifests) waits for it.
 // Invariant: a log is queued once, however often it is rotated; after a failure the next rotation of the log finds the
 // uncompressed files again, since the file names show which are left.
 import { basename, dirname, join } from "node:path";

@@ -1,5 +1,5 @@
-// Keeps the logs of running containers within their limits: checks their sizes as often as their growth requires,
-// rotates those that are full, and leaves compression to the tasks pool.
+// Keeps the logs of running containers within their limits. It checks their sizes as often as their growth requires and rotates those that
+// are full. The tasks pool compresses them.
 // Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for
 // longer than one call to the runtime may take; nothing runs after stop().
 import { basename, dirname, join } from "node:path";

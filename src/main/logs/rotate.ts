@@ -55,7 +55,7 @@ async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
   }
 }
 
-/** By a link, which takes no name that is in use: a call that failed on our side may have been done on the other. */
+/** Uses a link, because link() never replaces a file. A reopen call that failed here may have succeeded in the runtime. */
 async function giveNameBack(rotated: string, path: string): Promise<boolean> {
   try {
     await link(rotated, path);

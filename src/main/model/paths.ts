@@ -1,5 +1,5 @@
-// Paths that other programs rely on: container logs, which `kubectl logs` and log collectors find by name alone, and the layout of the
-// kubelet's root directory. They never change.
+// Paths that other programs rely on: container logs, and the layout of the kubelet's root directory. `kubectl logs` and log collectors find
+// container logs by name alone. They never change.
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/api/meta.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
@@ -26,8 +26,8 @@ export function logSymlinkName(pod: PodName, containerName: string, containerId:
 }
 
 /**
- * Restart count of the container about to be created: the newest one's plus 1; when the runtime knows none, the highest
- * N of the N.log* files left in the container's log directory plus 1, so that an old log is never written over; else 0.
+ * Restart count of the container about to be created: the newest one's plus 1; if the runtime knows no container, the highest N of the
+ * N.log* files in the container's log directory plus 1; so no old log is overwritten; else 0.
  */
 export function nextRestartCount(newest: ContainerStatus | undefined, logFileNames: readonly string[]): number {
   if (newest !== undefined) return restartCountOf(newest) + 1;

@@ -26,8 +26,8 @@ export async function traced<Result>(
   }
 }
 
-// The pod start SLI: from the pod first seen to all of its containers running, without what an image's size or an init
-// container's work costs (sig-scalability, "pod startup latency"). Pure.
+// The pod start SLI: the time from the pod first seen to all of its containers running (sig-scalability, "pod startup latency"). It
+// excludes the time for pulling images and for init containers. Pure.
 
 export interface StartSliInput {
   /** Milliseconds since the epoch, as all times here. */

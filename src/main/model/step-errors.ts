@@ -51,8 +51,8 @@ export function isPodDirectoriesError(error: unknown): error is PodDirectoriesEr
   return error instanceof PodDirectoriesError;
 }
 
-// A container's configuration cannot be made from its spec: shown as waiting reason CreateContainerConfigError and tried
-// again at the next sync, because the missing piece (a key, an image user) may come.
+// A container's configuration cannot be made from its spec. The container shows waiting reason CreateContainerConfigError. The next sync
+// tries again, because the missing piece (a key, an image user) may come.
 
 export class CreateContainerConfigError extends Error {
   readonly reason = "CreateContainerConfigError";

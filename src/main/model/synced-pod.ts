@@ -1,4 +1,4 @@
-// The states of a pod worker, and the result of one pass over its pod: what pod events carry and the status is computed from.
+// The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is computed from it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ProbedPodState } from "./probe-port.js";

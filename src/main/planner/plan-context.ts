@@ -60,8 +60,8 @@ export function resizeChanges({ resize }: PlanInput, { name, resources }: Contai
   return own === undefined ? undefined : changedResources(own, resources);
 }
 
-// The planner's record of completed steps that the runtime does not show: containers that were stopped for a restart, and containers
-// that were removed because all restart. It ends with the process: after that only the exit code counts.
+// The planner's record of completed steps that the runtime does not show. These are containers that were stopped for a restart, and
+// containers that were removed because all restart. It ends with the process: after that only the exit code counts.
 
 export class RestartMemory {
   /** Ids of containers stopped for a restart. */

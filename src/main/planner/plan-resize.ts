@@ -1,6 +1,5 @@
-// Running containers whose CPU and memory differ from their allocation, and the way they get it: in place, or by a
-// restart if their resizePolicy requires one
-// (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
+// Running containers whose CPU and memory differ from their allocation, and the way they get it. They get it in place, or by a restart if
+// their resizePolicy requires one (https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/).
 import { isSidecar, type Container, containersOf } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { changedResources } from "../model/pod-resources.js";

@@ -18,8 +18,8 @@ export function nextToStop(
   return running.toSorted((a, b) => place(b) - place(a)).slice(0, 1);
 }
 
-// Sidecars stop last, but their preStop hooks start as soon as the pod terminates: a proxy can drain connections while
-// the app containers still run. Pure.
+// Sidecars stop last, but their preStop hooks start as soon as the pod terminates. So a proxy can drain connections while the app
+// containers still run. Pure.
 
 /** Hooks of the sidecars that run and do not stop yet. */
 export function preStopsAhead(

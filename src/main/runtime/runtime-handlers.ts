@@ -11,9 +11,9 @@ class RuntimeHandlerError extends Error {
 }
 
 /**
- * The handler of the pod's RuntimeClass. Where there are no such objects the class's name is the handler's: on a node
- * without an API server, and for static pods before the kubelet has joined. Rejects with RuntimeHandlerError, or the API
- * server's error.
+ * The handler of the pod's RuntimeClass. Where there are no RuntimeClass objects, the class's name is the handler's name. This holds on a
+ * node without an API server, and for static pods before the kubelet has joined. Rejects with RuntimeHandlerError, or the API server's
+ * error.
  */
 export async function runtimeHandler(
   { cluster }: Pick<NodeRuntime, "cluster">,

@@ -1,5 +1,5 @@
-// A manifest's way through the tasks pool: a deadline by size, and any failure in
-// the end comes back as a ManifestError like any other fault of the manifest.
+// A manifest's way through the tasks pool. Its deadline depends on its size. Any failure in the end is reported as a ManifestError, like
+// any other fault of the manifest.
 import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../shared/contracts/tasks.js";

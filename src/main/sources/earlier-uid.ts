@@ -1,7 +1,7 @@
-// Under which UID a static pod runs already, when another kubelet started it: each kubelet computes UIDs of static pods its own way,
-// and a new UID would restart every container of the pod.
+// The UID under which a static pod runs already, if another kubelet started it. Each kubelet computes UIDs of static pods its own way, and
+// a new UID would restart every container of the pod.
 // Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition to compare it, so the manifest
-// must also be older than the PodSandbox: its pod was then started from this very content.
+// must also be older than the PodSandbox. The pod was then started from exactly this content.
 import type { Container, PodSandbox } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";

@@ -1,5 +1,5 @@
-// Checks that the kubeconfig and the files that it names can be read, before anything starts, so that an operator sees
-// one error and an exit status. The first request to the API server shows whether it accepts them.
+// Before anything starts, checks that the kubeconfig and the files that it names can be read. So an operator sees one error and an exit
+// status. The first request to the API server shows whether it accepts them.
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
 import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";

@@ -103,8 +103,8 @@ async function mkdirUnlessThere(path: string, mode: number): Promise<void> {
   });
 }
 
-// The root directory on a shared mount, as upstream has it: mounts that a container makes in a volume of its pod (mountPropagation
-// Bidirectional) reach the node only from there. systemd makes / shared; initramfs systems and containers often do not.
+// The root directory on a shared mount, as upstream has it. A container may make mounts in a volume of its pod (mountPropagation
+// Bidirectional). They reach the node only from a shared mount. systemd makes / shared; initramfs systems and containers often do not.
 // Invariant: no mount below the root directory is hidden: pods of an earlier kubelet use them.
 
 /** Never rejects: without it all pods run but those that share mounts with the node. */

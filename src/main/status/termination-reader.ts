@@ -96,8 +96,8 @@ export class TerminationReader {
   }
 }
 
-// The end of a container's output, from its log in CRI format. If the log was rotated shortly before the container exited, the lines
-// before are in the file that was rotated last, which is never compressed.
+// The end of a container's output, from its log in CRI format. If the log was rotated shortly before the container exited, the earlier
+// lines are in the file that was rotated last. That file is never compressed.
 
 /** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
 const TAIL_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-// When a pod worker passes over its pod: a poke during a pass adds one more pass, a failed pass is retried after a
-// back-off, and a pod that nothing pokes is synced every `resyncMs`.
+// The times of a pod worker's passes. A poke during a pass adds one more pass, and a failed pass is retried after a back-off. A pod that
+// nothing pokes is synced every `resyncMs`.
 // Invariant: after stop() and end() no pass is due.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { PassRetry } from "./pass-retry.js";

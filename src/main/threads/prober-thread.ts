@@ -1,5 +1,5 @@
-// The prober thread as main runs it: started with the first pod that has probes, given the whole set at each start and
-// changes in order afterwards, its records joined to the probe manager.
+// The prober thread as main runs it. It starts with the first pod that has probes. It gets the whole set at each start and changes in order
+// afterwards. The probe manager receives its records.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";

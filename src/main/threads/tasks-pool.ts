@@ -1,6 +1,6 @@
-// The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a
-// deadline. A job that passes it loses its thread: piscina terminates the thread and starts another, so that a hung or
-// hostile job costs only its own caller an error.
+// The piscina pool for short CPU-heavy jobs that must not run on main and need no thread of their own. Every job has a deadline. A job that
+// passes its deadline loses its thread: piscina terminates the thread and starts another. So a hung or hostile job costs only its own
+// caller an error.
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { TaskFunctions, TaskName } from "../../shared/contracts/tasks.js";

@@ -1,5 +1,5 @@
-// The mount record: written to disk before a mount, removed after the unmount, so that after a crash at any instruction
-// a restarted kubelet recognises its own present or former mount.
+// The mount record. The kubelet writes it to disk before a mount and removes it after the unmount. So after a crash at any instruction a
+// restarted kubelet recognises its own present or former mount.
 import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";

@@ -1,5 +1,5 @@
-// The place of a volume for a container: a path on the node, the files of an image, which the runtime mounts itself, or
-// a device of the node.
+// The place of a volume for a container. It is a path on the node, the files of an image, which the runtime mounts itself, or a device of
+// the node.
 import type { ImageVolumeSource } from "../../shared/api/volume.js";
 
 export type VolumePlace = HostPlace | ImagePlace | DevicePlace;

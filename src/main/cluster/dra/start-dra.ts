@@ -1,5 +1,5 @@
-// Dynamic resource allocation on a node that joins a cluster: drivers register, claims of pods are prepared and
-// unprepared, and ResourceSlices of removed drivers are deleted (KEP-4381).
+// Dynamic resource allocation on a node that joins a cluster (KEP-4381). Drivers register, and the kubelet prepares and unprepares the
+// claims of pods. It deletes the ResourceSlices of removed drivers.
 // Invariant: nothing of it is read or loaded before a driver registers or a pod has claims, except one check for the
 // checkpoint.
 import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";

@@ -1,7 +1,7 @@
 // Strategy Watch, the default: one watch for each object that pods refer to, because a node may not list other objects.
-// Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, a minute
-// after the last reference goes, or when no volume uses the object and no read came for a while. Reads return the
-// watch's last state, also while the API server is away.
+// Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a minute after its last
+// reference was removed. It also stops when no volume uses the object and no read came for `idleMs`. Reads return the watch's last state,
+// also while the API server is away.
 import { unlessAborted } from "../../../shared/abort/scope.js";
 import { ApiError, isForbidden } from "../../../shared/api/client/errors.js";
 import type { Timer } from "../../../shared/clock/clock.js";

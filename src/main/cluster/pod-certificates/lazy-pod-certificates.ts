@@ -1,5 +1,5 @@
-// The way to pods' certificates for a node that has no such pod yet, and maybe never will: what does the work is loaded by
-// the first. Invariant: a pod that went while it was loaded is not taken up.
+// Certificates of pods on a node that has no such pod yet, and perhaps never will. The first such pod loads the certificate manager.
+// Invariant: a pod that went while it was loaded is not taken up.
 import type { Pod } from "../../../shared/api/pod.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,5 +1,5 @@
-// Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced
-// in good time before it expires, and while that fails the old one is used as long as it is valid.
+// Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced well before it
+// expires; while the replacement fails, the old token is used until it expires.
 import { unlessAborted } from "../../../shared/abort/scope.js";
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient, ApiObject } from "../../../shared/api/client/port.js";

@@ -1,6 +1,6 @@
-// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. Strict on purpose:
-// where upstream falls back to lenient decoding with a warning, an unknown field, a wrong type or a field given twice is
-// refused here. All problems come back together, each with file:line:column and path; no text makes this throw.
+// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. Strict on purpose: upstream falls
+// back to lenient decoding with a warning. Here an unknown field, a wrong type or a field given twice is an error. All problems come back
+// together, each with file:line:column and path; no text makes this throw.
 import { dirname, isAbsolute, resolve } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair, type YAMLMap } from "yaml";
 import { isTooDeepError, readKubernetesYaml, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";

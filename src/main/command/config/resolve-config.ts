@@ -114,8 +114,8 @@ function gatesOf(tree: MapNode): Record<string, boolean> {
   return gates === undefined ? {} : (plain(gates) as Record<string, boolean>);
 }
 
-// Which files of --config-dir count, and in which order: every *.conf below it, as Go's WalkDir meets them, that is
-// folder by folder, names compared by their bytes. Other files are skipped, as upstream skips them.
+// The files of --config-dir that count, and their order: every *.conf below it, in the order of Go's WalkDir. It walks folder by folder and
+// compares names by their bytes. Other files are skipped, as upstream skips them.
 
 const EXTENSION = /\.conf$/;
 

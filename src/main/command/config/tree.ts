@@ -89,8 +89,8 @@ function split(path: string): [parent: string, key: string] {
   return dot < 0 ? ["", path] : [path.slice(0, dot), path.slice(dot + 1)];
 }
 
-// Puts one source over another as JSON merge patch has it (RFC 7386), which is upstream's way with drop-ins: maps merge
-// key by key, anything else is replaced whole, null removes. Every value keeps its own origin.
+// Merges one source over another as JSON merge patch does (RFC 7386), like upstream's drop-ins. Maps merge key by key, other values are
+// replaced whole, and null removes a value. Every value keeps its own origin.
 
 /** `patch` over `target`. Without nulls in the patches, merging is associative. @internal */
 export function merge(target: Tree | undefined, patch: Tree): Tree {

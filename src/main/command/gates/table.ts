@@ -1,6 +1,6 @@
-// Every feature gate of a kubelet of Kubernetes 1.36, the API server's and the scheduler's among them: upstream's
-// binaries share one registry, so one list of gates given to all components is accepted by each of them.
-// Source: https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/
+// Every feature gate of a kubelet of Kubernetes 1.36, with those of the API server and the scheduler. Upstream's binaries share one
+// registry, so each of them accepts the same list of gates. Source:
+// https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/
 
 export type Stage = "ALPHA" | "BETA" | "GA" | "DEPRECATED";
 

@@ -1,5 +1,5 @@
-// Fields of a configuration file, read strictly: an unknown name, a wrong type, a missing value is a problem with its
-// place, and reading goes on, so that all problems come back together.
+// Reads the fields of a configuration file strictly. An unknown name, a wrong type or a missing value is a problem with its place. Reading
+// continues, so that all problems are reported together.
 import { parseDuration } from "../../command/duration.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 

@@ -90,7 +90,7 @@ export class CredentialProvider {
   }
 }
 
-// The cache key of a plugin's answer, and the key of shared plugin runs: image, registry or global, and the service
+// The cache key of a plugin's answer, and the key of shared plugin runs. It consists of image, registry or global, and of the service
 // account of the token. No key contains a token.
 
 /** Credentials for another account, other annotations, or (Token) another token have another key. @internal */

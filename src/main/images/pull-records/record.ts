@@ -1,6 +1,6 @@
-// Records of pulls as upstream keeps them below ROOTDIR/image_manager, so that each kubelet reads the other's records:
-// an intent during a pull, a record of each pulled image. File names are the sha256 of the image or of its reference.
-// Reference: https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+// Records of pulls in upstream's format below ROOTDIR/image_manager, so that each kubelet reads the other's records. There is an intent
+// during a pull, and a record of each pulled image. File names are the sha256 of the image or of its reference. Reference:
+// https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 import { createHash } from "node:crypto";
 import type { CredentialSource } from "../credentials.js";
 import { parseJson } from "../../../shared/text/parse-json.js";

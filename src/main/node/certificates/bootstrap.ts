@@ -1,5 +1,5 @@
-// TLS bootstrap of a new node: requests a client certificate with the bootstrap kubeconfig, waits until it is signed,
-// and writes the kubeconfig that the kubelet uses from then on.
+// TLS bootstrap of a new node. It requests a client certificate with the bootstrap kubeconfig and waits until it is signed. Then it writes
+// the kubeconfig that the kubelet uses from then on.
 // Invariant: pods from files run meanwhile; a restart continues with the same key and the same request.
 import { mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";

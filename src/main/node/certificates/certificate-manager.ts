@@ -1,5 +1,5 @@
-// Rotates one certificate of the node: requests the first one, and the next one at 70 to 90 % of its validity, or when
-// its names must change.
+// Rotates one certificate of the node. It requests the first certificate, and the next at 70 to 90 % of its validity, or when its names
+// must change.
 // Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
 // already due, the next request waits; a jump of the clock is noticed within a minute.
 import { Scope } from "../../../shared/abort/scope.js";

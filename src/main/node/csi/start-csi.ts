@@ -1,5 +1,5 @@
-// CSI on this node, once it is joining its cluster: plugins register, CSINode follows them, and the node's status says
-// which volumes must not be detached.
+// CSI on this node, once it is joining its cluster. Plugins register, and CSINode follows them. The node's status lists the volumes that
+// must not be detached.
 // Invariant: the node is not Ready before its CSINode object is there; nothing here is waited for by pods that have
 // no such volumes.
 import type { ApiClient } from "../../../shared/api/client/port.js";

@@ -81,7 +81,7 @@ export class PluginManager {
   }
 }
 
-// On a node with SELinux the folders of plugins get the label of container files: the plugins' own containers, which are not privileged,
+// On a node with SELinux the folders of plugins get the label of container files. The plugins' own containers, which are not privileged,
 // make their sockets there.
 
 /** Upstream's (KubeletPluginsDirSELinuxLabel). */

@@ -1,8 +1,8 @@
 // The resources allocated to each pod, and those last actuated in its containers: the two states that outlive the kubelet (files
 // allocated_pods_state and actuated_pods_state below the root directory).
-// Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated
-// resources, so that another kubelet never assumes more than was allocated. The change of a resize is written at once. Allocations that
-// equal the spec are gathered for a moment: a kubelet that does not read them allocates the same and actuates it once more.
+// Invariant: a pod may use its allocation; its spec is only the desire. An allocation is written before its actuated resources, so that
+// another kubelet never assumes more than was allocated. The change of a resize is written at once. Allocations that equal the spec are
+// gathered for a moment before they are written. A kubelet that does not read them allocates the same and actuates it once more.
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -153,8 +153,8 @@ export class Allocations {
 
 type State = "allocated" | "actuated";
 
-// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files:
-// {"data": "<JSON text>", "checksum": N}, where the checksum is taken of the text.
+// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It is {"data": "<JSON
+// text>", "checksum": N}, with the checksum of the text.
 
 interface Checkpoint {
   data: string;

@@ -56,8 +56,8 @@ function everyoneLimits(pod: Pod, name: "cpu" | "memory"): boolean {
   return containers.every((container) => isPositive(container.resources?.limits, name));
 }
 
-// Values of the QoS tiers, from the running pods: the CPU weight of each tier, and the memory that is kept for the
-// tiers above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
+// Values of the QoS tiers, computed from the running pods. They are the CPU weight of each tier, and the memory that is kept for the tiers
+// above it. Pure. Source: https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/
 
 export interface TierOptions {
   hugePageSizes: readonly bigint[];

@@ -27,8 +27,8 @@ export interface PodCgroup {
   /** LinuxPodSandboxConfig.cgroup_parent. */
   criParent: string;
   /**
-   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough: a runtime
-   * removes a container's cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
+   * Absolute directories where the runtime makes and removes container cgroups. Watching any one is enough. A runtime removes a container's
+   * cgroup from all hierarchies within a millisecond, some 20 ms before it reports the exit.
    */
   watchDirs: string[];
 }
@@ -308,8 +308,7 @@ class TreeManager implements CgroupManager {
   }
 
   /**
-   * Returns false if the memory limit is below the current usage: the limit is then set to the usage, and the next
-   * update tries again.
+   * Returns false if the memory limit is below the current usage. The limit is then set to the usage, and the next update tries again.
    */
   private async updateTier(qos: QOSClass, limits: CgroupLimits): Promise<boolean> {
     const { tree } = this;

@@ -1,5 +1,5 @@
-// The containers with exclusive CPUs, and the number of their CPUs: those of Guaranteed pods that request whole CPUs, and those of pods with
-// whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
+// The containers with exclusive CPUs, and the number of their CPUs. These are containers of Guaranteed pods that request whole CPUs, and
+// those of pods with whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
 import { isSidecar, type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import { isGuaranteedByItself } from "../managers/pod-level.js";

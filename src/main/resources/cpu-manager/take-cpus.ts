@@ -1,6 +1,6 @@
-// The CPUs of a request, close together: whole sockets and NUMA nodes first, then whole cache groups if configured,
-// then whole cores, then single threads, these on cores that are already in use. Among places of the same kind the
-// smallest one that fits is taken, so that large free places stay large.
+// The CPUs of a request, close together. Whole sockets and NUMA nodes come first, then whole cache groups if configured, then whole cores.
+// Single threads come last, on cores that are already in use. Among places of the same kind the smallest one that fits is taken, so that
+// large free places stay large.
 // Invariant: the result has exactly `count` CPUs of `free`, or there is none. Pure.
 import type { CpuGroup, CpuTopology } from "./cpu-topology.js";
 import { common, NO_CPUS, union, without, type CpuSet } from "./cpu-set.js";
@@ -146,8 +146,8 @@ class Packing {
   }
 }
 
-// distribute-cpus-across-numa: a request that one NUMA node can't serve is shared out evenly over as few of them as
-// possible, so that a program's threads find the same amount of CPU everywhere.
+// distribute-cpus-across-numa: a request that one NUMA node cannot serve is distributed evenly over as few NUMA nodes as possible. So a
+// program's threads find the same number of CPUs on each of them.
 // Invariant: parts differ by one group of CPUs at most; among equally few nodes those are taken that leave all nodes
 // most alike. Where nothing even can be found the request is packed. Pure.
 

@@ -45,8 +45,8 @@ export class CheckpointFile {
   }
 
   /**
-   * Reads the checkpoint of an earlier kubelet. A file that cannot be used is set aside with a warning for every fault: the
-   * next write would replace it, and with it the evidence that devices of running pods are unknown.
+   * Reads the checkpoint of an earlier kubelet. A file that cannot be used is set aside with a warning for every fault. The next write
+   * would replace it, and with it the evidence that devices of running pods are unknown.
    */
   async read(): Promise<CheckpointReading> {
     const { clock, log } = this.options;

@@ -1,5 +1,5 @@
-// Devices of the node, for other rooms: nothing of it is loaded until a pod requests a device, or the kubelet has
-// started and lets plugins register.
+// Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has started and lets plugins
+// register.
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -158,8 +158,8 @@ export class NodeDevices {
 
 // <root-dir>/device-plugins: created, and emptied of the sockets of former plugins, which register again with this
 // kubelet.
-// Invariant: this is done at once when the kubelet starts, not when its own socket is made: a plugin that starts after
-// the kubelet must not lose its socket.
+// Invariant: this is done at once when the kubelet starts, before its own socket is made. A plugin that starts after the kubelet must not
+// lose its socket.
 
 const MODE = 0o750;
 /**

@@ -1,5 +1,6 @@
-// The kubelet's state of the ResourceClaims that its pods use: the pods, drivers and devices of each claim, and these devices as others see
-// them. Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared it.
+// The kubelet's state of the ResourceClaims that its pods use. It has the pods, drivers and devices of each claim, and the devices in the
+// form that other rooms read. Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared
+// it.
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { ListedClaim } from "../../model/pod-claims.js";
 import type { DeviceReport, DeviceRef } from "./device-health.js";

@@ -1,5 +1,5 @@
-// Which ResourceClaims a pod uses, and whether it may: by its spec, by what controller and scheduler wrote into its status, and by
-// the claim itself. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+// Which ResourceClaims a pod uses, and whether it may use them. The answer comes from the pod's spec, its status as controller and
+// scheduler wrote it, and the claim itself. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 import type { OwnerReference } from "../../../shared/api/meta.js";
 import type { ResourceClaim } from "../../../shared/api/objects.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";

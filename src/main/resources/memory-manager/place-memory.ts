@@ -13,8 +13,8 @@ export type MemoryRequests = ReadonlyMap<string, bigint>;
 export type Reusable = (nodes: readonly number[], resource: string) => bigint;
 
 /**
- * Sets of nodes that can serve all of it together, narrow ones first. Preferred are those of as many nodes as the machine
- * would need were it empty: a wider place is taken only where that is said to be good enough.
+ * Sets of nodes that can serve all of it together, narrow ones first. Preferred are sets of as many nodes as the machine would need if it
+ * were empty. A wider set is used only where the policy accepts it.
  */
 export function memoryHints(machine: MachineMemory, requests: MemoryRequests, reusable: Reusable): TopologyHint[] {
   if (requests.size === 0) return [];

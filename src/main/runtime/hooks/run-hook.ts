@@ -78,8 +78,8 @@ async function reportingFailure(what: string, signal: AbortSignal, run: () => Pr
   }
 }
 
-// Calls that must not be cancelled while the runtime is just beginning with them. A containerd that loses its client while
-// a command of ExecSync starts holds the container's shim for 30 s, and with it the stop that made the caller go.
+// Calls that must not be cancelled while the runtime is just beginning with them. If the client disconnects while a command of ExecSync
+// starts, containerd holds the container's shim for 30 s. The stop that made the caller disconnect then waits, too.
 
 /** By then a command has long started; cancelling ends it. */
 const PATIENCE_MS = 10_000;

@@ -1,6 +1,5 @@
-// A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with the paths they came
-// from, since origins and relative paths inside depend on them. Two configurations are the same exactly when their
-// digests are.
+// A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with their paths. Origins and relative paths
+// inside depend on these paths. Two configurations are the same exactly when their digests are.
 import { webcrypto } from "node:crypto";
 import { relative, resolve } from "node:path";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";

@@ -101,8 +101,8 @@ function tryLimit(calls: OpenFilesCalls, limit: Rlimit): OsCallError | undefined
   }
 }
 
-// Names the process "kubelet" for ps -C, pidof, systemctl status and the journal's _COMM: the kernel would call it by its interpreter, "node",
-// or by Node's main thread, "MainThread" (Node 24).
+// Names the process "kubelet" for ps -C, pidof, systemctl status and the journal's _COMM. The kernel would call it by its interpreter,
+// "node", or by Node's main thread, "MainThread" (Node 24).
 
 /**
  * Sets the process name in the kernel; the command line stays. A kernel that refuses changes nothing. Source:

@@ -1,5 +1,5 @@
-// Patches changed pod statuses to the API server: urgent changes first, only the newest status of a pod, one call per pod and a few calls
-// at once. Deletes the object of a pod that the server is deleting, once the pod is terminated.
+// Patches changed pod statuses to the API server. Urgent changes come first, and only the newest status of a pod is sent. There is one call
+// per pod, and a few calls run at once. Deletes the object of a pod that the server is deleting, once the pod is terminated.
 //
 // Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.

@@ -1,5 +1,5 @@
-// Volumes of in-tree plugins and flexVolume drivers that a controller attaches to this node: the kubelet names them in
-// volumesInUse, and uses each only after the node's status lists it in volumesAttached.
+// Volumes of in-tree plugins and flexVolume drivers that a controller attaches to this node. The kubelet names them in volumesInUse. It
+// uses each volume only after the node's status lists it in volumesAttached.
 // Invariant: a volume is in volumesInUse before it is used and until nothing of it is mounted, so that no controller detaches it meanwhile.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,6 +1,5 @@
-// emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content
-// lives as long as the pod: a volume once ready is never emptied, re-owned or re-mounted over by a later sync or a
-// restarted kubelet.
+// emptyDir: a directory of the pod's own, on the node's disk, in memory (tmpfs) or in huge pages (hugetlbfs). Content lives as long as the
+// pod. After a volume was ready, no later sync or restarted kubelet empties it, changes its owner or mounts over it.
 import { chmod, mkdir, open, stat } from "node:fs/promises";
 import { isUnsupportedVolumeError, isVolumeSetUpError, UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";

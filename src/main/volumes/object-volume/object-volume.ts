@@ -1,5 +1,5 @@
-// The common part of volumes from config maps, secrets, the downward API and projections: the kubelet writes their files, in memory or
-// on disk, and replaces changed files in one step.
+// The common part of volumes from config maps, secrets, the downward API and projections. The kubelet writes their files, in memory or on
+// disk, and replaces changed files in one step.
 // Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read from disk again;
 // a failed update leaves the old files.
 import { chmod, mkdir, open } from "node:fs/promises";
@@ -157,8 +157,8 @@ function sameData({ data: a }: PayloadFile, { data: b }: PayloadFile): boolean {
   return Buffer.from(a).equals(Buffer.from(b));
 }
 
-// Directories that a volume must have because another volume is mounted inside it: the runtime could not make them in a
-// volume that is mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
+// Directories that a volume must have because another volume is mounted inside it. The runtime could not make them in a volume that is
+// mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
 
 interface MountPoint {
   path: string;

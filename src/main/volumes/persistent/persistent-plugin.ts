@@ -1,5 +1,5 @@
-// Volumes behind claims: finds the persistent volume, checks that this node and the pod may use it, and passes it to
-// the plugin that mounts its kind. Loaded with the first pod that has a claim.
+// Volumes behind claims. It finds the persistent volume and checks that this node and the pod may use it. Then it passes the volume to the
+// plugin that mounts its kind. Loaded with the first pod that has a claim.
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/api/volume.js";

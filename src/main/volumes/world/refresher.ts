@@ -1,5 +1,6 @@
-// Updates of the volumes of running pods: every syncFrequency at the latest, at once after a change of a source object, and sooner again
-// after a failure. Invariant: one pod at a time, in the background; after `forget` has resolved, the pod's volumes are not changed any more.
+// Updates of the volumes of running pods. They come every syncFrequency at the latest, at once after a change of a source object, and
+// sooner again after a failure. Invariant: one pod at a time, in the background; after `forget` has resolved, the pod's volumes are not
+// changed any more.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
@@ -141,8 +142,8 @@ export async function refreshVolumes(
   return ok;
 }
 
-// Claims of a pod that an earlier kubelet started: their directories on disk have other names than the pod's volumes,
-// so that only their plugin can identify them. Invariant: a mounted volume is found mounted and not changed.
+// Claims of a pod that an earlier kubelet started. Their directories on disk have other names than the pod's volumes, so only their plugins
+// can identify them. Invariant: a mounted volume is found mounted and not changed.
 
 /** A plugin whose refresh sets the volume up, which finds it there, and takes it into the account. */
 export function takingOver(plugin: VolumePlugin, actual: ActualState): VolumePlugin {

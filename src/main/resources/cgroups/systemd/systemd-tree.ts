@@ -1,6 +1,6 @@
-// The cgroup tree of the systemd driver: each cgroup is a transient slice that systemd creates, changes and removes.
-// The plain tree under the slices' directory names does the rest: reading, hierarchies that systemd does not manage
-// (v1), controllers and exact values without a unit property, and killing the remaining processes.
+// The cgroup tree of the systemd driver: each cgroup is a transient slice that systemd creates, changes and removes. The plain tree under
+// the slices' directory names does the rest. It reads, and it manages hierarchies that systemd does not manage (v1), controllers and exact
+// values without a unit property. It also kills the remaining processes.
 import type { CgroupLimits, CgroupTree } from "../cgroup-tree.js";
 import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
