@@ -17,6 +17,9 @@ import { freePort } from "../support/free-port.js";
 export { waitFor } from "../../packaging/standalone/wait.js";
 export type { PodView } from "../../packaging/standalone/pods.js";
 
+/** The name of the runtime of this test run, as it calls itself. */
+export const RUNTIME_NAME = process.env["NODELET_TEST_RUNTIME"] === "docker" ? "docker" : "containerd";
+
 export interface NodeOptions {
   /** `own`: a containerd of this node's own, which the test may kill; `shared` (default): that of the test run. */
   containerd?: "shared" | "own";

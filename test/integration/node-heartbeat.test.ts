@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import type { Node, NodeCondition, Lease } from "../../src/shared/api/node.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { FakeApi } from "../fake-api/fake-api.js";
-import { startNode, type TestNode } from "../harness/node.js";
+import { RUNTIME_NAME, startNode, type TestNode } from "../harness/node.js";
 import { until } from "../support/sources-kit.js";
 
 const PATIENCE_MS = 60_000;
@@ -46,7 +46,7 @@ describe("a node's heartbeat", () => {
     const { nodeInfo: info, capacity = {}, addresses = [] } = status ?? assert.fail("it has a status");
     assert.ok(info !== undefined);
     assert.equal(metadata.labels?.["example.com/shelf"], "7");
-    assert.match(info.containerRuntimeVersion, /^containerd:\/\/\d/);
+    assert.match(info.containerRuntimeVersion, new RegExp(`^${RUNTIME_NAME}://\\d`));
     assert.equal(info.kernelVersion, release());
     assert.equal(info.bootID.length, 36);
     assert.deepEqual(

@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { containerHash } from "../../src/main/model/labels.js";
 import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
-import { testImage, waitFor, type PodView } from "../harness/node.js";
+import { RUNTIME_NAME, testImage, waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {
   conditionsOf,
@@ -275,10 +275,9 @@ describe("static pods", { concurrency: 6 }, () => {
       timeoutMs: PATIENCE_MS,
     });
     const [renewed] = await runtime.sandboxes(uid);
-    const runtimeName = process.env["NODELET_TEST_RUNTIME"] ?? "containerd";
     const inNewSandbox = async (): Promise<Set<string>> => {
       const all = await runtime.containers(uid);
-      return new Set(all.filter((one) => one.podSandboxId === renewed?.id).map((one) => `${runtimeName}://${one.id}`));
+      return new Set(all.filter((one) => one.podSandboxId === renewed?.id).map((one) => `${RUNTIME_NAME}://${one.id}`));
     };
     await waitFor(async () => (await inNewSandbox()).size > 0, { what: "its container", timeoutMs: PATIENCE_MS });
     const there = await inNewSandbox();
