@@ -68,6 +68,9 @@ for (const [feature, text] of [
   ["the server's side of the manifest API", "manifests are being sent already"],
   ["main's side of the manifest API", "If-Match asks for a version of it"],
   ["the Docker Engine", "is being stopped: no container starts in it"],
+  ["trials of configurations", "and never passed its trial"],
+  ["checkpoints of configurations", "its files are not the ones that were saved"],
+  ["the ConfigMap source of configurations", "its checkpoint is missing; the kubelet waits for the API server"],
 ] as const) {
   test(`no start loads code of a feature that is off: ${feature}`, async () => {
     const packs = (await scripts("packs")).filter((file) => !basename(file).startsWith("workers-dockershim-"));
