@@ -29,6 +29,7 @@ import { evictionSection } from "./sections/eviction.js";
 import { scrapeSection } from "./sections/scrape.js";
 import { soakSection } from "./sections/soak.js";
 import { profileSection } from "./sections/profile.js";
+import { dockershimSection } from "./sections/dockershim.js";
 import { trafficSection } from "./sections/traffic.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
@@ -53,6 +54,7 @@ const SECTIONS: readonly Section[] = [
   trafficSection,
   manySection,
   fleetSection,
+  dockershimSection,
 ];
 
 interface Wanted {
