@@ -30,6 +30,19 @@ interface ClusterRow {
   cpuMsPerEnd: number;
 }
 
+/** Sizes of bursts, and their rounds. */
+const BURSTS: readonly (readonly [size: number, rounds: number])[] = [
+  [1, 15],
+  [10, 3],
+  [30, 2],
+  [100, 1],
+];
+/** Numbers of pods with which the node is measured at rest. */
+const RESTS = [0, 30, 100];
+/** "1,30": only these sizes, for a shorter run. */
+const WANTED = process.env["NODELET_BENCH_CLUSTER"]?.split(",").map(Number);
+const isWanted = (size: number): boolean => WANTED?.includes(size) ?? true;
+
 let serial = 0;
 
 interface Parts {
@@ -68,19 +81,14 @@ async function benchCluster(
   using watch = new PodWatch(cluster.api);
   await watch.start();
   const parts = { node, cluster, watch };
-  const rest = [await settled(parts, 0)];
+  const rest = isWanted(0) ? [await settled(parts, 0)] : [];
   await benchSize(parts, 1, 2); // warm-up, not counted
   const rows: ClusterRow[] = [];
-  for (const [size, rounds] of [
-    [1, 15],
-    [10, 3],
-    [30, 2],
-    [100, 1],
-  ] as const) {
+  for (const [size, rounds] of BURSTS.filter(([one]) => isWanted(one))) {
     rows.push(await benchSize(parts, size, rounds));
     console.log(`cluster, burst of ${size}: done`);
   }
-  for (const size of [30, 100]) {
+  for (const size of RESTS.filter((one) => one > 0 && isWanted(one))) {
     const names = await create(parts, size);
     rest.push(await settled(parts, size));
     await remove(parts, names);
