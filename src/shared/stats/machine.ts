@@ -1,6 +1,6 @@
-// Facts of the machine that the pages show: memory, swap, CPUs, identities, process limits.
+// Facts of the machine that the pages show: memory and its modules, swap, CPUs, identities, process limits.
 import { cpus } from "node:os";
-import { keyed, oneNumber, type ReadText } from "./kernel-file.js";
+import { keyed, type ListDirectories, oneNumber, type ReadText } from "./kernel-file.js";
 
 export interface MachineFacts {
   bootId: string;
@@ -11,6 +11,8 @@ export interface MachineFacts {
   sockets: number;
   /** Bytes. */
   memory: number;
+  /** By type; none: the kernel has no driver for the memory controller. */
+  memoryModules: readonly MemoryModules[];
   /** Bytes. */
   swap: number;
   kernelVersion: string;
@@ -19,10 +21,21 @@ export interface MachineFacts {
   bootedAt: number;
 }
 
+/** The memory modules (DIMMs) of one type. */
+export interface MemoryModules {
+  /** As the kernel names it: "Unbuffered-DDR4". */
+  type: string;
+  count: number;
+  /** Bytes. */
+  capacity: number;
+}
+
 const KIB = 1024;
+const MIB = KIB * KIB;
+const MEMORY_CONTROLLERS = "/sys/devices/system/edac/mc";
 
 /** Facts that do not change while the machine runs; swap does, and `swapCapacity` reads it again. */
-export function readMachineFacts(read: ReadText): MachineFacts {
+export function readMachineFacts(read: ReadText, list: ListDirectories): MachineFacts {
   const cpuinfo = read("/proc/cpuinfo") ?? "";
   const word = (path: string): string => (read(path) ?? "").trim();
   const machineId = word("/etc/machine-id") || word("/var/lib/dbus/machine-id");
@@ -33,6 +46,7 @@ export function readMachineFacts(read: ReadText): MachineFacts {
     cores: cpus().length,
     ...topology(cpuinfo),
     memory: meminfo(read, "MemTotal"),
+    memoryModules: memoryModules(read, list),
     swap: meminfo(read, "SwapTotal"),
     kernelVersion: word("/proc/sys/kernel/osrelease"),
     osVersion: prettyName(read("/etc/os-release") ?? ""),
@@ -44,6 +58,22 @@ export function readMachineFacts(read: ReadText): MachineFacts {
 export function meminfo(read: ReadText, row: string): number {
   const kib = new RegExp(`^${row}:\\s+(\\d+) kB$`, "m").exec(read("/proc/meminfo") ?? "")?.[1];
   return Number(kib ?? 0) * KIB;
+}
+
+/** A module without a readable type or size does not count. */
+function memoryModules(read: ReadText, list: ListDirectories): MemoryModules[] {
+  const types = new Map<string, MemoryModules>();
+  for (const controller of list(MEMORY_CONTROLLERS).filter((name) => /^mc\d+$/.test(name))) {
+    for (const module of list(`${MEMORY_CONTROLLERS}/${controller}`).filter((name) => /^dimm\d+$/.test(name))) {
+      const path = `${MEMORY_CONTROLLERS}/${controller}/${module}`;
+      const type = read(`${path}/dimm_mem_type`)?.trim();
+      const size = oneNumber(read(`${path}/size`));
+      if (type === undefined || size === undefined) continue;
+      const { count, capacity } = types.get(type) ?? { count: 0, capacity: 0 };
+      types.set(type, { type, count: count + 1, capacity: capacity + size * MIB });
+    }
+  }
+  return [...types.values()];
 }
 
 export interface ProcessLimit {

@@ -81,7 +81,7 @@ export class StatsService {
       mounts.version === 2
         ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories, reads)
         : cgroupReaderV1(mounts, readKernelText, listKernelDirectories, reads);
-    return new StatsService(deps, { reader, kept, settled }, readMachineFacts(readKernelText));
+    return new StatsService(deps, { reader, kept, settled }, readMachineFacts(readKernelText, listKernelDirectories));
   }
 
   private readonly reader: CgroupReader;

@@ -65,6 +65,11 @@ export class CadvisorPage {
     this.row("machine_cpu_drawers", labels, 0);
     this.row("machine_cpu_physical_cores", labels, facts.physicalCores);
     this.row("machine_cpu_sockets", labels, facts.sockets);
+    for (const { type, count, capacity } of facts.memoryModules) {
+      const typed = labelText([...ids, ["type", type]]);
+      this.row("machine_dimm_capacity_bytes", typed, capacity);
+      this.row("machine_dimm_count", typed, count);
+    }
     this.row("machine_memory_bytes", labels, facts.memory);
     this.row("machine_nvm_avg_power_budget_watts", labels, 0);
     for (const mode of ["app_direct_mode", "memory_mode"]) {
