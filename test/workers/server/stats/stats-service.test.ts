@@ -105,7 +105,11 @@ function service(reply: PodStatsReply, gate = true) {
   const reader = cgroupReaderV2("/cg", tree.read, tree.list);
   const kept = new KeptFiles(clock);
   const settled = new SettledFiles(tree.read, clock);
-  return { clock, asked, service: new StatsService(parts, { reader, kept, settled }, readMachineFacts(tree.read, tree.list)) };
+  return {
+    clock,
+    asked,
+    service: new StatsService(parts, { reader, kept, settled }, readMachineFacts(tree.read, tree.list)),
+  };
 }
 
 const textOf = (bytes: readonly Buffer[]): string => Buffer.concat(bytes).toString();

@@ -114,7 +114,10 @@ export const CADVISOR_FAMILIES = {
   machine_cpu_drawers: [GAUGE, "Number of CPU drawers."],
   machine_cpu_physical_cores: [GAUGE, "Number of physical CPU cores."],
   machine_cpu_sockets: [GAUGE, "Number of CPU sockets."],
-  machine_dimm_capacity_bytes: [GAUGE, "Total RAM DIMM capacity (all types memory modules) value labeled by dimm type."],
+  machine_dimm_capacity_bytes: [
+    GAUGE,
+    "Total RAM DIMM capacity (all types memory modules) value labeled by dimm type.",
+  ],
   machine_dimm_count: [GAUGE, "Number of RAM DIMM (all types memory modules) value labeled by dimm type."],
   machine_memory_bytes: [GAUGE, "Amount of memory installed on the machine."],
   machine_nvm_avg_power_budget_watts: [GAUGE, "NVM power budget."],
