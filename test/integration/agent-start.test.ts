@@ -7,7 +7,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
-import { startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
+import { RUNTIME_NAME, startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
 import { DatagramReceiver } from "../support/datagram-receiver.js";
 import { freePort } from "../support/free-port.js";
 import { secureAsk, waitSecure } from "../support/secure-ask.js";
@@ -100,7 +100,8 @@ describe("systemd", () => {
       const [first = ""] = await systemd.until((heard) => heard.length > 0);
       assert.match(first, /^READY=1\nSTATUS=\d+ pods, /);
       await writeManifest("web", manifest("web", [shell("app", IDLE)]));
-      await systemd.until((heard) => heard.some((line) => /^STATUS=1 pod, containerd \S+ is reachable$/.test(line)));
+      const status = new RegExp(`^STATUS=1 pod, ${RUNTIME_NAME} \\S+ is reachable$`);
+      await systemd.until((heard) => heard.some((line) => status.test(line)));
       await systemd.until((heard) => heard.filter((line) => line === "WATCHDOG=1").length >= 3);
       await kubelet.end("SIGTERM");
       await systemd.until((heard) => heard.at(-1) === "STOPPING=1");
