@@ -36,7 +36,7 @@ export async function chooseRuntime({ cacheDir, step, env = process.env }: Newes
 }
 
 /** The folder with containerd, its shim, ctr and runc. */
-async function newestPrograms(cacheDir: string, step: NewestRuntime["step"]): Promise<string> {
+export async function newestPrograms(cacheDir: string, step: NewestRuntime["step"]): Promise<string> {
   const folder = join(cacheDir, `containerd-${SUITE}`);
   const programs = join(folder, "usr", "bin");
   const isThere = await access(join(programs, "containerd")).then(

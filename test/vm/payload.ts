@@ -6,6 +6,8 @@ import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { copyCode, copyPackage } from "../../packaging/install/copy-code.js";
 import { productionPackages } from "../../packaging/install/production-packages.js";
+import { newestPrograms } from "../../packaging/standalone/newest-runtime.js";
+import { step } from "../../packaging/standalone/progress.js";
 import { buildImages } from "../../packaging/standalone/images.js";
 import { makeFileSystem } from "./image.js";
 
@@ -43,13 +45,27 @@ async function bundleTest(root: string, name: string, outfile: string): Promise<
   });
 }
 
+/** As `makePayload`, with containerd 2 and runc of Debian's newest suite: at /newest, to be linked to `NEWEST`. */
+export async function makeNewestPayload(root: string, dir: string): Promise<string> {
+  const programs = await newestPrograms(join(root, ".cache"), step);
+  const tree = join(dir, "payload");
+  await mkdir(join(tree, "newest"), { recursive: true });
+  for (const part of ["bin", "sbin", "lib"]) {
+    await cp(join(programs, "..", part), join(tree, "newest/usr", part), { recursive: true, verbatimSymlinks: true });
+  }
+  return makePayload(root, dir, "768M");
+}
+
+/** runc finds its C library below this path. */
+export const newestIn = (root: string): string => join(root, ".cache/containerd-sid");
+
 /** Makes the disk in `dir`: /package is what `make install` runs in, /images.tar what the runtime imports. */
-export async function makePayload(root: string, dir: string): Promise<string> {
+export async function makePayload(root: string, dir: string, size = SIZE): Promise<string> {
   const tree = join(dir, "payload");
   await copyProject(root, join(tree, "package"));
   await copyFile(await buildImages(join(root, ".cache")), join(tree, "images.tar"));
   const disk = join(dir, "payload.img");
-  await makeFileSystem(tree, disk, SIZE);
+  await makeFileSystem(tree, disk, size);
   return disk;
 }
 

@@ -14,6 +14,8 @@ export const KERNEL_SUITE: Suite = "bookworm";
 const PACKAGES: readonly string[] = [
   ...["systemd", "systemd-sysv", "udev", "dbus", "kmod", "procps", "iproute2", "iptables"],
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static"],
+  // File systems with project quotas.
+  "xfsprogs",
   // Node's own library, and what `make install` needs.
   ...["libstdc++6", "make"],
 ];

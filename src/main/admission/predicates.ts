@@ -125,7 +125,7 @@ function matches({ key = "", operator = "Equal", value = "", effect = "" }: Tole
       return true;
     case "Equal":
       return key !== "" && value === (taint.value ?? "");
-    // Behind gate TaintTolerationComparisonOperators: the API server decides who may write them.
+    // With every value of the gate TaintTolerationComparisonOperators: the API server decides who may write them.
     case "Lt":
     case "Gt": {
       const [own, given] = [Number(taint.value), Number(value)];

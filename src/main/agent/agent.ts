@@ -43,14 +43,14 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
   const foundation = await makeFoundation(context);
   const managed = await makeManagedRuntime(context, foundation, later);
   const path = makeSyncPath(context, foundation, managed, later);
-  const { events, tasks, calls, membership, timelines } = foundation;
+  const { events, tasks, calls, quotas, membership, timelines } = foundation;
   const { runtime, managers, devices, collection } = managed;
   const { cri } = runtime;
   const { sync, probes, pressures, shutdown, cgroupMaintenance } = path;
   const { rootDir } = settings;
   const { podLogsDir } = settings.containerLogs;
   const eviction = new LateEviction({
-    ...{ rootDir, podLogsDir, sync, pressures, tasks, events, cri, registry, clock, log },
+    ...{ rootDir, podLogsDir, sync, pressures, tasks, quotas, events, cri, registry, clock, log },
     thread: threads.of.eviction,
     removeDeadContainers: () => collection.removeDeadContainers(),
     removeUnusedImages: () => threads.of["image-gc"].removeUnusedImages(),

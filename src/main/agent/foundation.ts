@@ -14,6 +14,7 @@ import { podMetrics, type PodMetrics } from "../sync/metrics.js";
 import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
 import { Timelines } from "../timeline/timelines.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
+import { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { AgentContext } from "./context.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -32,6 +33,8 @@ export interface Foundation {
   tasks: TasksPool;
   /** Calls on files of volumes, which may hang. */
   calls: VolumeCalls;
+  /** Usage of volumes as the file system counts it. */
+  quotas: ProjectQuotas;
   hostIPs: HostIPs;
   /** Undefined on a stand-alone node, as is `persistent`. */
   membership: Membership | undefined;
@@ -69,6 +72,9 @@ export async function makeFoundation({ settings, registry, clock, log, cluster }
     timelines: new Timelines({ clock, events: (uid) => events.store.about(uid) }),
     tasks,
     calls,
+    quotas: new ProjectQuotas({
+      ...{ enabled: settings.runtime.fsQuotaMonitoring, clock, log: moduleLogger(log, "volumes") },
+    }),
     hostIPs: new HostIPs(settings.nodeIPs, clock),
     membership,
     persistent,

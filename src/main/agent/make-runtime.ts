@@ -40,6 +40,7 @@ import type { NetworkSettings } from "../command/views/node.js";
 import type { NodeSettings } from "./context.js";
 import { countingMetrics, recordLosingSupport } from "./runtime-metrics.js";
 import { readFile, stat } from "node:fs/promises";
+import type { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import { parseResolvConf } from "../network/resolv-conf.js";
 export interface NodeRuntimeDeps {
@@ -51,6 +52,7 @@ export interface NodeRuntimeDeps {
   trace: PodTrace;
   tasks: TasksPool;
   calls: VolumeCalls;
+  quotas: ProjectQuotas;
   providers: ProviderCredentials | undefined;
   /** Volumes that outlive pods; absent on a stand-alone node. */
   persistent: PersistentVolumes | undefined;
@@ -172,6 +174,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
       metrics: volumeMetrics(registry),
       changeOwnership: changeOwnershipIn(tasks),
       calls: deps.calls,
+      quotas: deps.quotas,
       ...(deps.persistent !== undefined && { persistent: deps.persistent }),
       refuse: deps.refuse,
     },

@@ -1,5 +1,6 @@
 // Connects eviction and the disk usage of pods to the sync path. Loaded by the eviction thread's first start: no pod
 // waits for it.
+import type { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { EvictionUpcalls, ImageFileSystems } from "../../shared/contracts/eviction.js";
@@ -25,6 +26,7 @@ export interface NodeEvictionDeps {
   removeDeadContainers: EvictionUpcalls["removeDeadContainers"];
   removeUnusedImages: EvictionUpcalls["removeUnusedImages"];
   cri: Pick<CriClient, "imageFsInfo">;
+  quotas: Pick<ProjectQuotas, "usage">;
   tasks: TasksPool;
   events: EventRecorder;
   registry: ThreadRegistry;
@@ -50,6 +52,7 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
     pod: (uid) => sync.workers.get(uid)?.desired,
     walk: (job: DirectoryUsageJob, turnOf, signal) =>
       tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, turnOf, signal }),
+    quota: (directory) => deps.quotas.usage(directory),
     clock,
     log: moduleLogger(deps.log, "disk-usage"),
   });

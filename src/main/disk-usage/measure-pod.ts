@@ -14,6 +14,8 @@ export interface WalkDeps {
   places: DiskPlaces;
   /** Runs in a pool thread. */
   walk: (job: DirectoryUsageJob, uid: string, signal: AbortSignal) => Promise<DirectoryUsageResult>;
+  /** A directory's usage as its file system counts it; undefined: walk it. */
+  quota: (directory: string) => Promise<{ bytes: number; inodes: number } | undefined>;
   clock: Pick<Clock, "now" | "sleep">;
 }
 
@@ -52,6 +54,7 @@ interface Sum {
 /** Repeat `step` until the walk is done; other pods' steps may come between. */
 export class PodWalk {
   private readonly sums: readonly Sum[];
+  private askedQuotas = false;
 
   constructor(
     private readonly pod: Pod,
@@ -67,6 +70,7 @@ export class PodWalk {
 
   /** One job, after the rest that is due. Rejects with the signal's reason, or when the job fails. */
   async step(budget: WorkBudget, signal: AbortSignal): Promise<void> {
+    if (!this.askedQuotas) await this.askQuotas();
     await budget.rest(signal);
     const open = this.sums.filter(({ done }) => !done);
     const trees = open.map(({ tree: { path, itself }, place }) => ({
@@ -83,6 +87,15 @@ export class PodWalk {
       sum.inodes += part.inodes;
       sum.place = part.place;
       sum.done = part.done;
+    }
+  }
+
+  /** Volumes with a quota need no walk. */
+  private async askQuotas(): Promise<void> {
+    this.askedQuotas = true;
+    for (const sum of this.sums) {
+      const counted = sum.tree.kind === "volume" ? await this.deps.quota(sum.tree.path) : undefined;
+      if (counted !== undefined) Object.assign(sum, { ...counted, done: true });
     }
   }
 

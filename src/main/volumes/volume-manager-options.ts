@@ -6,6 +6,7 @@ import type { VolumeMetrics } from "./metrics.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { OwnershipDeps } from "./fs-group/set-ownership.js";
 import type { PersistentVolumes } from "./persistent/persistent-volumes.js";
+import type { ProjectQuotas } from "./quotas/project-quotas.js";
 import type { Logger } from "../../shared/log/logger.js";
 
 export interface VolumeManagerOptions {
@@ -28,6 +29,8 @@ export interface VolumeManagerOptions {
   changeOwnership: OwnershipDeps["changeOwnership"];
   /** For calls on files of a mount that may not respond. */
   calls: VolumeCalls;
+  /** Of emptyDir volumes. */
+  quotas: Pick<ProjectQuotas, "assign" | "adopt" | "clear">;
   /** Volumes that outlive pods, on a node with a cluster. */
   persistent?: Pick<PersistentVolumes, "plugins">;
   /** A pod of which a volume can never be here is to end as failed. */

@@ -28,11 +28,14 @@ interface Libc {
   lseek(fd: number, offset: bigint, whence: number): number;
   /** Variadic in C; declared for getdents64(2), which not every C library names. */
   syscall(number: number, fd: number, bytes: Uint8Array, length: number): number;
+  /** syscall(2) with the arguments of quotactl_fd(2), which no C library names. */
+  quotactl_fd(number: number, fd: number, command: number, id: number, out: Uint8Array): number;
+  ioctl(fd: number, request: number, argument: Uint8Array): number;
 }
 
 export type LibcCall = keyof Libc;
 
-/** fcntl is variadic in C; with one int-sized argument the calling convention is the same. */
+/** fcntl, ioctl and syscall are variadic in C; with integers and pointers the calling convention is the same. */
 const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   flock: "int flock(int fd, int operation)",
   inotify_init1: "int inotify_init1(int flags)",
@@ -52,6 +55,8 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   setns: "int setns(int fd, int type)",
   lseek: "int64_t lseek(int fd, int64_t offset, int whence)",
   syscall: "int64_t syscall(int64_t number, int fd, void *bytes, size_t length)",
+  quotactl_fd: "int64_t syscall(int64_t number, int fd, uint32_t command, int id, _Inout_ void *out)",
+  ioctl: "int ioctl(int fd, ulong request, _Inout_ void *argument)",
 };
 
 type Callable = ReturnType<ReturnType<typeof load>["func"]>;

@@ -26,6 +26,7 @@ function build(names: readonly string[] = ["a", "b", "c"]) {
     workMs: 1,
     script: undefined as ((job: DirectoryUsageJob, signal: AbortSignal) => Promise<DirectoryUsageResult>) | undefined,
     aborted: 0,
+    quotas: new Map<string, { bytes: number; inodes: number }>(),
   };
   const walk = async (job: DirectoryUsageJob, _uid: string, signal: AbortSignal): Promise<DirectoryUsageResult> => {
     world.jobs.push(job);
@@ -48,6 +49,7 @@ function build(names: readonly string[] = ["a", "b", "c"]) {
     places: { rootDir: "/r", podLogsDir: "/l" },
     pod: (uid) => pods.get(uid),
     walk,
+    quota: (directory) => Promise.resolve(world.quotas.get(directory)),
     clock,
     log: kept.log,
   });
@@ -85,6 +87,20 @@ test("each pod once, one at a time, in the order of requests; figures that are n
   clock.step(2);
   await usage.of(["b"], 1000);
   assert.deepEqual(walked(world.jobs.slice(3)), ["b"]);
+});
+
+test("a volume with a quota is not walked, and is measured anew for each caller that wants newer figures", async () => {
+  const { usage, world, clock } = build();
+  const directory = "/r/pods/a/volumes/kubernetes.io~empty-dir/data";
+  world.quotas.set(directory, { bytes: 7000, inodes: 5 });
+  const [first] = await usage.of(["a"], 1000);
+  assert.deepEqual(first?.volumes, [{ name: "data", bytes: 7000, inodes: 5 }]);
+  assert.ok(world.jobs.every(({ trees }) => trees.every(({ root }) => root !== directory)));
+  assert.deepEqual(first.other, { bytes: 100, inodes: 1 }, "the rest is walked");
+  world.quotas.set(directory, { bytes: 9000, inodes: 6 });
+  clock.step(1001);
+  const [second] = await usage.of(["a"], 1000);
+  assert.deepEqual(second?.volumes, [{ name: "data", bytes: 9000, inodes: 6 }]);
 });
 
 test("a big pod takes several jobs with rests between them, and then the sum is there", async () => {

@@ -49,6 +49,7 @@ test("a walk for disk usage sends small messages, however wide the tree", async 
     places: { rootDir, podLogsDir: join(rootDir, "logs") },
     pod: () => wide,
     walk: through,
+    quota: () => Promise.resolve(undefined),
     clock: {
       now: () => 0,
       monotonic: () => 0,

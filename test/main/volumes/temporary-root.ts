@@ -41,6 +41,12 @@ export async function temporaryRoot(t: TestContext): Promise<string> {
   return root;
 }
 
+const noQuotas: VolumeManagerOptions["quotas"] = {
+  assign: () => Promise.resolve(),
+  adopt: () => Promise.resolve(),
+  clear: () => Promise.resolve(),
+};
+
 /** Options of the managers in these tests; ownership changes in this very thread. */
 export function options(rootDir: string): VolumeManagerOptions {
   return {
@@ -55,6 +61,7 @@ export function options(rootDir: string): VolumeManagerOptions {
     calls: volumeCalls(),
     events: noEvents,
     metrics: noVolumeMetrics,
+    quotas: noQuotas,
     changeOwnership: (job) => Promise.resolve(changeOwnership(job)),
   };
 }

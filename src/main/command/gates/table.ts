@@ -170,7 +170,7 @@ export const GATES = {
   KubeletServiceAccountTokenForCredentialProviders: gate("BETA", true, { actedOn: true }),
   KubeletTracing: gate("GA", true, { locked: true, actedOn: true }),
   ListFromCacheSnapshot: gate("BETA", true),
-  LocalStorageCapacityIsolationFSQuotaMonitoring: gate("BETA", false),
+  LocalStorageCapacityIsolationFSQuotaMonitoring: gate("BETA", false, { actedOn: true }),
   LogarithmicScaleDown: gate("GA", true, { locked: true }),
   LoggingAlphaOptions: gate("ALPHA", false, { actedOn: true }),
   LoggingBetaOptions: gate("BETA", true, { actedOn: true }),

@@ -18,6 +18,7 @@ export function runtimeSettings(read: ConfigReader, onDocker = false) {
     imageServiceEndpoint: imageService === "" ? endpoint : withScheme(imageService),
     runtimeRequestTimeoutMs: read.period("runtimeRequestTimeout", 120 * SECOND),
     volumePluginDir: read.text("volumePluginDir"),
+    fsQuotaMonitoring: read.gate("LocalStorageCapacityIsolationFSQuotaMonitoring"),
     criListStreaming: read.gate("CRIListStreaming"),
     seccompDefault: read.bool("seccompDefault"),
     allowedUnsafeSysctls: read.texts("allowedUnsafeSysctls"),

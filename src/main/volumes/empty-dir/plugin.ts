@@ -4,6 +4,7 @@ import { chmod, mkdir, open, stat } from "node:fs/promises";
 import { isUnsupportedVolumeError, isVolumeSetUpError, UnsupportedVolumeError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import type { MountIntent } from "../mount-intent.js";
+import type { ProjectQuotas } from "../quotas/project-quotas.js";
 import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
 import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
@@ -26,6 +27,7 @@ export interface EmptyDirOptions {
   /** Upper bound of a memory-backed volume, bytes. */
   nodeMemoryBytes: bigint;
   ownership: OwnershipDeps;
+  quotas: Pick<ProjectQuotas, "assign" | "adopt" | "clear">;
 }
 
 interface Backing {
@@ -35,7 +37,7 @@ interface Backing {
   mode: number;
 }
 
-export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDirOptions): VolumePlugin {
+export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership, quotas }: EmptyDirOptions): VolumePlugin {
   const ownMounts = new OwnMounts();
   return {
     name: NAME,
@@ -48,7 +50,10 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
         const backing = backingOf(request, directory);
         const mounted = backing !== undefined && (await isMountPoint(directory));
         const complete = mounted || backing === undefined;
+        // As upstream: in the node's own user namespace a container may give its files to another project.
+        const isCounted = backing === undefined && pod.spec.hostUsers === false;
         if (complete && (await exists(`${meta}/${READY_FILE}`)) && (await exists(directory))) {
+          if (isCounted) await quotas.adopt(directory);
           return { hostPath: directory, relabel: true };
         }
         await mkdir(directory, { recursive: true, mode: POD_DIRECTORY_MODE });
@@ -56,6 +61,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
         // mkdir's mode is cut by the umask.
         await chmod(directory, backing?.mode ?? MODE);
         await setOwnership(ownership, { pod, directory, plugin: NAME, signal });
+        if (isCounted) await quotas.assign(directory);
         await mkdir(meta, { recursive: true, mode: POD_DIRECTORY_MODE });
         await (await open(`${meta}/${READY_FILE}`, "w", 0o640)).close();
       } catch (error) {
@@ -71,6 +77,7 @@ export function emptyDirPlugin({ rootDir, nodeMemoryBytes, ownership }: EmptyDir
       const target = volumeDirectory(rootDir, uid, NAME, volume);
       const meta = metaDirectory(rootDir, uid, NAME, volume);
       await ownMounts.removeVolume({ uid, target, meta }, ["tmpfs", "hugetlbfs"], removeTree);
+      await quotas.clear(target);
       // Last, so that an interrupted teardown finds the volume again.
       await removeTree(meta);
     },
