@@ -8,7 +8,7 @@ import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-pa
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { measured } from "../metrics.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
-import { isMountPoint, unmount } from "../mounts.js";
+import { isMountPoint, mountsAt, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { prepareDevice } from "../persistent/format.js";
 import { mountByProgram } from "../persistent/program-mount.js";
@@ -35,6 +35,9 @@ interface ReleaseRequest {
 }
 
 export class FlexDevices {
+  /** Devices of this process's attached volumes. */
+  private readonly attached = new Map<string, string>();
+
   constructor(private readonly options: FlexDevicesOptions) {}
 
   target(driver: string, name: string): string {
@@ -63,7 +66,18 @@ export class FlexDevices {
       ownership.events.pod(pod, { type: "Normal", reason: "SuccessfulAttachVolume", message });
     }
     const waited = { signal, deadlineMs: WAIT_FOR_ATTACH_MS };
-    return (await driver.callIfSupported("waitforattach", [device, options], waited))?.device ?? device;
+    const path = (await driver.callIfSupported("waitforattach", [device, options], waited))?.device ?? device;
+    this.attached.set(unique, path);
+    return path;
+  }
+
+  /** The device of a mounted volume: the one that the driver named, or the mount's; "" where the driver mounts something else. */
+  async deviceOf(driver: FlexDriver, name: string): Promise<string> {
+    const unique = attachedName(driver.name, name);
+    const named = this.attached.get(unique);
+    if (named !== undefined && named !== "") return named;
+    const [mount] = await mountsAt(this.target(driver.name, name));
+    return mount?.source.startsWith("/dev/") === true ? mount.source : "";
   }
 
   /** Idempotent. */
@@ -103,6 +117,7 @@ export class FlexDevices {
     const { attachments } = this.options;
     if (!attachments.byController) await driver.callIfSupported("detach", [name, attachments.nodeName], { signal });
     attachments.forget(attachedName(driver.name, name));
+    this.attached.delete(attachedName(driver.name, name));
   }
 
   /** Every driver that has or had devices on this node, with its volumes. */

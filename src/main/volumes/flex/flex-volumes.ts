@@ -10,8 +10,10 @@ import { setOwnership } from "../fs-group/set-ownership.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { removeTree } from "../remove-tree.js";
+import { growFileSystem } from "../persistent/grow-file-system.js";
 import { mountByProgram } from "../persistent/program-mount.js";
 import type { HostPlace } from "../place.js";
+import { FlexCallError } from "./answer.js";
 import type { FlexDriver } from "./driver.js";
 import { FlexDrivers, FlexDriverMissingError } from "./drivers.js";
 import { FlexDevices, type FlexDevicesOptions } from "./flex-devices.js";
@@ -24,6 +26,9 @@ export interface FlexVolumesOptions extends FlexDevicesOptions {
   /** Absent on a stand-alone node. */
   cluster?: ClusterAccess | undefined;
 }
+
+/** A driver may move the metadata of a large file system. */
+const EXPAND_MS = 3_600_000;
 
 /** The volume's directory cannot be removed. */
 class FlexVolumeLeftError extends Error {
@@ -67,6 +72,30 @@ export class FlexVolumes {
     await this.locks.run(`${driver.name}/${name}`, () => this.mount(driver, request), signal);
     this.ready.add(target);
     return place;
+  }
+
+  /** Does a volume of the driver grow on nodes? */
+  async grows(driver: string): Promise<boolean> {
+    return (await this.drivers.find(driver)).capabilities.requiresFSResize;
+  }
+
+  /** The driver's work; of one that knows no such command, the file system's own tool. @throws FlexCallError, DeviceFormatError, ProgramError */
+  async grow(request: FlexRequest, mountPoint: string, sizes: { oldBytes: bigint; newBytes: bigint }): Promise<void> {
+    const { source, name, signal } = request;
+    const driver = await this.drivers.find(source.driver);
+    const work = async (): Promise<void> => {
+      const device = driver.capabilities.attach ? await this.devices.deviceOf(driver, name) : "";
+      const { newBytes, oldBytes } = sizes;
+      const args = [optionsFor(request), device, mountPoint, String(newBytes), String(oldBytes)];
+      if ((await driver.callIfSupported("expandfs", args, { signal, deadlineMs: EXPAND_MS })) !== undefined) return;
+      if (device === "") {
+        throw new FlexCallError(
+          `flexVolume driver ${driver.name} has no command expandfs, and named no device to grow`,
+        );
+      }
+      await growFileSystem({ device, mountPoint });
+    };
+    await this.locks.run(`${driver.name}/${name}`, work, signal);
   }
 
   /** Idempotent. @throws VolumeBusyError, FlexDriverMissingError, FlexCallError */

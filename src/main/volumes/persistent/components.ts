@@ -96,7 +96,7 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
     await made.recover();
     return made;
   });
-  const expansion = new VolumeExpansion({ nodeName, cluster, csi, events, clock, metrics });
+  const expansion = new VolumeExpansion({ nodeName, cluster, csi, local, flex, events, clock, metrics });
   const disks = { rootDir, attachments, ownership, seLinux, log };
   const iscsi = lazily(async () => (await import("../iscsi/plugin.js")).iscsiVolumes({ ...disks, cluster }));
   const fc = lazily(async () => (await import("../fc/plugin.js")).fcVolumes(disks));

@@ -1,25 +1,23 @@
-// Expands a claim's volume: the driver grows the file system on the node, then the kubelet updates the claim's status.
-// Invariant: the claim shows the new size only after the driver has confirmed it; a size that the driver refused is not
+// Expands a claim's volume: the volume's kind grows the file system on the node, then the kubelet updates the claim's status.
+// Invariant: the claim shows the new size only after the volume has it; a size that a CSI driver refused is not
 // requested again until another size is.
-import { readlink } from "node:fs/promises";
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ObjectReference } from "../../../shared/api/event.js";
 import type { Quantity } from "../../../shared/api/meta.js";
 import type { PersistentVolumeClaim } from "../../../shared/api/objects.js";
-import { value } from "../../../shared/api/quantity.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { type VolumeMetrics, measured } from "../metrics.js";
 import { isPluginCallError, STATUS } from "../../../shared/plugins/call-error.js";
 import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import type { EventInput, EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
-import { csiPlugin, deviceKey, persistentVolume } from "../csi/csi-volume.js";
-import type { CsiVolumes } from "../csi/csi-volumes.js";
+import { deviceKey } from "../csi/csi-volume.js";
 import { problemText } from "../csi/errors.js";
 import { VolumeStepError } from "../errors.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../place.js";
-import { isBlock, type BoundClaim } from "./claim.js";
+import { isImagePlace, type VolumePlace } from "../place.js";
+import type { BoundClaim } from "./claim.js";
+import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 import { apiTime } from "../../../shared/api/time.js";
 
@@ -38,10 +36,9 @@ export interface ExpandClaim {
   signal: AbortSignal;
 }
 
-export interface VolumeExpansionDeps {
+export interface VolumeExpansionDeps extends ExpanderDeps {
   nodeName: string;
   cluster: ClusterAccess;
-  csi: () => Promise<CsiVolumes>;
   events: EventRecorder & ObjectEvents;
   clock: Clock;
   metrics: VolumeMetrics;
@@ -69,12 +66,20 @@ export class VolumeExpansion {
     if (!this.sizes.has(key)) this.sizes.set(key, claim.status?.capacity?.["storage"] ?? "0");
   }
 
+  /** Has the volume another size to get on this node? */
+  isDue(bound: BoundClaim): boolean {
+    const expander = expanderOf(bound, this.deps);
+    if (expander === undefined) return false;
+    const growth = growthOf(bound.claim, bound.pv, this.sizes.get(expander.key));
+    return growth !== undefined && this.vain.get(expander.key) !== growth.size;
+  }
+
   /** Nothing to do for a claim that shows its volume's size. @throws VolumeStepError, or the signal's reason */
   async expand({ pod, bound, place, online, signal }: ExpandClaim): Promise<void> {
     const { pv, claim, readOnly, migrated } = bound;
-    const { csi } = pv.spec;
-    if (csi === undefined || isImagePlace(place)) return;
-    const key = deviceKey({ driver: csi.driver, handle: csi.volumeHandle });
+    const expander = expanderOf(bound, this.deps);
+    if (expander === undefined || isImagePlace(place)) return;
+    const { key } = expander;
     const growth = growthOf(claim, pv, this.sizes.get(key));
     if (growth === undefined || this.vain.get(key) === growth.size) return;
     const name = pv.metadata.name ?? "";
@@ -85,17 +90,13 @@ export class VolumeExpansion {
       this.vain.set(key, growth.size);
       return;
     }
-    // For a block device the driver reports only volumes that it created itself.
-    const path = isDevicePlace(place) ? await readlink(place.devicePath) : place.hostPath;
-    const volume = persistentVolume(pv, csi, readOnly, migrated);
     try {
-      const volumes = await this.deps.csi();
-      if (!(await volumes.canExpand(volume, signal))) return;
+      if (!(await expander.can(signal))) return;
       let current = claim;
       if (growth.tracked && !growth.shown) current = await this.mark(current, () => inProgress(), signal);
-      const request = { volume, path, block: isBlock(pv), bytes: value(growth.size), signal };
-      const doer = { plugin: csiPlugin(csi.driver), migrated };
-      await measured(this.deps, "volume_fs_resize", doer, () => volumes.expand(request));
+      const doer = { plugin: expander.plugin, migrated };
+      const sizes = { now: claim.status?.capacity?.["storage"] ?? "0", wanted: growth.size };
+      await measured(this.deps, "volume_fs_resize", doer, () => expander.expand({ pod, bound, place, signal }, sizes));
       if (!growth.shown) await this.mark(current, (status) => grown(status, growth.size), signal);
       this.sizes.set(key, growth.size);
     } catch (error) {
@@ -115,7 +116,9 @@ export class VolumeExpansion {
     const message = `${online ? ONLINE_STEP : STEP} failed for volume "${name}" : ${problem}`;
     const event = { reason: "VolumeResizeFailed" as const, message };
     const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
-    if (growth.tracked && !growth.shown && isPluginCallError(error) && !error.uncertain) {
+    // Only a CSI driver's call may go on after its failure.
+    const final = isPluginCallError(error) ? !error.uncertain : pv.spec.csi === undefined;
+    if (growth.tracked && !growth.shown && final) {
       const now = apiTime(this.deps.clock.now());
       await this.mark(claim, (status) => failed(status, { problem, infeasible, now }), signal);
     }

@@ -48,7 +48,7 @@ export async function prepareDevice(
 }
 
 /** undefined: the device is blank. */
-async function contentOf(device: string, run: Run): Promise<string | undefined> {
+export async function contentOf(device: string, run: Run): Promise<string | undefined> {
   const args = ["-p", "-s", "TYPE", "-s", "PTTYPE", "-o", "export", device];
   const { code, stdout, stderr } = await run("blkid", args, LOOK_MS);
   if (code === NOTHING_FOUND) return undefined;
@@ -76,6 +76,6 @@ async function check(device: string, run: Run): Promise<void> {
   throw new DeviceFormatError(`fsck found errors on device ${device} and could not correct them: ${ended(result)}`);
 }
 
-function ended({ code, stdout, stderr }: ProgramResult): string {
+export function ended({ code, stdout, stderr }: ProgramResult): string {
   return `exit ${code}: ${(stderr === "" ? stdout : stderr).trim()}`;
 }

@@ -13,6 +13,7 @@ import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import { mountOptionsOf } from "./pv-annotations.js";
 import { FilesystemMismatchError } from "./format.js";
+import { growFileSystem } from "./grow-file-system.js";
 import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "./mounted-volume.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
@@ -100,6 +101,16 @@ export class LocalVolumes {
     for (const name of await this.devices.names()) {
       await this.locks.run(name, () => this.devices.release("", name));
     }
+  }
+
+  /** Grows the file system of a device; a directory has what its own file system has. `mountPoint`: of a pod. @throws DeviceFormatError, ProgramError */
+  grow(pv: PersistentVolume, mountPoint: string, signal: AbortSignal): Promise<void> {
+    const device = checkedPath(pv);
+    const work = async (): Promise<void> => {
+      const stats = await this.ownership.calls.call("stat", { path: device }, { paths: [device] }, signal);
+      if (isBlockDevice(stats)) await growFileSystem({ device, mountPoint });
+    };
+    return this.locks.run(pv.metadata.name ?? "", work, signal);
   }
 
   /** Idempotent: a link in the pod's directory. */

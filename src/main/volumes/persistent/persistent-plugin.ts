@@ -66,10 +66,9 @@ export function persistentPlugin(
         const bound = await boundClaim(joined(deps.cluster).client, pod, volume, signal);
         named(bound.pv.metadata.name ?? "");
         const { csi } = bound.pv.spec;
-        if (csi === undefined) return;
-        const volumes = await deps.csi();
-        if (!isBlock(bound.pv))
-          await volumes.republish({ pod, volume: csiOf(bound, csi), podVolume: volume.name, signal });
+        if (csi === undefined && !deps.expansion.isDue(bound)) return;
+        if (csi !== undefined && !isBlock(bound.pv))
+          await (await deps.csi()).republish({ pod, volume: csiOf(bound, csi), podVolume: volume.name, signal });
         const place = await mountOf(request, bound);
         await deps.expansion.expand({ pod, bound, place, online: true, signal });
       });

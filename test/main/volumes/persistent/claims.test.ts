@@ -1,7 +1,7 @@
 // Volumes behind claims, through the volume manager: the pod's volumes, its events, and leftovers.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { status as grpc } from "@grpc/grpc-js";
 import { connectCsiNode } from "../../../../src/main/volumes/csi/node-client.js";
@@ -24,6 +24,7 @@ import { volumeMetrics } from "../../../../src/main/volumes/metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { clusterOf, DRIVER, NODE } from "../../../support/csi/kit.js";
 import { MemoryApi } from "../../../support/csi/memory-api.js";
+import { flexDriver, SUCCESS } from "../../../support/flex-driver.js";
 import { loopDevice } from "../../../support/loop-device.js";
 import { mountsBelow } from "../../../support/mounts.js";
 import { until } from "../../../support/sources-kit.js";
@@ -445,6 +446,109 @@ test("a driver that grows no volume in use is asked again when it comes anew", {
   assert.equal(events[1]?.reason, "FileSystemResizeSuccessful");
   await manager.removePodDirectory("uid-2");
 });
+
+/** The claim of a volume of so many MiB that now has more. */
+const growing = (mebibytes: number): Partial<PersistentVolumeClaim> => ({
+  status: {
+    phase: "Bound",
+    capacity: { storage: `${mebibytes}Mi` },
+    allocatedResourceStatuses: { storage: "NodeResizePending" },
+  },
+});
+
+/** The kernel resizes a mounted ext4 for CAP_SYS_RESOURCE (bit 24) only: a container may lack it. */
+const mayResize = (): boolean => {
+  const set = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
+  return ((BigInt(`0x${set}`) >> 24n) & 1n) === 1n;
+};
+
+test(
+  "the file system of a local device grows with its claim, before and while a pod uses it",
+  {
+    skip: skip || (mayResize() ? false : "needs CAP_SYS_RESOURCE"),
+  },
+  async (t) => {
+    const { root, api, manager, bind, events } = await world(t);
+    const file = `${root}/disk`;
+    const device = loopDevice(file, 16 << 20);
+    if (device === undefined) {
+      t.diagnostic("no loop device can be had here");
+      return;
+    }
+    t.after(() => device.detach());
+    execFileSync("mkfs.ext4", ["-q", device.path], { stdio: "pipe" });
+    const resize = (mebibytes: number): void => {
+      execFileSync("truncate", ["--size", `${mebibytes}M`, file]);
+      execFileSync("losetup", ["--set-capacity", device.path]);
+      bind({ local: { path: device.path }, capacity: { storage: `${mebibytes}Mi` } }, growing(mebibytes / 2));
+    };
+    const shown = (): unknown => api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity?.["storage"];
+    resize(32);
+    const path = hostPathOf(await manager.setUpPod(podWith([claimed]), never), "data");
+    const bytes = (): number => statfsSync(path).blocks * statfsSync(path).bsize;
+    assert.ok(bytes() > 24 << 20, `${bytes()} bytes`);
+    assert.equal(shown(), "32Mi");
+    resize(64);
+    manager.refreshPod("uid-1");
+    await until("the claim shows the new size", () => shown() === "64Mi");
+    assert.ok(bytes() > 48 << 20, `${bytes()} bytes`);
+    assert.deepEqual(
+      events.map(({ reason }) => reason),
+      ["FileSystemResizeSuccessful", "FileSystemResizeSuccessful"],
+    );
+    await manager.removePodDirectory("uid-1");
+  },
+);
+
+test(
+  "a local directory has the size that its claim asks for: nothing is grown, and the claim shows it",
+  { skip },
+  async (t) => {
+    const { root, api, manager, bind } = await world(t);
+    mkdirSync(`${root}/disk`);
+    bind({ local: { path: `${root}/disk` }, capacity: { storage: "2Mi" } }, growing(1));
+    await manager.setUpPod(podWith([claimed]), never);
+    assert.deepEqual(api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status?.capacity, { storage: "2Mi" });
+    await manager.removePodDirectory("uid-1");
+  },
+);
+
+test(
+  "a flexVolume grows by its driver's expandfs; the claim names the driver's failure; a driver may say that its volumes never grow",
+  {
+    skip,
+  },
+  async (t) => {
+    const { root, api, manager, bind, events } = await world(t);
+    const driver = await flexDriver(`${root}/drivers`, "test/disk", `${root}/home`);
+    const asked = async (): Promise<string[][]> => (await driver.calls()).filter(([command]) => command === "expandfs");
+    const spec = { flexVolume: { driver: "test/disk" }, capacity: { storage: "2Mi" } };
+    const status = () => api.find(PERSISTENT_VOLUME_CLAIMS, CLAIM)?.status;
+    bind(spec, growing(1));
+    await driver.answer("expandfs", `echo '{"status":"Failure","message":"the pool is full"}'`);
+    const setUp = manager.setUpPod(podWith([claimed]), never);
+    await until("the condition", () => status()?.conditions?.[0]?.type === "NodeResizeError");
+    assert.match(status()?.conditions?.[0]?.message ?? "", /the pool is full/);
+    assert.match(events[0]?.message ?? "", /^MountVolume.NodeExpandVolume failed for volume "pv-1" .*the pool is full/);
+    await driver.answer("expandfs", SUCCESS);
+    manager.refreshPod("uid-1");
+    const path = hostPathOf(await setUp, "data");
+    assert.deepEqual((await asked()).at(-1)?.slice(2), ["", path, String(2 << 20), String(1 << 20)]);
+    assert.deepEqual(status()?.capacity, { storage: "2Mi" });
+    await manager.removePodDirectory("uid-1");
+
+    // The next driver of that name.
+    await driver.remove();
+    const other = await flexDriver(`${root}/drivers`, "test/disk", `${root}/other`);
+    const capabilities = { attach: false, requiresFSResize: false };
+    await other.answer("init", `echo '${JSON.stringify({ status: "Success", capabilities })}'`);
+    bind(spec, growing(1));
+    await manager.setUpPod(podWith([claimed], {}, "uid-2"), never);
+    assert.deepEqual(status()?.capacity, { storage: "1Mi" });
+    assert.ok(!(await other.calls()).some(([command]) => command === "expandfs"));
+    await manager.removePodDirectory("uid-2");
+  },
+);
 
 test("a cloud's volume, behind a claim or the pod's own, is its CSI driver's", { skip }, async (t) => {
   const { api, root, manager, driver, persistent, bind } = await world(t, { withDriver: false });
