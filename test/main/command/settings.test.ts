@@ -203,13 +203,13 @@ describe("problems", () => {
 describe("notices", () => {
   test("name deprecated flags, and settings without effect", async () => {
     const { notices } = await load(["--max-pods=9", "--kube-api-burst=9"], {
-      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\nfeatureGates: { LocalStorageCapacityIsolationFSQuotaMonitoring: true, PodsAPI: false, GangScheduling: true, GenericWorkload: true, ConcurrentWatchObjectDecode: true }\n",
+      file: "kubeAPIQPS: 7\nport: 10250\nmaxPods: 9\nhairpinMode: none\nfeatureGates: { TaintTolerationComparisonOperators: true, PodsAPI: false, GangScheduling: true, GenericWorkload: true, ConcurrentWatchObjectDecode: true }\n",
     });
     deepEqual(notices, [
       "--max-pods is deprecated: set maxPods in the file given by --config",
       "--kube-api-burst is deprecated: set kubeAPIBurst in the file given by --config",
       "/etc/k/c.yaml: these fields have no effect in this kubelet: hairpinMode",
-      "/etc/k/c.yaml: these feature gates have no effect in this kubelet: LocalStorageCapacityIsolationFSQuotaMonitoring",
+      "/etc/k/c.yaml: these feature gates have no effect in this kubelet: TaintTolerationComparisonOperators",
       "/etc/k/c.yaml: these feature gates concern other components, not this kubelet: GangScheduling (kube-scheduler), ConcurrentWatchObjectDecode (kube-apiserver)",
     ]);
   });
@@ -224,9 +224,9 @@ describe("notices", () => {
     deepEqual(others, []);
   });
   test("are in the text of --print-config, as comments of YAML and as a list of JSON", async () => {
-    const file = "featureGates: { LocalStorageCapacityIsolationFSQuotaMonitoring: true, HPAScaleToZero: true }\n";
+    const file = "featureGates: { TaintTolerationComparisonOperators: true, HPAScaleToZero: true }\n";
     const expected = [
-      "/etc/k/c.yaml: these feature gates have no effect in this kubelet: LocalStorageCapacityIsolationFSQuotaMonitoring",
+      "/etc/k/c.yaml: these feature gates have no effect in this kubelet: TaintTolerationComparisonOperators",
       "/etc/k/c.yaml: these feature gates concern other components, not this kubelet: HPAScaleToZero (kube-controller-manager)",
     ];
     const yaml = await ask(["--print-config"], { file, host: { cgroupVersion: 1 } });
