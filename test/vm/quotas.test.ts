@@ -1,5 +1,5 @@
 // Project quotas of real file systems, which the kernels of developers' machines may lack: XFS and ext4 as the kubelet's root directory, on a
-// machine with containerd 2, whose pods may have user namespaces.
+// machine with containerd 2, whose pods may have user namespaces. Only with NODELET_VM_QUOTAS=1: an emulated machine takes many minutes.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -39,7 +39,9 @@ function writer(name: string, how: "kept" | "hidden", spec: object, sizeLimit?: 
   };
 }
 
-describe("emptyDir volumes with project quotas", { timeout: 20 * 60_000 * PATIENCE }, () => {
+const skip = process.env["NODELET_VM_QUOTAS"] === "1" ? false : "only with NODELET_VM_QUOTAS=1";
+
+describe("emptyDir volumes with project quotas", { skip, timeout: 20 * 60_000 * PATIENCE }, () => {
   let world: World;
   let node: GuestNode;
 
@@ -117,7 +119,7 @@ describe("emptyDir volumes with project quotas", { timeout: 20 * 60_000 * PATIEN
     await node.vm.ok(`rm ${MANIFESTS}/own.yaml`);
   });
 
-  /** The volume's usage in /stats/summary, in MiB; directories count, too. */
+  /** The volume's usage in /stats/summary is at least so many MiB. XFS reserves up to as much again for a file that grows. */
   async function usageIs(name: string, mebibytes: number): Promise<void> {
     const summary = "busybox wget -q -O - http://127.0.0.1:10255/stats/summary";
     const find = `p.podRef.name === "${name}-vm"`;
@@ -125,7 +127,7 @@ describe("emptyDir volumes with project quotas", { timeout: 20 * 60_000 * PATIEN
       const { pods } = JSON.parse(require("fs").readFileSync(0, "utf8"));
       const bytes = pods.find((p) => ${find})?.volume?.find((v) => v.name === "data")?.usedBytes;
       console.log(bytes);
-      process.exit(Math.floor(bytes / 1048576) === ${mebibytes} ? 0 : 1);'`;
+      process.exit(bytes >= ${mebibytes} * 1048576 && bytes < ${2 * mebibytes + 1} * 1048576 ? 0 : 1);'`;
     await node.vm.until(script, { what: `${mebibytes} MiB in the volume of ${name}`, timeoutMs: 120_000 });
   }
 });

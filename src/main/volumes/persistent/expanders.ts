@@ -12,19 +12,19 @@ import { isDevicePlace, type DevicePlace, type HostPlace } from "../place.js";
 import { isBlock, type BoundClaim } from "./claim.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 
-export interface GrowthCall {
+interface GrowthCall {
   pod: Pod;
   bound: BoundClaim;
   place: HostPlace | DevicePlace;
   signal: AbortSignal;
 }
 
-export interface Sizes {
+interface Sizes {
   now: Quantity;
   wanted: Quantity;
 }
 
-export interface Expander {
+interface Expander {
   /** Of the volume, on this node. */
   readonly key: string;
   readonly plugin: string;

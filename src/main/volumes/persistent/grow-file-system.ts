@@ -3,7 +3,7 @@
 import { runReading } from "../program.js";
 import { DeviceFormatError, contentOf, ended } from "./format.js";
 
-export interface GrowRequest {
+interface GrowRequest {
   device: string;
   /** Where the file system is mounted: some tools need it instead of the device. */
   mountPoint: string;

@@ -22,10 +22,9 @@ import { ProjectFiles, type ProjectPaths } from "./project-files.js";
 const XFS = 0x5846_5342;
 const EXT4 = 0xef53;
 
-/** @internal */
-export const SYSTEM_FILES: ProjectPaths = { projects: "/etc/projects", projid: "/etc/projid" };
+const SYSTEM_FILES: ProjectPaths = { projects: "/etc/projects", projid: "/etc/projid" };
 
-export interface ProjectQuotasOptions {
+interface ProjectQuotasOptions {
   /** The feature gate. */
   enabled: boolean;
   clock: Pick<Clock, "monotonic" | "sleep">;
