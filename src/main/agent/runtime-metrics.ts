@@ -32,6 +32,7 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
     },
     containerStarted: (kind) => metrics.startedContainers.inc({ container_type: kind }),
     containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),
+    userNamespacedPodFailed: () => metrics.startedUserNamespacedPodsErrors.inc(),
   };
 }
 

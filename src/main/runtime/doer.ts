@@ -3,7 +3,8 @@ import type { Pod, Container } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { PodResources } from "../model/pod-resources.js";
-import type { Step } from "../model/step.js";
+import { StartContainerError } from "../model/step-errors.js";
+import type { StartContainerStep, Step } from "../model/step.js";
 import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
 import { createSandbox, sandboxSettings } from "./create-sandbox.js";
@@ -42,6 +43,8 @@ export class Doer {
   /** The pod's cgroup was last set to more than the pod's allocation. */
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
+  /** The pod has a user namespace of its own and a new sandbox, in which no container has failed to start. */
+  private isUserNamespaceUnproven = false;
   private readonly logFiles = new PodLogFiles();
 
   /** Drops the state of containers that the runtime no longer has. */
@@ -83,14 +86,21 @@ export class Doer {
         const place = this.runtime.sandboxesAhead.enter(this.uid, prepared.volumes, signal);
         if (place !== undefined) await place;
         this.images.fetchAhead(known, prepared, signal);
-        return createSandbox(this.runtime, known, prepared, step, signal);
+        const made = await createSandbox(this.runtime, known, prepared, step, signal);
+        this.isUserNamespaceUnproven = known.spec.hostUsers === false;
+        return made;
       }
       case "start-container": {
         const known = required(pod, step);
         const prepared = await this.prepare(known, signal, false);
         await this.fit(known, step.container.name);
         const image = this.images.claim(step.container, signal);
-        const hints = await startContainer(this.runtime, known, prepared, step, signal, image);
+        const hints = await startContainer(this.runtime, known, prepared, step, signal, image).catch(
+          (error: unknown) => {
+            if (error instanceof StartContainerError) this.countNamespaceFailure(step);
+            throw error;
+          },
+        );
         await runPostStart(this.runtime, this.stopping, known, step, hints, signal, onProgress);
         return hints;
       }
@@ -119,6 +129,13 @@ export class Doer {
         });
         return [];
     }
+  }
+
+  /** User namespaces mostly fail when a container is created: the first failure of a first container counts as the pod's. */
+  private countNamespaceFailure({ backoff }: StartContainerStep): void {
+    if (!this.isUserNamespaceUnproven || backoff !== undefined) return;
+    this.isUserNamespaceUnproven = false;
+    this.runtime.metrics.userNamespacedPodFailed();
   }
 
   /** While others run with more than is allocated to them the pod's cgroup keeps room for that. */

@@ -93,6 +93,8 @@ export interface RuntimeMetrics {
   sleepCutShort(): void;
   containerStarted(kind: ContainerType): void;
   containerStartFailed(kind: ContainerType, reason: string): void;
+  /** A container of a pod with its own user namespace did not start in a new sandbox. */
+  userNamespacedPodFailed(): void;
   /** Mounts of image volumes, of one container. */
   imageVolumes(what: "requested" | "mounted" | "failed", count: number): void;
 }

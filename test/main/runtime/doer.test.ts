@@ -407,6 +407,22 @@ for (const [what, reason, message, fields, prepare] of faults) {
   });
 }
 
+test("the first container that fails in a new sandbox counts as a failure of the pod's user namespace, once", async (t) => {
+  const world = await build(t);
+  const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
+  world.fake.settings.runtimeHandlers = [{ name: "", features }];
+  world.fake.failpoint("CreateContainer", "error(UNKNOWN: no mapping)");
+  const container = app();
+  const pod = podOf(container);
+  pod.spec.hostUsers = false;
+  const step = startStep(container, await world.sandboxOf(pod));
+  await assert.rejects(world.run(pod, step), waitingReason("CreateContainerError", /^no mapping$/));
+  const failed = ["container CreateContainerError", "user namespace"];
+  assert.deepEqual(world.counted, ["sandbox ok", ...failed]);
+  await assert.rejects(world.run(pod, step), waitingReason("CreateContainerError", /^no mapping$/));
+  assert.deepEqual(world.counted, ["sandbox ok", ...failed, "container CreateContainerError"]);
+});
+
 test("an unavailable runtime and an abort are not the container's own failure", async (t) => {
   for (const verb of ["ImageStatus", "CreateContainer", "StartContainer"] as const) {
     const world = await build(t);

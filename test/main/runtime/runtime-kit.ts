@@ -187,6 +187,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       containerStarted: (kind) => counted.push(`${kind} started`),
       sleepCutShort: () => counted.push("sleep cut short"),
       containerStartFailed: (kind, reason) => counted.push(`${kind} ${reason}`),
+      userNamespacedPodFailed: () => counted.push("user namespace"),
     },
   };
   const calls = (verb: string): unknown[] =>
