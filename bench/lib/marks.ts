@@ -5,7 +5,7 @@ import { mkdir, rm } from "node:fs/promises";
 
 /** Shell for a container: marks its start, and its SIGTERM, in /marks. `$N` is its name. */
 export const MARKING_SCRIPT =
-  'i=$(ls /marks | grep -c "^$N.start"); : > /marks/$N.start.$i; trap ": > /marks/$N.term.$i; exit 0" TERM; ' +
+  'i=$(ls /marks | grep -c "^$N.start"); trap ": > /marks/$N.term.$i; exit 0" TERM; : > /marks/$N.start.$i; ' +
   "while :; do sleep 3600 & wait $!; done";
 
 /** Shell for a container that ends at once: its mark is its last act. */
