@@ -7,6 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { readThermalThrottlePaths } from "../../src/main/node/machine.js";
 import type { Container, PodSpec } from "../../src/shared/api/pod.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { privilegedProblem } from "../support/privileged.js";
 import {
   IDLE,
   manifest,
@@ -112,9 +113,9 @@ describe("security context", { concurrency: 6 }, () => {
   });
 
   test("privileged: the node's capabilities, its devices, a writable /proc/sys", async (t) => {
-    // The Engine asks for all capabilities of the kernel, whatever the node has.
-    if (isDocker && !(await hasAllCapabilities())) {
-      t.skip("this node lacks capabilities: the Docker Engine runs no privileged container on it");
+    const problem = await privilegedProblem();
+    if (problem !== undefined) {
+      t.skip(problem);
       return;
     }
     const script = `${STATUS}\necho "READONLY=$(grep -c ' /proc/sys proc ro' /proc/mounts)"\necho "KMSG=$(ls /dev/kmsg 2>&1)"`;
@@ -175,12 +176,6 @@ describe("security context", { concurrency: 6 }, () => {
     });
   }
 });
-
-async function hasAllCapabilities(): Promise<boolean> {
-  const last = Number(await readFile("/proc/sys/kernel/cap_last_cap", "utf8"));
-  const bounding = /^CapBnd:\s*(\w+)$/m.exec(await readFile("/proc/self/status", "utf8"))?.[1] ?? "0";
-  return BigInt(`0x${bounding}`) === (1n << BigInt(last + 1)) - 1n;
-}
 
 describe("namespaces", { concurrency: 6 }, () => {
   const KINDS = ["net", "ipc", "pid", "uts"] as const;
