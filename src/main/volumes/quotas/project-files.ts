@@ -18,6 +18,7 @@ const RETRY_MS = 50;
 const MOST_BYTES = 4 * 1024 * 1024;
 const MODE = 0o644;
 
+/** A file is not usable, or locked for too long. @internal */
 export class ProjectFilesError extends Error {
   override readonly name = "ProjectFilesError";
 }
