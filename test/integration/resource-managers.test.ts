@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { call } from "../../packaging/standalone/cri.js";
 import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
-import { waitFor, type PodView } from "../harness/node.js";
+import { RUNTIME_NAME, waitFor, type PodView } from "../harness/node.js";
 import { metric } from "../support/fault-node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {
@@ -77,9 +77,13 @@ describe("static policies, single-numa-node", () => {
     const [cpu = "", nodes] = await report(node, "owner", "main");
     assert.match(cpu, /^[1-9]\d*$/, "one CPU, not the reserved one");
     assert.equal(nodes, "0");
-    const { cpus, mems } = await inSpec(owner);
-    assert.deepEqual([cpus, mems], [cpu, "0"]);
-    assert.equal((await inSpec(await running("other"))).mems ?? "", "");
+    const other = await running("other");
+    // The Engine's CRI server shows no OCI spec. The container has reported the same above.
+    if (RUNTIME_NAME === "containerd") {
+      const { cpus, mems } = await inSpec(owner);
+      assert.deepEqual([cpus, mems], [cpu, "0"]);
+      assert.equal((await inSpec(other)).mems ?? "", "");
+    }
     assert.deepEqual(await held(), {
       [owner.metadata.uid]: { main: [{ numaAffinity: [0], type: "memory", size: 32 * 2 ** 20 }] },
     });
