@@ -102,6 +102,10 @@ export class StepRunner {
       this.emitActuated(step, work.pod);
       if ("backoff" in step) this.noteRestart(step.backoff);
       return hints;
+    } catch (error) {
+      // A container that cannot be started, for example for an unknown command, must not be made anew every few seconds.
+      if (starts && step.backoff !== undefined && isStartContainerError(error)) this.noteRestart(step.backoff);
+      throw error;
     } finally {
       progress.over = true;
     }

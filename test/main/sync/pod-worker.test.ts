@@ -285,6 +285,28 @@ test("a failed start asks for a list too: a created container may be left behind
   assert.deepEqual(world.asked.at(-1)?.hints, [{ kind: "relist", id: "" }]);
 });
 
+test("a container whose program cannot be started waits as one that crashes: 10 s, doubling", async () => {
+  const { world, worker } = build();
+  let seconds = 0;
+  const starts: number[] = [];
+  world.script = (step) => {
+    if (step.kind !== "start-container") return undefined;
+    starts.push(seconds);
+    world.apply(worker.uid, worker.desired, step);
+    world.exit(pod(), "app", 128);
+    return Promise.reject(new StartContainerError("RunContainerError", "no such program"));
+  };
+  worker.poke();
+  await settle();
+  for (; seconds < 200; seconds++) {
+    world.clock.step(1000);
+    await settle();
+  }
+  // The clock goes by seconds, so a start comes up to one second after its time.
+  const waits = starts.slice(1).map((at, index) => Math.floor((at - (starts[index] ?? 0)) / 10) * 10);
+  assert.deepEqual(waits, [0, 10, 20, 40, 80]);
+});
+
 test("failed passes are retried after 1, 2, 4, 8, 10 s, reported each time, and forgotten after a success", async () => {
   const { world, worker } = build();
   world.script = (step) =>
