@@ -24,6 +24,9 @@ const EXT4 = 0xef53;
 
 const SYSTEM_FILES: ProjectPaths = { projects: "/etc/projects", projid: "/etc/projid" };
 
+/** In paths of the volumes that may have a project. */
+const EMPTY_DIR = "/kubernetes.io~empty-dir/";
+
 interface ProjectQuotasOptions {
   /** The feature gate. */
   enabled: boolean;
@@ -36,6 +39,8 @@ export class ProjectQuotas {
   private readonly files: ProjectFiles;
   /** By directory. */
   private readonly projects = new Map<string, number>();
+  /** Directories of an earlier kubelet whose project was looked for. */
+  private readonly looked = new Set<string>();
   private saidWhyNot = false;
 
   constructor(private readonly options: ProjectQuotasOptions) {
@@ -73,6 +78,7 @@ export class ProjectQuotas {
   /** The directory was removed. The lines of an earlier kubelet go, too, whatever the gate says now. Never rejects. */
   async clear(directory: string): Promise<void> {
     this.projects.delete(directory);
+    this.looked.delete(directory);
     try {
       await this.files.remove(directory);
     } catch (error) {
@@ -82,6 +88,11 @@ export class ProjectQuotas {
 
   /** undefined: the directory has no quota, or the file system does not respond as expected; walk it. */
   async usage(directory: string): Promise<ProjectUsage | undefined> {
+    // A pod that runs already when the kubelet starts sets up no volume.
+    if (directory.includes(EMPTY_DIR) && !this.looked.has(directory)) {
+      this.looked.add(directory);
+      await this.adopt(directory);
+    }
     const project = this.projects.get(directory);
     if (project === undefined) return undefined;
     try {
