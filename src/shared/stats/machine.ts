@@ -22,7 +22,7 @@ export interface MachineFacts {
 }
 
 /** The memory modules (DIMMs) of one type. */
-export interface MemoryModules {
+interface MemoryModules {
   /** As the kernel names it: "Unbuffered-DDR4". */
   type: string;
   count: number;
