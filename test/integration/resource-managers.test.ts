@@ -99,6 +99,7 @@ describe("static policies, single-numa-node", () => {
         "enough memory is available, which is unexpected",
     );
     assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
+    await node.removeManifest("huge");
   });
 
   test("CPUs that others have leave no place to agree on", async () => {
@@ -108,6 +109,9 @@ describe("static policies, single-numa-node", () => {
     assert.equal(status?.reason, "TopologyAffinityError");
     assert.equal(status.message, "Pod was rejected: Resources cannot be allocated with Topology locality");
     assert.deepEqual(Object.keys(await held()), [owner.metadata.uid]);
+    // The next kubelet admits it again, perhaps after the owner of the CPUs has ended.
+    await node.removeManifest("second");
+    await waitGone(node, "second");
   });
 
   test("after SIGKILL the next kubelet restores all assignments, and releases them when the pod terminates", async () => {

@@ -12,6 +12,7 @@ import { LEASES, NODES, PODS } from "../../../../src/shared/api/client/kinds.js"
 import type { WatchEvent } from "../../../../src/shared/api/client/port.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { sendJson, sendStatus, type Answer } from "../../../support/api-server.js";
+import { freePort } from "../../../support/free-port.js";
 import { certFolder, type CertFolder, type TestCa, type TestPair } from "../../../support/test-certs.js";
 import { startRig, type RigOptions } from "./client-kit.js";
 
@@ -206,7 +207,8 @@ for (const protocol of PROTOCOLS) {
     });
 
     it("continues with a server that was restarted", async () => {
-      await using first = await rigOf(protocol, { answer: echo });
+      // No connection of another process takes this port while no server listens.
+      await using first = await rigOf(protocol, { answer: echo, port: await freePort() });
       await first.client.get(NODES, { name: "n1" });
       await first.server.close();
       await rejects(first.client.get(NODES, { name: "n1" }, { timeoutMs: 500 }), (error: Error) => {
