@@ -42,7 +42,7 @@ export class PullRate {
   }
 }
 
-// The order of pulls. At most `limit` pulls run at once. Critical pods come first; Pods of one rank take turns. So a pod with fifty images,
+// The order of pulls. At most `limit` pulls run at once. Critical pods come first; pods of one rank take turns. So a pod with fifty images,
 // or with images of a registry that is down, delays no other pod. Full policy: none. Each waiter is a pod worker that does nothing else
 // meanwhile, so there are never more waiters than images of pods; a terminating pod leaves the queue at once.
 

@@ -1,6 +1,5 @@
 // Start and stop of a node, step by step in upstream's order. The start checks the machine and takes the lock file, then starts threads,
-// sync path and systemd notification. Then it waits for the event that ends it, and stops all of it in reverse order. and the stop of all
-// of it in reverse order.
+// the sync path and the link to systemd. Then it waits for the event that ends it, and stops all of it in reverse order.
 // Invariant: the pods live on, however this ends.
 import { hostname } from "node:os";
 import { systemClock, type Clock } from "../../shared/clock/clock.js";
