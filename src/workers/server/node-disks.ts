@@ -1,7 +1,7 @@
 // Size and usage of the node's file systems, for the nodelet command and the status page. Created with the first request.
 // Invariant: one call per path is pending, and requests share it; a helper process makes it where the path leads over a
 // mount that may hang (docs/adr/0042). Requests thus never occupy more of libuv's pool than one thread per path.
-import { unlessAborted } from "../../shared/abort/scope.js";
+import { Scope, unlessAborted } from "../../shared/abort/scope.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";
@@ -25,14 +25,9 @@ export class NodeDisks {
 
   /** Rejects as statfs(2) does, or after {@link DEADLINE_MS}. */
   async facts(path: string): Promise<FileSystemFacts> {
-    const late = new AbortController();
     const message = `the file system of ${path} does not respond within ${DEADLINE_MS / 1000} s`;
-    const timer = this.clock.after(DEADLINE_MS, () => late.abort(new Error(message)));
-    try {
-      return await unlessAborted(this.ask(path), late.signal);
-    } finally {
-      timer.cancel();
-    }
+    using limit = new Scope(undefined).limit(this.clock, DEADLINE_MS, () => new Error(message));
+    return await unlessAborted(this.ask(path), limit.signal);
   }
 
   close(): void {

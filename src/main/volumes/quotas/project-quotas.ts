@@ -75,7 +75,7 @@ export class ProjectQuotas {
     });
   }
 
-  /** The directory was removed. The lines of an earlier kubelet go, too, whatever the gate says now. Never rejects. */
+  /** The directory was removed. The lines of an earlier kubelet go, too, also with the gate off. Never rejects. */
   async clear(directory: string): Promise<void> {
     this.projects.delete(directory);
     this.looked.delete(directory);

@@ -2,7 +2,7 @@
 // Invariant: it answers while main, the runtime or the API server hang.
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { unlessAborted } from "../../../shared/abort/scope.js";
+import { Scope, unlessAborted } from "../../../shared/abort/scope.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -87,13 +87,8 @@ async function diskFacts({ rootDir: path, disk }: StatusDeps): Promise<DiskFacts
 }
 
 async function within<T>(result: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
-  const late = new AbortController();
-  const timer = clock.after(limitMs, () => late.abort(new Error(`no response within ${limitMs / 1000} s`)));
-  try {
-    return await unlessAborted(result, late.signal);
-  } finally {
-    timer.cancel();
-  }
+  using limit = new Scope(undefined).limit(clock, limitMs, () => new Error(`no response within ${limitMs / 1000} s`));
+  return await unlessAborted(result, limit.signal);
 }
 
 async function askApiServer(
