@@ -6,7 +6,7 @@ import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/cri/g
 import { waitFor } from "./wait.js";
 
 const DEFAULT_DEADLINE_MS = 30_000;
-const REMOVAL_MS = 60_000;
+const REMOVAL_MS = 20_000;
 
 export interface CriConnection {
   readonly runtime: RuntimeServiceClient;

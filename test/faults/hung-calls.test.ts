@@ -1,6 +1,6 @@
 // A CRI call that never returns holds up its own pod and nothing else.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -81,6 +81,32 @@ describe("calls that hang", () => {
     );
     assert.equal(end.length, MANY.length + 2);
     assert.equal(fake.state.sandboxes.size, end.length, "one sandbox per pod");
+  });
+
+  // containerd can be left with a container that no call removes: https://github.com/containerd/containerd/issues/11037.
+  test("a PodSandbox that the runtime does not remove keeps neither its pod nor the pod's folder", async () => {
+    await node.writeManifest("kept", sleeper("kept"));
+    const running = await node.waitFor((pods) => runs(pods, "kept"), {
+      what: "the pod to run",
+      timeoutMs: PATIENCE_MS,
+    });
+    const uid = podOf(running, "kept")?.metadata.uid ?? "";
+    const folder = join(node.kubelet.rootDir, "pods", uid);
+    await access(folder);
+    const before = fake.state.sandboxes.size;
+    const refusal = "error(FAILED_PRECONDITION: cannot delete running task)";
+    fake.failpoint("RemovePodSandbox", refusal, pod("kept"));
+    await node.removeManifest("kept");
+    await node.waitFor((pods) => podOf(pods, "kept") === undefined, {
+      what: "the pod to be removed although its sandbox is not",
+      timeoutMs: PATIENCE_MS,
+    });
+    await assert.rejects(access(folder), /ENOENT/);
+    assert.equal(fake.state.sandboxes.size, before, "the sandbox is still in the runtime");
+    assert.match(
+      await readFile(node.kubelet.log, "utf8"),
+      /does not remove what is left of the pod.*cannot delete running task/,
+    );
   });
 
   function hangs(verb: string): boolean {

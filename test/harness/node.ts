@@ -6,11 +6,13 @@
 import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
+import { connectCri, removeSandboxes, type CriConnection } from "../../packaging/standalone/cri.js";
+import { run } from "../../packaging/standalone/exec.js";
 import { importImages } from "../../packaging/standalone/images.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { podTable, type PodView } from "../../packaging/standalone/pods.js";
+import { messageOf } from "../../packaging/standalone/problem.js";
 import { waitFor } from "../../packaging/standalone/wait.js";
 import { freePort } from "../support/free-port.js";
 
@@ -162,7 +164,7 @@ class Node implements TestNode {
     else {
       const cri = connectCri(this.endpoint);
       try {
-        await removeSandboxes(cri);
+        await removeAllSandboxes(cri, this.endpoint);
       } finally {
         cri.close();
       }
@@ -170,6 +172,24 @@ class Node implements TestNode {
     await unmountBelow(this.dir);
     await removeLogLinks(this.dir);
     await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+/**
+ * containerd can hold a task that its CRI service does not know, after a kubelet was killed in the middle of StartContainer: no CRI
+ * call removes that container (https://github.com/containerd/containerd/issues/11037). The tasks then end by force, so that the
+ * tests after this one do not fail for it.
+ */
+async function removeAllSandboxes(cri: CriConnection, endpoint: string): Promise<void> {
+  try {
+    await removeSandboxes(cri);
+  } catch (error) {
+    const client = ["-a", endpoint.replace("unix://", ""), "-n", "k8s.io", "tasks"];
+    const tasks = (await run("ctr", [...client, "ls", "-q"])).split("\n").filter((id) => id !== "");
+    console.error(`${messageOf(error)}; ending ${tasks.length} tasks of containerd by force`);
+    // It reports the exit code of the killed process as its own.
+    for (const id of tasks) await run("ctr", [...client, "rm", "-f", id]).catch(() => undefined);
+    await removeSandboxes(cri);
   }
 }
 

@@ -20,6 +20,8 @@ interface StopInput {
   /** The end of the grace period, by the steady clock. */
   deadline: number;
   reason: string;
+  /** The runtime refuses to remove containers and sandboxes: the pod ends without it. */
+  removalsRefused?: boolean;
 }
 
 export interface EndInput extends StopInput {
@@ -63,6 +65,7 @@ function terminationSteps(input: TerminationInput): Step[] {
   const { observed } = input;
   const stops = stopSteps(input);
   if (stops.length > 0) return stops;
+  if (input.removalsRefused === true) return input.cleaned ? [] : [{ kind: "clean-up" }];
   // The removal of a sandbox includes its containers; only a container without its sandbox is removed by itself.
   if (observed.sandboxes.length > 0) {
     return observed.sandboxes.map((sandbox) => ({ kind: "remove-sandbox", sandboxId: sandbox.id }));
@@ -79,10 +82,15 @@ function terminationSteps(input: TerminationInput): Step[] {
 
 function stopSteps(input: StopInput): Step[] {
   const { observed, reason } = input;
-  const alive = observed.containers.filter((status) => status.state !== ContainerState.CONTAINER_EXITED);
+  const alive = observed.containers.filter(({ state }) => mayBeStopped(state, input));
   if (alive.length > 0) return stops(input, alive);
   const ready = readySandboxes(observed.sandboxes);
   return ready.map((sandbox) => ({ kind: "stop-sandbox", sandboxId: sandbox.id, reason }));
+}
+
+function mayBeStopped(state: ContainerState, { removalsRefused = false }: StopInput): boolean {
+  if (state === ContainerState.CONTAINER_CREATED) return !removalsRefused;
+  return state !== ContainerState.CONTAINER_EXITED;
 }
 
 function stops(input: StopInput, alive: readonly ContainerStatus[]): Step[] {

@@ -12,6 +12,7 @@ import type { PassSchedule } from "./pass-schedule.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./alarm.js";
+import { RefusedRemovals } from "./refused-removals.js";
 import { tracedEnd } from "./sync-span.js";
 
 /** The part of a pod worker that the termination uses. */
@@ -40,6 +41,7 @@ export class PodEnding {
   private released = false;
   private cleaned = false;
   private readonly stopWatch: StopWatch;
+  private readonly removals: RefusedRemovals;
   private readonly stopped = new Waiters();
   private readonly over = new Waiters();
 
@@ -48,6 +50,7 @@ export class PodEnding {
     private readonly deps: PodWorkerDeps,
   ) {
     this.stopWatch = new StopWatch(deps.clock, () => this.onStopOverdue());
+    this.removals = new RefusedRemovals((message) => this.onRemovalsGivenUp(message));
   }
 
   /** The pod completed or was rejected, and a new definition may run again. */
@@ -145,7 +148,9 @@ export class PodEnding {
     const observed = await worker.observe();
     const { deadline } = end;
     const reason = end.failure?.reason ?? "all its containers have exited";
-    const plan = planEnd({ pod, observed, now: this.deps.clock.steady(), deadline, reason, released });
+    const removalsRefused = this.removals.areGivenUp;
+    const now = this.deps.clock.steady();
+    const plan = planEnd({ pod, observed, now, deadline, reason, removalsRefused, released });
     this.report(pod, observed, plan, end);
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
@@ -167,7 +172,9 @@ export class PodEnding {
     await this.deadlineKept;
     const observed = await worker.observe();
     const { deadline, reason } = termination;
-    const plan = planTermination({ pod, observed, now: this.deps.clock.steady(), deadline, reason, cleaned });
+    const removalsRefused = this.removals.areGivenUp;
+    const now = this.deps.clock.steady();
+    const plan = planTermination({ pod, observed, now, deadline, reason, removalsRefused, cleaned });
     if (pod !== undefined) this.report(pod, observed, plan, this.end);
     if (plan.finished) {
       worker.become("terminated", reason);
@@ -201,9 +208,20 @@ export class PodEnding {
     const { signal } = passes;
     if (steps.length === 0) return;
     const run = (): Promise<void> =>
-      tracedEnd(observed, isUp(observed), () => this.worker.steps.run(steps, { pod, observed, signal }));
+      tracedEnd(observed, isUp(observed), () =>
+        this.removals.during(steps, () => this.worker.steps.run(steps, { pod, observed, signal })),
+      );
     if (steps.some((step) => step.kind === "kill-container")) await this.stopWatch.during(deadline, run);
     else await run();
+  }
+
+  private onRemovalsGivenUp(message: string): void {
+    const name = this.worker.name();
+    this.deps.log.warn(
+      { pod: name, uid: this.worker.uid },
+      `${name}: the runtime does not remove what is left of the pod: ${message}. The kubelet cleans up the pod without it, and ` +
+        "tries again every minute; a restart of the runtime may help",
+    );
   }
 
   /** A stop that neither completes nor fails: its call is aborted and repeated. */

@@ -7,7 +7,7 @@ import { faultPoint } from "../thread/fault-points.js";
 import { aboutAttempt, attemptError, type Attempt, subjectOf } from "./attempt.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import { CriChannel } from "./channel.js";
-import { deadlineFor, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
+import { deadlineFor, finishMsOf, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
 import { Limiter, QueueTimeoutError } from "./limiter.js";
@@ -151,16 +151,13 @@ export class Caller {
         call.cancel();
         reject(new QueueTimeoutError("the gRPC client did not end the call at its deadline"));
       });
-      const onAbort = (): void => {
+      const stopWatching = this.#watch(attempt, call, () => {
         settled();
         reject(attempt.signal?.reason instanceof Error ? attempt.signal.reason : new Error("aborted"));
-      };
-      const stopWatching = this.#watch(attempt, call);
-      attempt.signal?.addEventListener("abort", onAbort, { once: true });
+      });
       const settled = (): void => {
         stopWatching();
         overdue?.cancel();
-        attempt.signal?.removeEventListener("abort", onAbort);
       };
     });
   }
@@ -237,14 +234,26 @@ export class Caller {
     return this.#clock.after(Math.max(0, attempt.budgetMs - slot.queuedMs) + OVERDUE_MS, onOverdue);
   }
 
-  /** Cancels the call on abort, or when its connection does not come up. Returns what ends the watch. */
-  #watch(attempt: Attempt, call: { cancel(): void }): () => void {
-    const { signal } = attempt;
+  /**
+   * Cancels the call when its connection does not come up, and on abort, once the call had its time to finish: `onAborted` follows.
+   * Returns the function that ends the watch.
+   */
+  #watch(attempt: Attempt, call: { cancel(): void }, onAborted: () => void = () => undefined): () => void {
+    const { signal, verb } = attempt;
+    let finish: Timer | undefined;
     const giveUp = (reason: NonNullable<Attempt["gaveUp"]>): void => {
       attempt.gaveUp ??= reason;
       call.cancel();
     };
-    const onAbort = (): void => giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
+    const cancel = (): void => {
+      giveUp({ code: "CANCELLED", details: `given up: ${String(signal?.reason)}` });
+      onAborted();
+    };
+    const onAbort = (): void => {
+      const ms = finishMsOf(verb);
+      if (ms === 0) cancel();
+      else finish = this.#clock.after(ms, cancel);
+    };
     signal?.addEventListener("abort", onAbort, { once: true });
     const timer = this.#channel.disconnected
       ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
@@ -255,6 +264,7 @@ export class Caller {
       : undefined;
     return () => {
       timer?.cancel();
+      finish?.cancel();
       signal?.removeEventListener("abort", onAbort);
     };
   }

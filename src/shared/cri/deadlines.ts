@@ -1,4 +1,5 @@
-// Deadline of each CRI verb. The numbers are the contract of runtimeRequestTimeout.
+// Time limits of each CRI verb: its deadline, and how long it may finish after an abort. The deadlines are the contract of
+// runtimeRequestTimeout.
 import { LONGEST_SECONDS } from "../clock/durations.js";
 import type { CriVerb } from "./verbs.js";
 
@@ -37,4 +38,22 @@ export function withBoundedTimeout<Request extends object>(request: Request): Re
 /** The request's timeout field, whole seconds; 0 when the message has none. */
 export function timeoutSecondsOf(request: object): number {
   return "timeout" in request && typeof request.timeout === "bigint" ? Number(request.timeout) : 0;
+}
+
+/** Time for a call that makes something to finish after its abort. */
+const FINISH_MS = 5000;
+
+/**
+ * Milliseconds that a call has to finish after an abort, before the client cancels it. containerd that loses the client in the
+ * middle of StartContainer may leave a task that no call can remove: https://github.com/containerd/containerd/issues/11037.
+ */
+export function finishMsOf(verb: CriVerb): number {
+  switch (verb) {
+    case "RunPodSandbox":
+    case "CreateContainer":
+    case "StartContainer":
+      return FINISH_MS;
+    default:
+      return 0;
+  }
 }

@@ -409,6 +409,50 @@ test("stops run in parallel, creations in order, and one failed stop does not hi
   assert.equal(worker.state, "terminated");
 });
 
+test("a removal that the runtime refuses keeps neither the pod's volumes nor the pod", async () => {
+  const { world, worker, web } = await started();
+  const details = "cannot delete running task a";
+  const about = { code: "FAILED_PRECONDITION", verb: "RemovePodSandbox", endpoint: "unix:///run/cri.sock" } as const;
+  let refused = 0;
+  world.script = (step) => {
+    if (step.kind !== "remove-sandbox") return undefined;
+    refused++;
+    return Promise.reject(criError({ ...about, details }));
+  };
+  worker.terminate({ deadline: 1000, reason: "removed" });
+  for (const seconds of [0, 1, 2, 4]) {
+    assert.equal(worker.state, "terminating", `after ${refused} refusals`);
+    world.clock.step(seconds * 1000);
+    await settle();
+  }
+  assert.equal(worker.state, "terminated");
+  assert.equal(refused, 3);
+  assert.equal(world.begun.at(-1), `${worker.uid} clean-up`);
+  assert.equal(world.model(web).observed.sandboxes.length, 1, "it stays in the runtime");
+  assert.match(world.kept.warnings().join(), /cannot delete running task a.*tries again every minute/);
+});
+
+test("a removal that an absent runtime does not take is no refusal", async () => {
+  const { world, worker } = await started();
+  const about = { code: "UNAVAILABLE", verb: "RemovePodSandbox", endpoint: "unix:///run/cri.sock" } as const;
+  let refused = 0;
+  world.script = (step) => {
+    if (step.kind !== "remove-sandbox" || refused === 5) return undefined;
+    refused++;
+    return Promise.reject(criError({ ...about, details: "connect ENOENT" }));
+  };
+  worker.terminate({ deadline: 1000, reason: "removed" });
+  for (let round = 0; round < 5; round++) {
+    await settle();
+    assert.equal(worker.state, "terminating");
+    assert.ok(!world.begun.some((line) => line.endsWith("clean-up")));
+    world.clock.step(10_000);
+  }
+  world.clock.step(10_000);
+  await settle();
+  assert.equal(worker.state, "terminated");
+});
+
 test("clean-up that fails is repeated until it works; the pod is not over before", async () => {
   const { world, worker } = await started();
   let busy = 3;

@@ -5,7 +5,7 @@ import * as errors from "../../../src/shared/cri/errors.js";
 import { CRI_CODES, type CriCode, type CriError } from "../../../src/shared/cri/errors.js";
 import { LONGEST_SECONDS } from "../../../src/shared/clock/durations.js";
 import { StopContainerRequest } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { collect, IMAGE, pair, podConfig, runPod, until } from "./support.js";
+import { collect, fastTimers, IMAGE, pair, podConfig, runPod, until } from "./support.js";
 
 async function failure(promise: Promise<unknown>): Promise<CriError> {
   try {
@@ -155,6 +155,42 @@ test("an abort before the call and in flight; the runtime sees the cancellation"
   const error = await pull;
   assert.ok(errors.isCancelled(error));
   assert.match(error.message, /PullImage of image .*pod deleted/);
+  await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
+});
+
+test("a start that was sent before the abort finishes: the runtime sees no cancellation", async (context) => {
+  const { client, fake } = await pair(context);
+  const { containerId } = await runPod(client, "web");
+  await client.stopContainer({ containerId, timeout: 0n });
+  for (const when of ["before", "after"] as const) {
+    const sandboxConfig = podConfig(when);
+    fake.failpoint("RunPodSandbox", "1*delay(200)", { when });
+    const controller = new AbortController();
+    const sent = fake.calls.length;
+    const made = client.runPodSandbox({ config: sandboxConfig }, { signal: controller.signal });
+    await until("the call arrives", () => fake.calls.length === sent + 1);
+    controller.abort(new Error("pod deleted"));
+    const { podSandboxId } = await made;
+    assert.notEqual(podSandboxId, "");
+    assert.equal(fake.calls[sent]?.code, "OK");
+    const late = await failure(client.startContainer({ containerId }, { signal: controller.signal }));
+    assert.ok(errors.isCancelled(late), "a call after the abort is not sent");
+    assert.equal(fake.calls.length, sent + 1);
+  }
+});
+
+test("a start that hangs is cancelled some time after the abort", async (context) => {
+  const { client, fake } = await pair(context, {}, { clock: fastTimers(50) });
+  fake.failpoint("RunPodSandbox", "hang");
+  const controller = new AbortController();
+  const made = failure(
+    client.runPodSandbox({ config: podConfig("web") }, { signal: controller.signal, deadlineMs: 60_000_000 }),
+  );
+  await until("the call arrives", () => fake.calls.length === 1);
+  controller.abort(new Error("pod deleted"));
+  const error = await made;
+  assert.ok(errors.isCancelled(error));
+  assert.match(error.message, /RunPodSandbox of pod web_default.*pod deleted/);
   await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
 });
 

@@ -1,0 +1,36 @@
+// Removals that the runtime refuses again and again while a pod terminates. containerd can be left with a container that no call
+// removes (https://github.com/containerd/containerd/issues/11037): it must not keep the pod's volumes, cgroup and API object.
+import { isCancelled, isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import type { Step } from "../model/step.js";
+
+/** Refusals in a row after which the pod is cleaned up without the removal. */
+const MOST_REFUSALS = 3;
+
+export class RefusedRemovals {
+  private refusals = 0;
+
+  /** `onGivenUp`: the pod's termination continues without the removal; the text is the runtime's last reply. */
+  constructor(private readonly onGivenUp: (message: string) => void) {}
+
+  /** The containers and sandboxes stay in the runtime. Container GC finds them, and tries again every minute. */
+  get areGivenUp(): boolean {
+    return this.refusals >= MOST_REFUSALS;
+  }
+
+  /** Runs `steps`; rejects as `run` does. */
+  async during(steps: readonly Step[], run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (steps.every(isRemoval) && !isUnavailable(error) && !isCancelled(error) && isCriError(error)) {
+        this.refusals++;
+        if (this.refusals === MOST_REFUSALS) this.onGivenUp(error.message);
+      }
+      throw error;
+    }
+  }
+}
+
+function isRemoval({ kind }: Step): boolean {
+  return kind === "remove-container" || kind === "remove-sandbox";
+}
