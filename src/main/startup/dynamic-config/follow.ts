@@ -21,7 +21,7 @@ import { TrialWatch } from "./trial.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 const SETTLE_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
-const MIN_RESTART_MS = 10_000;
+const MIN_RESTART_MS = 5_000;
 /** Time that a restart gives to its event. The next process sends an event that was not sent. */
 const EVENT_MS = 2_000;
 

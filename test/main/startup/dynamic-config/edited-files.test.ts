@@ -11,7 +11,7 @@ import { keptLog, temporaryFolder, until } from "../../../support/sources-kit.js
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { validate } from "./kit.js";
 
-const MIN_RESTART_MS = 10_000;
+const MIN_RESTART_MS = 5_000;
 
 test("an edit in several writes to several files: one restart, which runs with all of it", async (t) => {
   const root = await temporaryFolder(t);

@@ -16,7 +16,7 @@ import { digest, Node, textOfActive } from "./kit.js";
 const TRIAL_MS = 10 * 60_000;
 const SETTLE_MS = 500;
 const NEVER_HEALTHY_MS = 5 * 60_000;
-const MIN_RESTART_MS = 10_000;
+const MIN_RESTART_MS = 5_000;
 const LONGEST_WAIT_MS = 5_000;
 
 interface Running {
