@@ -11,7 +11,8 @@ export interface Difference {
 }
 
 /**
- * The fields of a KubeletConfiguration: a file of --config, or the answer of /configz of any kubelet. As JSON or YAML.
+ * The fields of a KubeletConfiguration: a file of --config, or the answer of /configz of any kubelet. As JSON or YAML. Values of
+ * staticPodURLHeader are masked, as those of this kubelet are: only names of headers are compared.
  * @throws CliError for another text
  */
 export function otherConfig(text: string, name: string): { config: Record<string, unknown>; whole: boolean } {
@@ -21,15 +22,22 @@ export function otherConfig(text: string, name: string): { config: Record<string
   } catch (error) {
     throw new CliError(EXIT.usage, `${name} is neither YAML nor JSON: ${error instanceof Error ? error.message : ""}`);
   }
-  if (isMap(read) && isMap(read["kubeletconfig"])) return { config: read["kubeletconfig"], whole: true };
+  if (isMap(read) && isMap(read["kubeletconfig"])) return { config: masked(read["kubeletconfig"]), whole: true };
   if (isMap(read) && (read["kind"] === "KubeletConfiguration" || read["kind"] === undefined)) {
-    return { config: read, whole: false };
+    return { config: masked(read), whole: false };
   }
   throw new CliError(
     EXIT.usage,
     `${name} is no KubeletConfiguration`,
     "give a file of --config, or the answer of a node: kubectl get --raw /api/v1/nodes/<node>/proxy/configz",
   );
+}
+
+function masked(config: Record<string, unknown>): Record<string, unknown> {
+  const headers = config["staticPodURLHeader"];
+  if (!isMap(headers)) return config;
+  const names = Object.keys(headers).map((name) => [name, ["<masked>"]] as const);
+  return { ...config, staticPodURLHeader: Object.fromEntries(names) };
 }
 
 /**

@@ -136,7 +136,7 @@ describe("--runonce", () => {
   });
 });
 
-test("/configz shows the effective configuration, and the origin of each value", async () => {
+test("/configz shows the effective configuration with secrets; with the origin of each value secrets are masked", async () => {
   const node = await start({
     secure: true,
     flags: ["--max-pods=17"],
@@ -149,6 +149,7 @@ test("/configz shows the effective configuration, and the origin of each value",
   assert.equal(kubeletconfig["kind"], "KubeletConfiguration");
   assert.equal(kubeletconfig["maxPods"], 17);
   assert.equal(kubeletconfig["syncFrequency"], "1m0s");
+  assert.deepEqual(kubeletconfig["staticPodURLHeader"], { Authorization: ["secret-token"] });
   assert.equal(origins, undefined);
   const whole = await ask("?origin=1");
   assert.deepEqual(whole.origins?.["maxPods"], { kind: "flag", flag: "max-pods" });

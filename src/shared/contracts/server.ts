@@ -77,7 +77,7 @@ export interface ServerUpcalls {
   manifests(call: ManifestCall): Promise<ManifestReply>;
 }
 
-/** Content of /configz, JSON, secrets masked: `{"kubeletconfig": …}`, and the same with `"origins"`. */
+/** Content of /configz, JSON: `{"kubeletconfig": …}` with secrets, and the same with `"origins"`, secrets masked. */
 export interface ConfigzBodies {
   plain: string;
   withOrigins: string;

@@ -125,6 +125,18 @@ test("config --diff compares only the fields of a file, and all fields of an ans
   throws(() => otherConfig("a: [", "p.yaml"), /neither YAML nor JSON/);
 });
 
+test("config --diff compares names of staticPodURLHeader and shows no value", () => {
+  const here = { staticPodURLHeader: { Authorization: ["<masked>"] } };
+  const diff = (headers: string): unknown => {
+    const { config, whole } = otherConfig(`kubeletconfig: { staticPodURLHeader: ${headers} }`, "configz.json");
+    return differences(here, config, whole);
+  };
+  deepEqual(diff("{ Authorization: [secret] }"), []);
+  deepEqual(diff("{ Authorization: [secret], X-B: [secret, two] }"), [
+    { field: "staticPodURLHeader.X-B", there: ["<masked>"] },
+  ]);
+});
+
 test("a duration is read as Go writes it, other text is none", () => {
   deepEqual(["1h0m0s", "90s", "500ms", "1.5s", "", "10", "-1s"].map(durationMs), [
     3_600_000,

@@ -1,13 +1,14 @@
 // The response of /configz: the effective configuration in upstream's shape, and on request the origin of every value.
-// Upstream shows staticPodURLHeader; here secrets are masked.
 import type { EffectiveConfig } from "./effective.js";
 
 /**
- * Both responses as JSON text: of GET /configz, and of GET /configz?origin=1 with the origin of each path: "maxPods",
- * "evictionHard[memory.available]", "registerWithTaints[0].effect".
+ * Both responses as JSON text. GET /configz shows secrets, as upstream's does. GET /configz?origin=1 has the origin of each path ("maxPods",
+ * "evictionHard[memory.available]", "registerWithTaints[0].effect"); secrets are masked, because the status page, the nodelet command and
+ * its support bundle read it.
  */
 export function configzBodies(config: EffectiveConfig): { plain: string; withOrigins: string } {
   const kubeletconfig = config.toMaskedObject();
   const origins = Object.fromEntries([...config.leaves()].map(({ path, node }) => [path, node.origin]));
-  return { plain: JSON.stringify({ kubeletconfig }), withOrigins: JSON.stringify({ kubeletconfig, origins }) };
+  const plain = JSON.stringify({ kubeletconfig: config.toObject() });
+  return { plain, withOrigins: JSON.stringify({ kubeletconfig, origins }) };
 }

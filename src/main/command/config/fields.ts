@@ -50,7 +50,7 @@ export const FIELDS = {
   staticPodURL: field("string", { default: "", flag: "manifest-url" }),
   staticPodURLHeader: field("headerMap", {
     flag: "manifest-url-header",
-    help: "HTTP headers for staticPodURL: name to list of values; masked in all output",
+    help: "HTTP headers for staticPodURL: name to list of values; masked in all output but /configz",
   }),
   address: field("string", { default: "0.0.0.0", flag: "address", zeroIsDefault: true }),
   port: field("int32", { default: 10250, flag: "port", zeroIsDefault: true }),

@@ -1,4 +1,4 @@
-// Values that no log, print or HTTP response may show.
+// Values that no log, print, page or bundle may show. Of the HTTP responses only /configz shows them, as upstream's does.
 import { isFieldPath } from "./shape.js";
 import type { FieldPath } from "./fields.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";
