@@ -9,6 +9,11 @@ export interface Problem {
   help: string;
 }
 
+export interface CniDirectories {
+  readonly confDir: string;
+  readonly binDirs: readonly string[];
+}
+
 /** As the supervisor's own limit: a thread without a tick for so long is restarted. */
 const LATE_MS = 10_000;
 const EXPIRES_SOON_MS = 14 * 24 * 3_600_000;
@@ -63,7 +68,9 @@ export function isLate({ state, lastTickMs }: ThreadFacts): boolean {
   return state === "running" && lastTickMs !== undefined && lastTickMs > LATE_MS;
 }
 
-function* runtimeProblems({ facts, runtimeEndpoint }: NodeletStatus): Iterable<Problem> {
+function* runtimeProblems(status: NodeletStatus): Iterable<Problem> {
+  const { facts, runtimeEndpoint } = status;
+  const unit = unitOf(status);
   const { runtime, runtimeSince } = facts ?? {};
   if (runtime === undefined) return;
   const name = runtime.name === "" ? "the container runtime" : `the container runtime ${runtime.name}`;
@@ -74,28 +81,41 @@ function* runtimeProblems({ facts, runtimeEndpoint }: NodeletStatus): Iterable<P
       severity: "error",
       what: `${name} does not respond at ${runtimeEndpoint}${why}`,
       ...at,
-      help: `pods keep running, but none is started or stopped. Start it again: systemctl restart ${unitOf(runtimeEndpoint)}; its log: journalctl -u ${unitOf(runtimeEndpoint)}`,
+      help: `pods keep running, but none is started or stopped. Start it again: systemctl restart ${unit}; its log: journalctl -u ${unit}`,
     };
   } else if (!runtime.runtimeReady) {
     yield {
       severity: "error",
       what: `${name} says that it is not ready${why}`,
       ...at,
-      help: `see its log: journalctl -u ${unitOf(runtimeEndpoint)}`,
+      help: `see its log: journalctl -u ${unit}`,
     };
   } else if (!runtime.networkReady) {
     yield {
       severity: "error",
       what: `${name} has no pod network${why}; only pods with hostNetwork start`,
       ...at,
-      help: "install or repair the CNI plugin: its configuration is in /etc/cni/net.d, its programs in /opt/cni/bin",
+      help: `install or repair the CNI plugin: ${cniPlaces(status)}`,
     };
   }
 }
 
-/** The systemd unit of a runtime, by its socket. */
-function unitOf(endpoint: string): string {
-  return endpoint.includes("crio") ? "crio" : "containerd";
+/** The systemd unit of the node's runtime. */
+export function unitOf({ docker, facts, runtimeEndpoint }: NodeletStatus): string {
+  if (docker !== undefined || facts?.runtime?.name === "docker" || runtimeEndpoint.includes("docker")) return "docker";
+  return runtimeEndpoint.includes("crio") ? "crio" : "containerd";
+}
+
+/** Those of the kubelet's flags on a Docker Engine; a CRI runtime's own configuration may name others. */
+export function cniDirectories({ docker }: Pick<NodeletStatus, "docker">): CniDirectories {
+  const network = docker?.network;
+  if (network?.plugin === "cni") return network;
+  return { confDir: "/etc/cni/net.d", binDirs: ["/opt/cni/bin"] };
+}
+
+export function cniPlaces(status: Pick<NodeletStatus, "docker">): string {
+  const { confDir, binDirs } = cniDirectories(status);
+  return `its configuration is in ${confDir}, its programs in ${binDirs.join(" or ")}`;
 }
 
 function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Problem> {

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { startDocker, type PrivateDocker } from "../../packaging/standalone/docker-engine.js";
-import { startNode, testImage, type PodView, type TestNode } from "../harness/node.js";
+import type { Result } from "../../src/cli/doctor/check.js";
+import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { nodelet } from "../support/nodelet-command.js";
 
 const isDocker = process.env["NODELET_TEST_RUNTIME"] === "docker";
 const TIMEOUT_MS = 60_000;
@@ -55,6 +57,25 @@ suite("--container-runtime=docker", { skip: !isDocker && "needs a Docker Engine:
 
   test("a pod with an exec probe becomes Ready", async () => {
     await node.writeManifest("first", pod("first"));
+    await node.waitFor(isReady("first"), { what: "the pod to be Ready", timeoutMs: TIMEOUT_MS });
+  });
+
+  test("doctor names the Docker Engine, its unit when it is away, and the CNI directory of --cni-conf-dir", async () => {
+    const doctor = async (): Promise<readonly Result[]> =>
+      (JSON.parse((await nodelet(node, "-o", "json", "doctor")).stdout) as { results: Result[] }).results;
+    const of = (results: readonly Result[], check: string) => results.find((one) => one.check === check);
+    const up = await doctor();
+    assert.match(of(up, "runtime")?.found ?? "", /^docker \d/);
+    assert.deepEqual(of(up, "CNI configuration"), {
+      ...{ severity: "ok", check: "CNI configuration", found: "10-nodelet.conflist" },
+    });
+    await docker.kill9();
+    await waitFor(
+      async () =>
+        (await doctor()).some(({ fix }) => fix?.endsWith("systemctl restart docker; its log: journalctl -u docker")),
+      { what: "the kubelet to see that the Engine is away", timeoutMs: TIMEOUT_MS },
+    );
+    await docker.start();
     await node.waitFor(isReady("first"), { what: "the pod to be Ready", timeoutMs: TIMEOUT_MS });
   });
 

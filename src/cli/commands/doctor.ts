@@ -9,14 +9,15 @@ import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
 
 export async function doctorCommand(context: Context): Promise<ExitCode> {
-  const [machine, status] = await Promise.all([readMachine(), statusOf(context)]);
+  const status = await statusOf(context);
+  const machine = await readMachine(status);
   const results = judge(machine, status);
   await print(context, { machine, results }, () => doctorText(context, results));
   return results.some(({ severity }) => severity === "error") ? EXIT.wrong : EXIT.fine;
 }
 
-/** Without a kubelet the machine alone is judged. */
-async function statusOf({ client }: Context): Promise<NodeletStatus | undefined> {
+/** Undefined: no kubelet answers. */
+export async function statusOf({ client }: Pick<Context, "client">): Promise<NodeletStatus | undefined> {
   try {
     return await client.json<NodeletStatus>("/nodelet/status");
   } catch (error) {

@@ -9,6 +9,7 @@ import { maskPod, maskText } from "../bundle/mask.js";
 import { tar, type ArchivedFile } from "../bundle/tar.js";
 import type { Context } from "../context.js";
 import { readMachine } from "../doctor/machine.js";
+import { statusOf } from "./doctor.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
 import { podsOf } from "../pods/find.js";
@@ -30,7 +31,7 @@ export async function bundleCommand({ client, clock, write }: Context, { file }:
     ["config.json", async () => maskText(await client.text("/configz?origin=1"))],
     ["metrics.txt", async () => client.text("/metrics")],
     ["stats.json", async () => client.text("/stats/summary")],
-    ["machine.json", async () => pretty(await readMachine())],
+    ["machine.json", async () => pretty(await readMachine(await statusOf({ client })))],
     ["kubelet.log", async () => maskText(await kubeletLog())],
   ];
   const files: ArchivedFile[] = [];

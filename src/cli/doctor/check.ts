@@ -1,5 +1,7 @@
 // The result of one check of `nodelet doctor`, and the facts of the machine that checks judge. Checks are pure.
 
+import type { CniDirectories } from "../problems.js";
+
 export interface Result {
   severity: "ok" | "warning" | "error";
   check: string;
@@ -24,6 +26,7 @@ export interface Machine {
   sysctls: Readonly<Record<string, string | undefined>>;
   /** Loaded or built in. */
   modules: readonly string[];
+  cni: CniDirectories;
   cniConfigs: readonly string[];
   cniPrograms: readonly string[];
   nameServers: readonly string[];
@@ -33,6 +36,7 @@ export interface Machine {
   ports: readonly number[];
   /** Whether the clock follows a time server; undefined: unknown. */
   clockSynchronised: boolean | undefined;
-  runtime: { endpoint: string; exists: boolean };
+  /** That of the kubelet; without a kubelet, those that it may use. */
+  runtimes: readonly { unit: string; endpoint: string; answers: boolean }[];
   systemd: boolean;
 }

@@ -2,28 +2,35 @@
 import { access, readdir, readFile, statfs } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { cniDirectories, unitOf } from "../problems.js";
 import type { Machine } from "./check.js";
 
 const PORTS = [10250, 10255, 10248];
-const DISKS = ["/", "/var/lib/kubelet", "/var/lib/containerd", "/var/log"];
+const DISKS = ["/", "/var/lib/kubelet", "/var/lib/containerd", "/var/lib/docker", "/var/log"];
 const SYSCTLS = ["net/ipv4/ip_forward", "net/bridge/bridge-nf-call-iptables"];
-const DEFAULT_RUNTIME = "/run/containerd/containerd.sock";
+const RUNTIMES = [
+  { unit: "containerd", endpoint: "unix:///run/containerd/containerd.sock" },
+  { unit: "docker", endpoint: "unix:///var/run/docker.sock" },
+];
 const CONNECT_MS = 1000;
 
-export async function readMachine(): Promise<Machine> {
-  const [cgroup, swaps, sysctls, modules, cniConfigs, cniPrograms, resolv, disks, ports, clock, exists, systemd] =
+/** @param status absent when no kubelet answers */
+export async function readMachine(status: NodeletStatus | undefined): Promise<Machine> {
+  const cni = cniDirectories(status ?? {});
+  const [cgroup, swaps, sysctls, modules, cniConfigs, cniPrograms, resolv, disks, ports, clock, runtimes, systemd] =
     await Promise.all([
       cgroups(),
       text("/proc/swaps"),
       Promise.all(SYSCTLS.map(async (name) => [name, (await text(`/proc/sys/${name}`))?.trim()] as const)),
       kernelModules(),
-      names("/etc/cni/net.d", /\.conf(list)?$|\.json$/),
-      names("/opt/cni/bin", /./),
+      names(cni.confDir, /\.conf(list)?$|\.json$/),
+      Promise.all(cni.binDirs.map((dir) => names(dir, /./))),
       text("/etc/resolv.conf"),
       readDisks(),
-      Promise.all(PORTS.map(isTaken)),
+      Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
       isSynchronised(),
-      isThere(DEFAULT_RUNTIME),
+      Promise.all(runtimesOf(status).map(async (one) => ({ ...one, answers: await answers(one.endpoint) }))),
       isThere("/run/systemd/system"),
     ]);
   return {
@@ -35,8 +42,9 @@ export async function readMachine(): Promise<Machine> {
       .map((line) => line.split(/\s/)[0] ?? line),
     sysctls: Object.fromEntries(sysctls),
     modules,
+    cni,
     cniConfigs,
-    cniPrograms,
+    cniPrograms: cniPrograms.flat(),
     nameServers: lines(resolv).flatMap((line) => {
       const [word, address] = line.trim().split(/\s+/, 2);
       return word === "nameserver" && address !== undefined ? [address] : [];
@@ -44,7 +52,7 @@ export async function readMachine(): Promise<Machine> {
     disks,
     ports: PORTS.filter((_port, index) => ports[index] === true),
     clockSynchronised: clock,
-    runtime: { endpoint: `unix://${DEFAULT_RUNTIME}`, exists },
+    runtimes,
     systemd,
   };
 }
@@ -79,9 +87,20 @@ async function readDisks(): Promise<Machine["disks"]> {
   return found.filter((disk) => disk !== undefined);
 }
 
-function isTaken(port: number): Promise<boolean> {
+function runtimesOf(status: NodeletStatus | undefined): { unit: string; endpoint: string }[] {
+  if (status === undefined) return RUNTIMES;
+  return [{ unit: unitOf(status), endpoint: status.docker?.endpoint ?? status.runtimeEndpoint }];
+}
+
+/** Of a unix socket: it is there. */
+async function answers(endpoint: string): Promise<boolean> {
+  const { protocol, hostname, port, pathname } = new URL(endpoint);
+  return protocol === "tcp:" ? isTaken(hostname, Number(port)) : isThere(pathname);
+}
+
+function isTaken(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host: "127.0.0.1", port, timeout: CONNECT_MS });
+    const socket = createConnection({ host, port, timeout: CONNECT_MS });
     const settle = (taken: boolean): void => {
       socket.destroy();
       resolve(taken);

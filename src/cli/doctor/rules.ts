@@ -16,7 +16,7 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
     ...cgroups(machine),
     swap(machine),
     ...network(machine),
-    ...cni(machine),
+    ...cni(machine, status),
     runtime(machine, status),
     dns(machine),
     clock(machine),
@@ -113,41 +113,51 @@ function network({ sysctls, modules }: Machine): Result[] {
           "error",
           "overlay",
           "the kernel has no overlay file system",
-          "containerd's images need it",
+          "the images of containerd and Docker need it",
           "modprobe overlay, and add it to /etc/modules-load.d/k8s.conf",
         ),
   ];
 }
 
-function cni({ cniConfigs, cniPrograms }: Machine): Result[] {
+function cni({ cni: { confDir, binDirs }, cniConfigs, cniPrograms }: Machine, status?: NodeletStatus): Result[] {
+  if (status?.docker?.network.plugin === "none") return [ok("CNI", "not needed: --network-plugin=none")];
+  const programs = binDirs.join(", ");
   return [
     cniConfigs.length > 0
       ? ok("CNI configuration", cniConfigs.join(", "))
       : bad(
           "warning",
           "CNI configuration",
-          "/etc/cni/net.d has none",
+          `${confDir} has none`,
           "only pods with hostNetwork start",
           "install a network plugin; a runtime may use another directory",
         ),
     cniPrograms.includes("loopback")
-      ? ok("CNI programs", `${cniPrograms.length} in /opt/cni/bin`)
+      ? ok("CNI programs", `${cniPrograms.length} in ${programs}`)
       : bad(
           "warning",
           "CNI programs",
-          "/opt/cni/bin/loopback is missing",
+          `loopback is missing in ${programs}`,
           "the runtime cannot set up the network of a pod",
           "apt-get install containernetworking-plugins; a runtime may use another directory",
         ),
   ];
 }
 
-function runtime({ runtime: { endpoint, exists } }: Machine, status: NodeletStatus | undefined): Result {
+function runtime({ runtimes }: Machine, status: NodeletStatus | undefined): Result {
   const known = status?.facts?.runtime;
   if (known?.reachable === true)
     return ok("runtime", `${known.name} ${known.version} at ${status?.runtimeEndpoint ?? ""}`);
-  if (exists) return ok("runtime", `a socket at ${endpoint}`);
-  return bad("error", "runtime", `no socket at ${endpoint}`, "no pod can start", "systemctl enable --now containerd");
+  const found = runtimes.filter(({ answers }) => answers);
+  if (found.length > 0) return ok("runtime", `a socket at ${endpointsOf(found)}`);
+  const [first, ...others] = runtimes.map(({ unit }) => unit);
+  const also = others.map((unit) => `; or ${unit}, with the kubelet's flag --container-runtime=${unit}`).join("");
+  const fix = `systemctl enable --now ${first ?? ""}${also}`;
+  return bad("error", "runtime", `no socket at ${endpointsOf(runtimes)}`, "no pod can start", fix);
+}
+
+function endpointsOf(runtimes: Machine["runtimes"]): string {
+  return runtimes.map(({ endpoint }) => endpoint).join(" or ");
 }
 
 function dns({ nameServers }: Machine): Result {

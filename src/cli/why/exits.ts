@@ -2,7 +2,7 @@
 import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import { bytes, duration, timeOf } from "../output/amounts.js";
-import { fullDiskHelp } from "../problems.js";
+import { fullDiskHelp, unitOf } from "../problems.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 
 /** Waiting reasons that other rules explain, or that are ordinary. */
@@ -87,18 +87,23 @@ function failed(view: ContainerView, ended: ContainerStateTerminated): Finding {
   };
 }
 
-function notStarted({ facts }: WhyInput, { container, kind }: ContainerView, reason: string, message: string): Finding {
+function notStarted(
+  { facts, node }: WhyInput,
+  { container, kind }: ContainerView,
+  reason: string,
+  message: string,
+): Finding {
   const failure = facts?.startFailures.find((one) => one.container === container.name);
   return {
     severity: "error",
     about: `${kind} ${container.name}`,
     what: `it cannot be started (${reason}): ${message === "" ? (failure?.message ?? "no message") : message}`,
     ...(failure !== undefined && { since: failure.failedAt, nextTryAt: failure.nextTryAt }),
-    help: startHelp(reason, message),
+    help: startHelp(reason, message, unitOf(node)),
   };
 }
 
-function startHelp(reason: string, message: string): string[] {
+function startHelp(reason: string, message: string, unit: string): string[] {
   const full = fullDiskHelp(message);
   if (full.length > 0) return full;
   if (/configmap|secret/i.test(message))
@@ -110,7 +115,7 @@ function startHelp(reason: string, message: string): string[] {
   if (/runAsNonRoot|non-root/i.test(message)) return ["the image runs as root: set runAsUser, or allow root"];
   if (reason === "PostStartHookError")
     return ["the postStart hook failed, so the container was stopped: correct the hook"];
-  return ["the message is the runtime's: see also its log (journalctl -u containerd)"];
+  return [`the message is the runtime's: see also its log (journalctl -u ${unit})`];
 }
 
 function exitText({ exitCode, signal, reason, message }: ContainerStateTerminated): string {

@@ -1,6 +1,6 @@
 // Rules about images: the registry's error, the time of the next pull, remedies. Pure.
 import { duration, timeOf } from "../output/amounts.js";
-import { fullDiskHelp } from "../problems.js";
+import { fullDiskHelp, unitOf } from "../problems.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 
 const PULL_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"]);
@@ -17,7 +17,8 @@ export function* imageRules(input: WhyInput): Iterable<Finding> {
   }
 }
 
-function pullFailed({ facts, events, now }: WhyInput, { container, kind }: ContainerView, message: string): Finding {
+function pullFailed(input: WhyInput, { container, kind }: ContainerView, message: string): Finding {
+  const { facts, events, now, node } = input;
   const { name, image = "" } = container;
   const failure = facts?.startFailures.find((one) => one.container === name);
   const said = lastWords(message, image);
@@ -30,7 +31,7 @@ function pullFailed({ facts, events, now }: WhyInput, { container, kind }: Conta
     what: `its image "${image}" cannot be pulled${tries}: ${registryOf(image)} said: ${said}`,
     ...(since !== undefined && since < now && { since }),
     ...(failure !== undefined && { nextTryAt: failure.nextTryAt }),
-    help: pullHelp(said, image),
+    help: pullHelp(said, image, unitOf(node)),
   };
 }
 
@@ -40,7 +41,7 @@ function lastWords(message: string, image: string): string {
     .replace(/^Back-off pulling image "[^"]*": /, "")
     .replace(/^(ErrImagePull|RegistryUnavailable|SignatureValidationFailed): /, "")
     .replace(/^rpc error: code = \w+ desc = /, "")
-    .replace(/^failed to pull and unpack image "[^"]*": /, "")
+    .replace(/^failed to pull (and unpack )?image "[^"]*": /, "")
     .replace(/^failed to resolve reference "[^"]*": /, "");
   return words.trim() === "" ? `nothing more about ${image}` : words.trim();
 }
@@ -51,7 +52,7 @@ function registryOf(image: string): string {
   return image.includes("/") && (/[.:]/.test(first) || first === "localhost") ? first : "docker.io";
 }
 
-const HELP: readonly (readonly [pattern: RegExp, help: (image: string) => string[]])[] = [
+const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: string) => string[]])[] = [
   [
     /no such host|server misbehaving|lookup .* on|Temporary failure in name resolution/i,
     (image) => [
@@ -61,8 +62,8 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string) => string
   ],
   [
     /x509|certificate signed by unknown|tls:/i,
-    (image) => [
-      `the node does not trust the certificate of ${registryOf(image)}: add its CA to the runtime's registry configuration (/etc/containerd/certs.d)`,
+    (image, unit) => [
+      `the node does not trust the certificate of ${registryOf(image)}: add its CA to the runtime's registry configuration (/etc/${unit === "crio" ? "containers" : unit}/certs.d)`,
     ],
   ],
   [
@@ -93,11 +94,13 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string) => string
   ],
 ];
 
-function pullHelp(said: string, image: string): string[] {
+function pullHelp(said: string, image: string, unit: string): string[] {
   const full = fullDiskHelp(said);
   if (full.length > 0) return full;
   const found = HELP.find(([pattern]) => pattern.test(said));
-  return found?.[1](image) ?? ["pull it by hand to see more: crictl pull " + image];
+  return (
+    found?.[1](image, unit) ?? [`pull it by hand to see more: ${unit === "docker" ? "docker" : "crictl"} pull ${image}`]
+  );
 }
 
 function neverPulled({ container, kind }: ContainerView): Finding {

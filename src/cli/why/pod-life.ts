@@ -1,7 +1,7 @@
 // Rules about the whole pod: runtime, volumes, sandbox, failed syncs, termination, conditions. Pure.
 import { duration, moment, timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
-import { fullDiskHelp, problemsOf } from "../problems.js";
+import { cniPlaces, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 
 /** A set-up that takes longer is worth a line. */
@@ -71,7 +71,7 @@ function volumeHelp(error: string): string[] {
   return ["the message is the plugin's or the driver's: see its log"];
 }
 
-export function* sandboxRules({ events, pod, facts }: WhyInput): Iterable<Finding> {
+export function* sandboxRules({ events, pod, facts, node }: WhyInput): Iterable<Finding> {
   if (pod.status?.podIP !== undefined || pod.status?.phase !== "Pending") return;
   const failed = events.findLast(({ reason }) => reason === "FailedCreatePodSandBox");
   if (failed === undefined) return;
@@ -82,16 +82,16 @@ export function* sandboxRules({ events, pod, facts }: WhyInput): Iterable<Findin
     what: `the runtime cannot create its sandbox (network namespace, cgroup): ${failed.message.replace(/^Failed to create pod sandbox: /, "")}`,
     ...(since !== undefined && { since }),
     ...(facts?.retry !== undefined && { nextTryAt: facts.retry.nextTryAt }),
-    help: sandboxHelp(failed.message),
+    help: sandboxHelp(failed.message, node),
   };
 }
 
-function sandboxHelp(error: string): string[] {
+function sandboxHelp(error: string, node: WhyInput["node"]): string[] {
   const full = fullDiskHelp(error);
   if (full.length > 0) return full;
   return /cni|network/i.test(error)
-    ? ["repair the CNI plugin: its configuration is in /etc/cni/net.d, its programs in /opt/cni/bin"]
-    : ["see the runtime's log: journalctl -u containerd"];
+    ? [`repair the CNI plugin: ${cniPlaces(node)}`]
+    : [`see the runtime's log: journalctl -u ${unitOf(node)}`];
 }
 
 export function* syncRules({ facts, node }: WhyInput): Iterable<Finding> {

@@ -47,6 +47,9 @@ export function serverInit(facts: ThreadFacts): ServerInit {
       imageEndpoint: settings.runtime.imageServiceEndpoint,
       requestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
       listStreaming: settings.runtime.criListStreaming,
+      ...(settings.docker.mode === "node" && {
+        docker: { endpoint: settings.docker.endpoint, network: settings.docker.network },
+      }),
     },
     stats: statsInit(settings),
     ...(settings.server.enableServer ? { secure: secureInit(facts) } : {}),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Event } from "../api/event.js";
 import type { NodeCondition } from "../api/node.js";
 import type { ThreadState } from "../queue/board.js";
+import type { DockershimNetwork } from "./dockershim.js";
 import type { Pressure } from "./node-status.js";
 import type { RuntimeState } from "./pleg.js";
 
@@ -125,6 +126,13 @@ export interface DiskFacts {
   inodes: number;
 }
 
+/** The Docker Engine over which this kubelet serves CRI. */
+export interface DockerFacts {
+  /** "unix:///var/run/docker.sock" or "tcp://host:port". */
+  endpoint: string;
+  network: DockershimNetwork;
+}
+
 /** GET /nodelet/status */
 export interface NodeletStatus {
   now: number;
@@ -134,6 +142,8 @@ export interface NodeletStatus {
   pid: number;
   rootDir: string;
   runtimeEndpoint: string;
+  /** With --container-runtime=docker. */
+  docker?: DockerFacts;
   threads: ThreadFacts[];
   certificates: CertificateFacts[];
   /** Absent: the file system does not respond. */

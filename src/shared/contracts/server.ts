@@ -8,7 +8,7 @@ import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
 import type { Event } from "../api/event.js";
 import type { ManifestCall, ManifestReply } from "./manifests.js";
-import type { NodeFacts, PodFacts } from "./nodelet.js";
+import type { DockerFacts, NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
 
 export interface ListenAddress {
@@ -142,6 +142,8 @@ interface RuntimeInit {
   requestTimeoutMs: number;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
+  /** With --container-runtime=docker. */
+  docker?: DockerFacts;
 }
 
 /** Settings of /stats/summary, /metrics/resource and /metrics/cadvisor; named as in KubeletConfiguration and the flags. */

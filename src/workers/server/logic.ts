@@ -273,6 +273,7 @@ export class ServerLogic implements ServerControl {
       kubernetesVersion: handlers.kubernetesVersion,
       rootDir: init.stats.rootDir,
       runtimeEndpoint: init.runtime.endpoint,
+      docker: init.runtime.docker,
       certificates,
       api: api === undefined ? undefined : this.deps.api,
       devicePluginProblem: () => this.devicePluginProblem,

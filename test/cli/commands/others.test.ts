@@ -15,7 +15,8 @@ import type { Machine } from "../../../src/cli/doctor/check.js";
 import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
-import { node, NOW, PLAIN, pod } from "../kit.js";
+import type { DockerFacts } from "../../../src/shared/contracts/nodelet.js";
+import { node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
 
 test("timeline: each bar begins and ends in proportion; a failed and an open step are marked", () => {
   const text = timelineText(
@@ -216,13 +217,14 @@ describe("doctor", () => {
     swaps: [],
     sysctls: { "net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1" },
     modules: ["overlay"],
+    cni: { confDir: "/etc/cni/net.d", binDirs: ["/opt/cni/bin"] },
     cniConfigs: ["10-x.conflist"],
     cniPrograms: ["loopback"],
     nameServers: ["10.0.0.1"],
     disks: [{ path: "/", freePercent: 60, freeInodesPercent: 90 }],
     ports: [],
     clockSynchronised: true,
-    runtime: { endpoint: "unix:///run/c.sock", exists: true },
+    runtimes: [{ unit: "containerd", endpoint: "unix:///run/c.sock", answers: true }],
     systemd: true,
   };
   test("a healthy machine has no finding", () => {
@@ -246,7 +248,7 @@ describe("doctor", () => {
     ["DNS", "warning", { nameServers: ["127.0.0.53"] }],
     ["DNS", "warning", { nameServers: [] }],
     ["clock", "warning", { clockSynchronised: false }],
-    ["runtime", "error", { runtime: { endpoint: "unix:///x", exists: false } }],
+    ["runtime", "error", { runtimes: [{ unit: "containerd", endpoint: "unix:///x", answers: false }] }],
     ["disk /", "error", { disks: [{ path: "/", freePercent: 3, freeInodesPercent: 90 }] }],
     ["ports", "warning", { ports: [10250] }],
     ["systemd", "warning", { systemd: false }],
@@ -261,6 +263,41 @@ describe("doctor", () => {
       match(doctorText(PLAIN, found), /why: [^]+\n +fix: .+/);
     });
   }
+  test("without a kubelet and without a runtime, the advice is containerd, or the Docker Engine with its flag", () => {
+    const runtimes = ["containerd", "docker"].map((unit) => ({ unit, endpoint: `unix:///${unit}`, answers: false }));
+    const [found] = judge({ ...healthy, runtimes }, undefined).filter(({ check }) => check === "runtime");
+    deepEqual(
+      [found?.found, found?.fix],
+      [
+        "no socket at unix:///containerd or unix:///docker",
+        "systemctl enable --now containerd; or docker, with the kubelet's flag --container-runtime=docker",
+      ],
+    );
+    const docker = runtimes.map((one) => ({ ...one, answers: one.unit === "docker" }));
+    const seen = judge({ ...healthy, runtimes: docker }, undefined).find(({ check }) => check === "runtime");
+    deepEqual([seen?.severity, seen?.found], ["ok", "a socket at unix:///docker"]);
+  });
+  test("on a Docker Engine the advice names docker, and CNI counts with --network-plugin=cni only", () => {
+    const away = { ...RUNTIME, name: "docker", reachable: false };
+    const endpoint = "unix:///var/run/docker.sock";
+    const machine: Machine = { ...healthy, runtimes: [{ unit: "docker", endpoint, answers: false }], cniConfigs: [] };
+    const faults = (docker: DockerFacts): readonly (readonly [check: string, fix: string | undefined])[] =>
+      judge(machine, node({ runtime: away }, { runtimeEndpoint: "unix:///x/cri.sock", docker }))
+        .filter(({ severity }) => severity !== "ok")
+        .map(({ check, fix }) => [check, fix]);
+    const restart =
+      "pods keep running, but none is started or stopped. Start it again: systemctl restart docker; its log: journalctl -u docker";
+    const none = [
+      ["runtime", "systemctl enable --now docker"],
+      ["kubelet", restart],
+    ];
+    deepEqual(faults({ endpoint, network: { plugin: "none" } }), none);
+    const cni = { plugin: "cni" as const, binDirs: ["/b"], confDir: "/c", cacheDir: "/d" };
+    deepEqual(faults({ endpoint, network: cni }), [
+      ["CNI configuration", "install a network plugin; a runtime may use another directory"],
+      ...none,
+    ]);
+  });
   test("problems of a running kubelet are findings", () => {
     const found = judge(healthy, node({}, { mainProblem: "late" }));
     ok(found.some(({ check, severity }) => check === "kubelet" && severity === "error"));

@@ -219,6 +219,15 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     /\/etc\/cni\/net\.d/,
   ],
   [
+    "a sandbox that the Docker Engine cannot create",
+    input({
+      pod: pod({}),
+      events: [event("FailedCreatePodSandBox", "Failed to create pod sandbox: the Engine refuses it")],
+      node: node({ runtime: { ...RUNTIME, name: "docker" } }),
+    }),
+    /journalctl -u docker/,
+  ],
+  [
     "a pod in its grace period",
     input({
       pod: pod({ phase: "Running", containerStatuses: [containerStatus(RUNNING)] }),

@@ -10,6 +10,7 @@ import type {
   ApiServerFacts,
   CertificateFacts,
   DiskFacts,
+  DockerFacts,
   NodeFacts,
   NodeletStatus,
   ThreadFacts,
@@ -30,6 +31,7 @@ export interface StatusDeps {
   kubernetesVersion: string;
   rootDir: string;
   runtimeEndpoint: string;
+  docker: DockerFacts | undefined;
   certificates: AdminInit["certificates"];
   /** Absent: stand-alone. */
   api: (() => Promise<Pick<ApiClient, "get">>) | undefined;
@@ -41,7 +43,7 @@ export interface StatusDeps {
 }
 
 export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
-  const { node, kubernetesVersion, rootDir, runtimeEndpoint, certificates, clock } = deps;
+  const { node, kubernetesVersion, rootDir, runtimeEndpoint, docker, certificates, clock } = deps;
   const [facts, apiServer, disk, read] = await Promise.all([
     mainFacts(deps),
     deps.api === undefined ? undefined : askApiServer(deps.api, node, clock),
@@ -51,6 +53,7 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
   return {
     now: clock.now(),
     ...{ node, kubernetesVersion, rootDir, runtimeEndpoint },
+    ...(docker && { docker }),
     nodeVersion: process.version,
     pid: process.pid,
     threads: deps.threads().map(threadFacts),
