@@ -17,7 +17,9 @@ const goneBool = (last: number, advice: string): RemovedFlag => ({ last, advice,
 const KLOG = "remove it: the kubelet logs to standard error; its supervisor (journald) handles files and rotation";
 const LOG_STDERR = "remove it: logs always go to standard error";
 const CNI = "use --cni-bin-dir with --container-runtime=docker; other runtimes have their own setting";
-const DOCKER = "remove it; --container-runtime=docker and --docker-endpoint select the Docker Engine";
+const DOCKER_STATS =
+  "remove it: usage of containers comes from their cgroups and from the Docker Engine of --docker-endpoint";
+const DOCKER_TLS = "remove it: --docker-endpoint has no TLS; use the Engine's unix socket";
 const SOURCES = "use Pod Security admission in the API server to restrict host namespaces";
 const RKT = "the rkt runtime was removed; set --container-runtime-endpoint to a CRI runtime";
 const IPTABLES = "remove it: kube-proxy maintains these iptables rules";
@@ -47,22 +49,25 @@ export const REMOVED_FLAGS: Readonly<Record<string, RemovedFlag>> = {
   ),
   "configure-cbr0": goneBool(4, KUBENET),
   containerized: goneBool(15, "run the kubelet as a service of the host, not in a container"),
-  docker: gone(23, DOCKER),
-  "docker-env-metadata-whitelist": gone(23, DOCKER),
-  "docker-exec-handler": gone(6, DOCKER),
-  "docker-only": goneBool(23, DOCKER),
-  "docker-root": gone(23, DOCKER),
-  "docker-tls": goneBool(23, DOCKER),
-  "docker-tls-ca": gone(23, DOCKER),
-  "docker-tls-cert": gone(23, DOCKER),
-  "docker-tls-key": gone(23, DOCKER),
+  docker: gone(23, "use --docker-endpoint, which takes the same value, with --container-runtime=docker"),
+  "docker-env-metadata-whitelist": gone(23, DOCKER_STATS),
+  "docker-exec-handler": gone(6, "remove it: commands run through the Docker Engine's own exec"),
+  "docker-only": goneBool(23, DOCKER_STATS),
+  "docker-root": gone(23, "remove it: the Docker Engine reports the directory of its data"),
+  "docker-tls": goneBool(23, DOCKER_TLS),
+  "docker-tls-ca": gone(23, DOCKER_TLS),
+  "docker-tls-cert": gone(23, DOCKER_TLS),
+  "docker-tls-key": gone(23, DOCKER_TLS),
   "enable-cadvisor-json-endpoints": goneBool(20, "use /stats/summary and /metrics/cadvisor on the kubelet's port"),
   "enable-custom-metrics": goneBool(10, "use the custom metrics API with an adapter"),
   "experimental-allowed-unsafe-sysctls": gone(10, renamed("allowed-unsafe-sysctls")),
   "experimental-bootstrap-kubeconfig": gone(22, renamed("bootstrap-kubeconfig")),
   "experimental-check-node-capabilities-before-mount": goneBool(23, NOTHING),
   "experimental-cri": goneBool(6, "only CRI runtimes are supported; set --container-runtime-endpoint"),
-  "experimental-dockershim-root-directory": gone(23, DOCKER),
+  "experimental-dockershim-root-directory": gone(
+    23,
+    "remove it: the CRI server keeps its files in dockershim below --root-dir",
+  ),
   "experimental-fail-swap-on": goneBool(11, renamed("fail-swap-on")),
   "experimental-kernel-memcg-notification": goneBool(23, renamed("kernel-memcg-notification")),
   "experimental-logging-sanitization": goneBool(23, "remove it; do not log secrets"),
