@@ -165,6 +165,7 @@ describe("the manifest API", () => {
     assert.equal(kind, "Status");
     assert.match(message, /body:7:5: spec\.containers\[0\]\.image: required value/);
     assert.ok(details.causes.length > 0);
+    assert.match(String(headers["warning"]), /299 nodelet ".*body:8:5: .*imag: unknown field.*image/);
     const warned = await ask(node, "POST", "/manifests/?dryRun=All", { ...pod("fine"), speck: {} });
     assert.equal(warned.status, 201);
     assert.match(String(warned.headers["warning"]), /299 nodelet ".*speck.*spec/);

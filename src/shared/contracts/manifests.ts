@@ -52,6 +52,8 @@ export interface ManifestRefusal {
   reason: string;
   message: string;
   causes?: { reason: string; message: string; field: string }[];
+  /** One sentence each, with line and column: a misspelt field is often the cause of a missing one. */
+  warnings?: string[];
 }
 
 /** Longest call: a text of 10 MiB on a busy machine, ms. */

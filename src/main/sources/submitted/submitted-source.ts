@@ -124,7 +124,9 @@ export class SubmittedSource {
   /** Throws RefusedError or DecodeRefusedError. */
   private async decode(body: Uint8Array, namespace: string, signal: AbortSignal): Promise<DecodeSubmittedResult> {
     const decoded = await this.decoder.decode(body, namespace, signal);
-    if (decoded.error !== undefined) throw new RefusedError(invalid(decoded.error));
+    if (decoded.error !== undefined) {
+      throw new RefusedError({ ...invalid(decoded.error), warnings: decoded.warnings.map(sentenceOf) });
+    }
     if (decoded.pods.length === 0) throw new RefusedError(badRequest("the request's body has no pod"));
     const seen = new Set<string>();
     for (const one of decoded.pods) {
@@ -289,7 +291,7 @@ export class SubmittedSource {
   }
 
   private warn(warnings: DecodeSubmittedResult["warnings"]): string[] {
-    const sentences = warnings.map((warning) => warningText("in the request's body", warning));
+    const sentences = warnings.map(sentenceOf);
     for (const sentence of sentences) this.options.log.warn(sentence);
     return sentences;
   }
@@ -350,4 +352,8 @@ async function settledOrAborted(work: Promise<void>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+function sentenceOf(warning: DecodeSubmittedResult["warnings"][number]): string {
+  return warningText("in the request's body", warning);
 }

@@ -102,6 +102,7 @@ export class ManifestAnswers {
   private async write(response: ServerResponse, call: ManifestCall): Promise<Done | undefined> {
     try {
       const reply = await this.deps.call(call);
+      setWarnings(response, reply.ok ? reply.warnings : reply.refusal.warnings);
       if (reply.ok) return reply;
       replyStatus(response, reply.refusal);
       return undefined;
@@ -110,10 +111,8 @@ export class ManifestAnswers {
     }
   }
 
-  private async replyWritten(response: ServerResponse, { manifests, created, warnings, resourceVersion }: Done) {
+  private async replyWritten(response: ServerResponse, { manifests, created, resourceVersion }: Done) {
     response.statusCode = created ? 201 : 200;
-    const shown = warnings.slice(0, SHOWN_WARNINGS).map((text) => `299 nodelet "${headerText(text)}"`);
-    if (shown.length > 0) response.setHeader("Warning", shown);
     await this.replyManifests(response, manifests, resourceVersion);
   }
 
@@ -204,6 +203,11 @@ function dryRunOf(query: URLSearchParams): boolean | undefined {
 
 function isTrue(value: string | null): boolean {
   return value !== null && /^(1|t|true)$/i.test(value);
+}
+
+function setWarnings(response: ServerResponse, warnings: readonly string[] = []): void {
+  const shown = warnings.slice(0, SHOWN_WARNINGS).map((text) => `299 nodelet "${headerText(text)}"`);
+  if (shown.length > 0) response.setHeader("Warning", shown);
 }
 
 function headerText(text: string): string {
