@@ -99,13 +99,11 @@ export class PluginSocket {
       handler.validate(plugin);
       await handler.register(plugin, signal);
       this.registered = { identity, plugin };
+      if (!(await this.notifyRegistered(client, plugin, signal))) return false;
       log.info(
         { socket: this.path, plugin: plugin.name, type: plugin.type },
         `${plugin.type} ${plugin.name} is registered`,
       );
-      await client.notify(undefined, signal).catch((error: unknown) => {
-        log.warn({ err: error }, `${plugin?.name ?? this.path} was registered, but NotifyRegistrationStatus failed`);
-      });
       return true;
     } catch (error) {
       if (signal.aborted) return false;
@@ -115,6 +113,23 @@ export class PluginSocket {
       return false;
     } finally {
       client?.close();
+    }
+  }
+
+  /** A plugin that does not accept the notification is deregistered and registered again after a back-off, as upstream. */
+  private async notifyRegistered(client: RegistrationClient, plugin: PluginInfo, signal: AbortSignal): Promise<boolean> {
+    try {
+      await client.notify(undefined, signal);
+      return true;
+    } catch (error) {
+      // Another socket is deregistered by the next round, and a kubelet that stops leaves the plugin registered.
+      if (signal.aborted) return true;
+      this.deps.log.warn(
+        { err: error, socket: this.path },
+        `${plugin.type} ${plugin.name} failed NotifyRegistrationStatus; deregistering it and trying again`,
+      );
+      await this.deregister(plugin);
+      return false;
     }
   }
 

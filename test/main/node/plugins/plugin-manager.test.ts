@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
+import { status } from "@grpc/grpc-js";
 import type { PluginHandler, PluginInfo, RegistrationClient } from "../../../../src/main/model/plugin-handler.js";
 import { PluginManager, labelPluginFolders } from "../../../../src/main/node/plugins/plugin-manager.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
@@ -138,6 +139,16 @@ test("a refused plugin receives the reason and is asked again", async (t) => {
   assert.equal(done.length, 1);
 });
 
+test("a plugin that fails NotifyRegistrationStatus is deregistered and registered again", async (t) => {
+  const { manager, driver, done } = await world(t);
+  const one = await driver("one.csi");
+  one.faults.set("NotifyRegistrationStatus", { code: status.INTERNAL, times: 1 });
+  await manager.start();
+  await until("the second try", () => one.statuses.length === 1);
+  assert.deepEqual(one.statuses, [{ pluginRegistered: true, error: "" }]);
+  assert.deepEqual(done, [`+one.csi ${one.endpoint}`, "-one.csi", `+one.csi ${one.endpoint}`]);
+});
+
 test("plugins that are registered when the kubelet stops stay registered", async (t) => {
   const { manager, driver, done } = await world(t);
   const left = await driver("left.csi");
@@ -149,7 +160,7 @@ test("plugins that are registered when the kubelet stops stay registered", async
 
 // ── one socket, under virtual time ──
 
-function socketOf(answer: () => Promise<PluginInfo>) {
+function socketOf(answer: () => Promise<PluginInfo>, notified: () => Promise<void> = () => Promise.resolve()) {
   const clock = new SteppedClock();
   const calls: string[] = [];
   const client: RegistrationClient = {
@@ -157,7 +168,10 @@ function socketOf(answer: () => Promise<PluginInfo>) {
       calls.push("GetInfo");
       return answer();
     },
-    notify: (error) => Promise.resolve(void calls.push(error ?? "registered")),
+    notify: (error) => {
+      calls.push(error ?? "registered");
+      return notified();
+    },
     close: () => undefined,
   };
   const handler: PluginHandler = {
@@ -184,6 +198,23 @@ test("a socket that fails is asked again after 0.5, 1, 2 s and so on, at most 12
   }
   await socket.stop();
   assert.equal(clock.pending, 0);
+});
+
+test("a kubelet that stops during NotifyRegistrationStatus leaves the plugin registered", async () => {
+  let cancel: () => void = () => undefined;
+  const cancelled = new Promise<void>((_, reject) => {
+    cancel = () => reject(new Error("the call was cancelled"));
+  });
+  const { socket, calls } = socketOf(
+    () => Promise.resolve(info),
+    () => cancelled,
+  );
+  socket.want("one");
+  await until("it is notified", () => calls.includes("registered"));
+  const stopped = socket.stop();
+  cancel();
+  await stopped;
+  assert.deepEqual(calls, ["GetInfo", "register", "registered"]);
 });
 
 test("a type without a handler is refused by name", async () => {
