@@ -117,7 +117,11 @@ export class PluginSocket {
   }
 
   /** A plugin that does not accept the notification is deregistered and registered again after a back-off, as upstream. */
-  private async notifyRegistered(client: RegistrationClient, plugin: PluginInfo, signal: AbortSignal): Promise<boolean> {
+  private async notifyRegistered(
+    client: RegistrationClient,
+    plugin: PluginInfo,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     try {
       await client.notify(undefined, signal);
       return true;
