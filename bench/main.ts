@@ -1,12 +1,13 @@
 // `npm run bench [section …] [--against <kubelet> [--turns 4]]`: measures the kubelet on a real private containerd, prints
 // tables, writes JSON and a page. With --against, another kubelet executable has its turns in the same run.
 // Runs in a network namespace of its own; leaves nothing behind.
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { spawnSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { cachePath } from "../src/shared/code/code-cache.js";
 import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
@@ -33,6 +34,7 @@ import { dockershimSection } from "./sections/dockershim.js";
 import { trafficSection } from "./sections/traffic.js";
 
 const RESULTS = fileURLToPath(new URL("../../bench/results/", import.meta.url));
+const PACKS = fileURLToPath(new URL("../../dist/agent/packs/", import.meta.url));
 const INSIDE = "NODELET_BENCH_INSIDE";
 /** In the order in which they run. */
 const SECTIONS: readonly Section[] = [
@@ -121,6 +123,7 @@ async function inside(wanted: Wanted): Promise<void> {
   const startedAt = new Date();
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "?"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, Node ${process.version}`;
   console.log(machine);
+  await warnOfMissingCache();
   const { reports, raw } = await (wanted.against === undefined ? measure(wanted) : measureAgainst(wanted));
   const stamp = startedAt.toISOString().replace(/[:.]/g, "-");
   await mkdir(RESULTS, { recursive: true });
@@ -130,6 +133,16 @@ async function inside(wanted: Wanted): Promise<void> {
   );
   await writeFile(`${RESULTS}${stamp}.html`, renderPage(machine, startedAt, reports));
   console.log(`\nwritten: bench/results/${stamp}.json and .html`);
+}
+
+/** A build makes the code cache for its own V8 only: under another Node each start compiles everything. */
+async function warnOfMissingCache(): Promise<void> {
+  const suffix = cachePath("");
+  if ((await readdir(PACKS)).some((name) => name.endsWith(suffix))) return;
+  console.log(
+    `warning: the build has no code cache for V8 ${process.versions.v8}, so each start takes longer; ` +
+      "make one with this Node: node dist/agent/make-cache.js dist/agent",
+  );
 }
 
 function wantedFrom(args: readonly string[]): Wanted {
