@@ -25,7 +25,7 @@ export async function runSandbox(
   if (runtimeHandler !== "" && runtimeHandler !== "docker") {
     throw new Fault(
       "INVALID_ARGUMENT",
-      `RuntimeHandler ${JSON.stringify(runtimeHandler)} not supported: the Docker Engine has one runtime`,
+      `RuntimeHandler ${JSON.stringify(runtimeHandler)} not supported: all pods of a Docker Engine use its default runtime`,
     );
   }
   const { engine, network } = shim;
