@@ -1,7 +1,7 @@
 // `--against <kubelet>`: a section runs by turns with our kubelet and with another one. The median of each kubelet's turns
 // stands beside that of the other, with their ratio.
-// Invariant: both kubelets have equally many turns, in the order A B B A, so that a machine that becomes slower or faster
-// in the meantime favours none of them.
+// Invariant: both kubelets have equally many turns, in the order A B B A. So a machine that becomes slower or faster
+// meanwhile favours neither.
 import type { Report } from "./page.js";
 import type { Cell } from "./stats.js";
 

@@ -1,5 +1,6 @@
-// Pods on a Docker Engine through the kubelet's CRI server, beside bare requests to that Engine and beside containerd, by turns: from the first
-// request to the process in the container, one pod by one and in bursts. Runs only by name: it needs a Docker Engine.
+// Pods on a Docker Engine through the kubelet's CRI server, by turns with bare requests to that Engine and with
+// containerd. Measures from the first request to the process in the container, one by one and in bursts. Runs only by
+// name: it needs a Docker Engine.
 import { request } from "node:http";
 import { join } from "node:path";
 import { rm } from "node:fs/promises";

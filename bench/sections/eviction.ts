@@ -1,6 +1,6 @@
-// Time until a node under pressure evicts: memory is consumed at about 1 GiB/s below a cgroup with its own limit (never
-// the machine's), and a small file system is filled. Measured from the crossed threshold to the kubelet's order, and to
-// the end of the pod's process.
+// Time until a node under pressure evicts. Pods consume memory at about 1 GiB/s below a cgroup with its own limit
+// (never the machine's), and fill a small file system. Measured from the crossed threshold to the kubelet's order, and
+// to the end of the pod's process.
 import { access, mkdir, open, readdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { totalmem } from "node:os";

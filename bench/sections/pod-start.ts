@@ -1,5 +1,5 @@
-// Static pods: manifest put in place → process inside the container, one by one and in bursts, beside the CRI floor
-// measured in turn in the same run; and manifest removed → SIGTERM.
+// Static pods: manifest put in place → process inside the container, one by one and in bursts. The CRI floor is
+// measured by turns in the same run. Also: manifest removed → SIGTERM.
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import { summarize, type Summary } from "../lib/stats.js";

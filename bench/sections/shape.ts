@@ -1,5 +1,5 @@
-// A static pod of 3 init containers, 2 sidecars and 2 app containers: manifest put in place → both apps run, beside the
-// same CRI calls made bare, in turn in the same run.
+// A static pod of 3 init containers, 2 sidecars and 2 app containers: manifest put in place → both apps run. The same
+// bare CRI calls are measured by turns in the same run.
 import type { Pod } from "../../src/shared/api/pod.js";
 import { shapedMarks, shapedPod } from "../lib/manifests.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";

@@ -1,5 +1,5 @@
-// What a node costs its API server: requests, bytes and events of watches per minute at rest, per pod started and ended, and per
-// restart of the kubelet. Counted in the API server of test/, so that --against compares like with like.
+// Cost of a node for its API server: requests, bytes and watch events per minute at rest, per start and end of a pod,
+// and per restart of the kubelet. The API server of test/ counts them, so that --against compares equal things.
 import { sleep } from "../../packaging/standalone/wait.js";
 import { FakeApi } from "../../test/fake-api/fake-api.js";
 import { ApiKit } from "../../test/support/api-kit.js";

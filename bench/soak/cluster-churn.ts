@@ -1,6 +1,5 @@
-// The cluster's changes on a node throughout the soak: pods that are resized in place, config maps and secrets that
-// change under their pods, pods that are created, complete or are deleted, images that are pulled again or do not
-// exist.
+// The cluster's changes on a node throughout the soak. Pods are resized in place, created and deleted, or complete.
+// ConfigMaps and Secrets of pods change. Images are pulled again, or do not exist.
 import type { CriClient } from "../../src/shared/cri/client.js";
 import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import type { ApiKit, ApiObject, Fields } from "../../test/support/api-kit.js";

@@ -10,8 +10,8 @@ import { Rounds, type Activity } from "./activity.js";
 export interface SoakSample extends Usage {
   minutes: number;
   /**
-   * RSS before the collections; {@link Usage.rssMiB} is that directly after them: the young generations of nine threads
-   * fill again in the seconds that follow, by 20 MiB, which would be noise.
+   * RSS before the collections; {@link Usage.rssMiB} is the one directly after them. In the following seconds the
+   * young generations of nine threads grow again by 20 MiB, which would be noise.
    */
   foundMiB: number;
   /** Of each thread, by its name. */

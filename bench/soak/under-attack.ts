@@ -1,5 +1,6 @@
-// The soak with the attacks of test/hostile going on in turn: the kubelet is attacked for the whole time, beside pods of a
-// cluster that come, change and go. The node is that of the attacks, so its operator and its normal pod are there too.
+// The soak with the attacks of test/hostile in turn. The kubelet is attacked for the whole time, while pods of a
+// cluster are created, changed and deleted. The node is that of the attacks, so it also has their operator and normal
+// pod.
 import { mkdir } from "node:fs/promises";
 import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import { HostileBench } from "../../test/hostile/bench.js";
