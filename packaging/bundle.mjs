@@ -1,7 +1,8 @@
-// Makes dist/agent, the code of the kubelet in the form that is installed and run. Node opens and links hundreds of small modules one by
-// one, in every thread, and compiles them at every start: that was most of the start-up time. Three steps:
-// esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a function and packs what a start
-// needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them (docs/adr/0057).
+// Makes dist/agent, the code of the kubelet in the form that is installed and run. Without it Node opens, links and
+// compiles hundreds of small modules one by one, in every thread, at every start. That was most of the start-up time.
+// Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
+// function and packs what a start needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them
+// (docs/adr/0057).
 // Invariant: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
 // chunks lie in main/<folder>/ too. The build checks it.
 import { spawnSync } from "node:child_process";

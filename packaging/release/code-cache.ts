@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { run } from "../standalone/exec.js";
 
 /**
- * V8's random numbers and its garbage collector would leave traces in the cache: a fixed seed, no collector threads, and
- * a young generation so large that V8 does not collect. None of these flags is among those the cache holds for.
+ * V8's random numbers and its garbage collector would leave traces in the cache. So these set a fixed seed, no
+ * collector threads, and a young generation so large that V8 does not collect. None of these flags is among those the
+ * cache holds for.
  */
 const REPRODUCIBLE = [
   ...["--random-seed=1", "--single-threaded-gc"],

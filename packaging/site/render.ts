@@ -1,5 +1,6 @@
-// One Markdown document as HTML: headings get GitHub's anchors, links to documents become links to pages, pictures and other linked files
-// become files of the site. Raw HTML other than comments, and diagrams that need a script, are refused.
+// Renders one Markdown document as HTML. Headings get GitHub's anchors, and links to documents become links to pages.
+// Pictures and other linked files become files of the site. Raw HTML other than comments, and diagrams that need a
+// script, are refused.
 
 import { Marked, type Tokens } from "marked";
 import { posix } from "node:path";

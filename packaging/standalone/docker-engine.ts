@@ -1,7 +1,7 @@
 // Why this file exists: pods can run on the Docker Engine, too (docs/docker.md). This starts an Engine that shares nothing with the system's
 // (data, exec root, socket, its own containerd), and beside it the kubelet's CRI server over it, `kubelet --experimental-dockershim`.
-// Invariant: everything it makes is in its folder or its record (instance.ts) before it is made, so that stop(), or the next run after a
-// crash, removes all of it.
+// Invariant: everything it creates is in its folder, or in its record (instance.ts) before the creation. So stop(), or
+// the next run after a crash, removes all of it.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

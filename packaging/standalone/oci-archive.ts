@@ -1,5 +1,5 @@
-// Containerd and CRI-O take images as an OCI image layout in a tar file, which needs nothing
-// but sha256 and the system's tar: no registry, no builder.
+// Writes an OCI image layout in a tar file, from which containerd and CRI-O import images. It needs only sha256 and
+// the system's tar: no registry, no builder.
 // Invariant: the same contents give the same bytes (names sorted, times zero, owner root), so that digests are
 // stable and a cached archive stays valid. Layers are left uncompressed: then diff_id and digest are the same.
 

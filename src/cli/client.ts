@@ -60,7 +60,7 @@ export class Client {
     const text = (await readAll(response)).trim();
     throw new AnswerError(
       response.statusCode ?? 0,
-      text === "" ? `the kubelet answered ${path} with ${response.statusCode}` : text,
+      text === "" ? `the kubelet responded to ${path} with ${response.statusCode}` : text,
     );
   }
 }
@@ -77,7 +77,7 @@ function explain(error: Error, socket: string): Error {
     );
   }
   if (code === "ENOENT" || code === "ECONNREFUSED") {
-    const what = code === "ENOENT" ? `there is no socket ${socket}` : `no process answers on the socket ${socket}`;
+    const what = code === "ENOENT" ? `there is no socket ${socket}` : `no process responds on the socket ${socket}`;
     return new CliError(
       EXIT.noKubelet,
       `${what}: the kubelet does not run, or has another --admin-socket`,
@@ -92,7 +92,7 @@ async function readAll(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new CliError(EXIT.wrong, `an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > MAX_ANSWER_BYTES) throw new CliError(EXIT.wrong, `a response of more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

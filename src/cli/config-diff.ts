@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 /**
- * The fields of a KubeletConfiguration: a file of --config, or the answer of /configz of any kubelet. As JSON or YAML. Values of
+ * The fields of a KubeletConfiguration: a file of --config, or the response of /configz of any kubelet. As JSON or YAML. Values of
  * staticPodURLHeader are masked, as those of this kubelet are: only names of headers are compared.
  * @throws CliError for another text
  */
@@ -29,7 +29,7 @@ export function otherConfig(text: string, name: string): { config: Record<string
   throw new CliError(
     EXIT.usage,
     `${name} is no KubeletConfiguration`,
-    "give a file of --config, or the answer of a node: kubectl get --raw /api/v1/nodes/<node>/proxy/configz",
+    "give a file of --config, or the response of a node: kubectl get --raw /api/v1/nodes/<node>/proxy/configz",
   );
 }
 

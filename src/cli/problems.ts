@@ -86,7 +86,7 @@ function* runtimeProblems(status: NodeletStatus): Iterable<Problem> {
   } else if (!runtime.runtimeReady) {
     yield {
       severity: "error",
-      what: `${name} says that it is not ready${why}`,
+      what: `${name} reports that it is not ready${why}`,
       ...at,
       help: `see its log: journalctl -u ${unit}`,
     };

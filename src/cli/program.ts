@@ -12,7 +12,7 @@ import { CliError, EXIT } from "./errors.js";
 import { watched } from "./output/watch.js";
 
 const EXIT_CODES = `
-Exit codes: 0 all is well, 1 something is wrong, 2 wrong usage, 3 no kubelet answers on the socket.
+Exit codes: 0 all is well, 1 something is wrong, 2 wrong usage, 3 no kubelet responds on the socket.
 `;
 
 /** Returns the exit code. Never rejects. */
@@ -145,7 +145,7 @@ export function programOf(done: (code: number) => void): Command {
   command("config", "the effective configuration with the origin of each value")
     .option(
       "--diff [file]",
-      "only values that are not the default; with a file: values that differ from it (a KubeletConfiguration, or the answer of /configz)",
+      "only values that are not the default; with a file: values that differ from it (a KubeletConfiguration, or the response of /configz)",
     )
     .action(async (options: { diff?: boolean | string }) => {
       const { configCommand } = await import("./commands/config.js");

@@ -1,5 +1,5 @@
-// PodCertificateRequests as a node's agent and a signer meet them: who may ask, what a request must prove, and that the
-// signer's word is the last.
+// PodCertificateRequests between a kubelet and a signer: the allowed requesters, the required proofs, and the signer's
+// final verdict.
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import { makePodKey } from "../../src/workers/tasks/certificates/certificate-jobs.js";

@@ -1,5 +1,5 @@
-// CSI volumes on a real runtime and an API server, with a driver of our own: as files, as a device, and of a pod's own; the
-// agent killed in between.
+// CSI volumes on a real runtime and an API server, with a driver of our own: file systems, devices and inline volumes.
+// The kubelet is killed meanwhile.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";

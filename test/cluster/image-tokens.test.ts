@@ -1,5 +1,5 @@
-// An image that only a pod's service account may pull: the plugin gets a token of it, bound to the pod, and the image is for
-// pods of that account from then on. A real plugin, a real registry, a real runtime.
+// An image that only a pod's service account may pull. The plugin gets a token of the account, bound to the pod. From
+// then on pods of that account may use the image. A real plugin, a real registry, a real runtime.
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

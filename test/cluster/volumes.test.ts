@@ -1,5 +1,5 @@
-// Pods made of API objects, on a real runtime: what containers see of config maps, secrets, tokens and services, and that
-// updates reach them while they run.
+// Volumes and variables from API objects, on a real runtime. Containers see ConfigMaps, Secrets, tokens and Services,
+// and updates reach running containers.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";

@@ -1,5 +1,5 @@
-// Direct reads and writes for tests' arrangement, past HTTP, authorization and faults, but through the same defaults and
-// admission as a request of an administrator: what a test puts looks as what a user makes.
+// Direct reads and writes for the set-up of tests, without HTTP, authorization and faults. Defaults and admission are
+// those of an administrator's request, so a test's object equals a user's.
 import { isFields, copyOf, type ApiObject, type Fields, type ObjectMeta } from "./object.js";
 import { createObject } from "./registry/create.js";
 import { removeObject } from "./registry/delete.js";

@@ -1,5 +1,5 @@
-// kill -9 of the kubelet at random moments of bursts of starts and removals: afterwards everything wanted runs, nothing
-// healthy was restarted, nothing is there twice and nothing is left over. NODELET_FAULT_SEED repeats a run.
+// kill -9 of the kubelet at random moments of bursts of starts and removals. Afterwards all wanted pods run, no
+// healthy container was restarted, and no object exists twice or is orphaned. NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

@@ -1,5 +1,5 @@
-// A volume that cannot be unmounted, and volumes of a kubelet that was killed in the middle of a mount: other pods do not
-// notice, the next kubelet goes on with it, and in the end nothing is left.
+// A volume that cannot be unmounted, and volumes of a kubelet that was killed in the middle of a mount. Other pods are
+// not affected, the next kubelet continues the work, and at the end no mount is left.
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// A server that answers late, wrongly or not at all: whatever is asked of the node comes about, nothing that runs is
-// touched, and the kubelet asks no more than it must. Each fault alone would be met by one part; here they come together.
+// An API server that responds late, wrongly or not at all. The kubelet carries out every change, touches no running
+// pod, and sends no more requests than necessary. One component handles each single fault; here they occur together.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { sleep } from "../../packaging/standalone/wait.js";

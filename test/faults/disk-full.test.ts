@@ -1,5 +1,5 @@
-// No space where pod records are written: pods run on and start, one message says so, and the records are caught up
-// when there is space again.
+// No disk space for pod records. Pods keep running and start, one message reports it, and the missing records are
+// written when there is space again.
 import assert from "node:assert/strict";
 import { mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// kill -9 of the kubelet while it takes over the configuration that its cluster assigns, in each step: afterwards it runs the assigned one, or
-// the one before it until it hears of it; the pod is never touched. Then a flood of changes and hostile texts.
+// kill -9 of the kubelet in each step of a takeover of the configuration that its cluster assigns. Afterwards it runs
+// the previous one until it learns of the assignment, then the assigned one; the pod is never touched. Then a flood of
+// changes and hostile texts.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 // kill -9 between any two steps of a pod with a ResourceClaim: the next kubelet completes the started work.
-// Invariant: no container of the pod is created without its device, no device is unprepared under a running container,
-// and at the end the driver has no prepared device and the checkpoint is empty.
+// Invariant: no container of the pod is created without its device, and no device is unprepared under a running
+// container. At the end the driver has no prepared device and the checkpoint is empty.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

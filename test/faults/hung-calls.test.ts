@@ -105,7 +105,7 @@ describe("calls that hang", () => {
     assert.equal(fake.state.sandboxes.size, before, "the sandbox is still in the runtime");
     assert.match(
       await readFile(node.kubelet.log, "utf8"),
-      /does not remove what is left of the pod.*cannot delete running task/,
+      /does not remove the pod's sandboxes and containers.*cannot delete running task/,
     );
   });
 

@@ -1,4 +1,4 @@
-// A container that prints as fast as it can, and a full disk below the logs: logs stay within bounds, rotation
+// A container that prints as fast as it can, and a full disk below the logs. Logs stay within bounds, rotation
 // continues, and other pods are not delayed.
 import assert from "node:assert/strict";
 import { mkdir, readdir, stat, statfs, unlink, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// The power goes at any write of the disk while resources are allocated: a pod's allocation is on the disk, every file is
-// whole, and a kubelet that starts on that disk allocates none of it to another pod.
+// A power cut at any write of the disk while resources are allocated. A pod's allocation is on the disk, and every
+// file is complete. A kubelet that starts on that disk allocates none of it to another pod.
 import assert from "node:assert/strict";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// A registry that goes silent in the middle of a pull, then dies: one pod waits, the others start, and the one goes on when
-// the registry is back.
+// A registry that stops responding in the middle of a pull, then exits. One pod waits and the others start; the
+// waiting pod continues when the registry is back.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";

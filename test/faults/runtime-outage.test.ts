@@ -1,4 +1,4 @@
-// containerd is killed by SIGKILL under 20 pods and restarts: no container restarts because of it, changes that came
+// containerd is killed by SIGKILL under 20 pods and restarts. No container restarts because of it, changes made
 // meanwhile are applied, and the outage is logged once.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -1,5 +1,5 @@
-// Worker threads that crash, hang and run out of heap inside the real agent: the thread comes back with its state, and
-// the pods notice nothing.
+// Worker threads of a real kubelet crash, hang and run out of heap. The thread restarts with its state, and pods are
+// not affected.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -176,9 +176,9 @@ class Node implements TestNode {
 }
 
 /**
- * containerd can hold a task that its CRI service does not know, after a kubelet was killed in the middle of StartContainer: no CRI
- * call removes that container (https://github.com/containerd/containerd/issues/11037). The tasks then end by force, so that the
- * tests after this one do not fail for it.
+ * After a kubelet was killed in the middle of StartContainer, containerd can hold a task that its CRI service does not
+ * know. No CRI call removes that container (https://github.com/containerd/containerd/issues/11037). The tasks then end
+ * by force, so that the tests after this one do not fail for it.
  */
 async function removeAllSandboxes(cri: CriConnection, endpoint: string): Promise<void> {
   try {

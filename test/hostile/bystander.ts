@@ -1,5 +1,5 @@
-// The normal pod beside the attacks: each of its probes leaves a stamp when it arrives, so its lateness is measured where
-// it matters, in the container, and not by the kubelet's own clock.
+// The normal pod beside the attacks. Each of its probes writes a time stamp on arrival. So its delay is measured in
+// the container, not by the kubelet's own clock.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { testImage } from "../harness/node.js";

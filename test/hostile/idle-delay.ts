@@ -1,5 +1,5 @@
-// The longest delay that the machine gives an idle process while an attack runs: what of main's delay no code of main's
-// can avoid, as long as the kernel and the runtime's programs hold both processors.
+// The longest delay of an idle process while an attack runs. Main's code cannot avoid this part of its delay, while
+// the kernel and the runtime's programs hold both processors.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 

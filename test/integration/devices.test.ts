@@ -1,5 +1,5 @@
-// Device plugins of our own on real containers: both ways to register, what a container is given, what happens when
-// devices or plugins fail, and that nothing is lost with the kubelet.
+// Device plugins of our own on real containers: both ways to register, and the devices of a container. Devices or
+// plugins fail, and a restart of the kubelet loses no allocation.
 import assert from "node:assert/strict";
 import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

@@ -1,5 +1,5 @@
-// A Docker Engine whose data root is full, and a registry that does not answer: messages name the cause, pods that run are not touched, and all
-// continues when there is room again.
+// A Docker Engine whose data root is full, and a registry that does not respond. Messages name the cause, running pods
+// are not touched, and all pods continue when there is space again.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";

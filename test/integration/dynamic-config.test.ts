@@ -1,5 +1,5 @@
-// --dynamic-config-dir on a real node: a changed configuration is taken over without touching a pod, a bad one is
-// refused, and one that the kubelet can't start with is left again.
+// --dynamic-config-dir on a real node. A changed configuration is applied without touching a pod, an invalid one is
+// refused, and one that breaks the start is rolled back.
 
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Dynamic resource allocation on the whole kubelet: an API server, a driver's plugin on real sockets, and a fake runtime, which keeps the
-// CDI devices of each container: Debian 12's containerd knows none.
+// Dynamic resource allocation on the whole kubelet, with an API server and a driver's plugin on real sockets. The
+// runtime is a fake that records the CDI devices of each container, because Debian 12's containerd has no CDI.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";

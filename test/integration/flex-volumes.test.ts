@@ -85,7 +85,7 @@ test("a pod waits for a driver that is installed while the kubelet runs", async 
 test("drivers that hang, print garbage or megabytes: an event each; other pods start, and their own pods can go", async () => {
   const bad: [string, string, RegExp | string][] = [
     ["hangs", "sleep 100000", ""],
-    ["garbage", "echo garbage", "the driver's answer to mount is not JSON"],
+    ["garbage", "echo garbage", "the driver's output for mount is not JSON"],
     ["flood", "yes", "printed more than 65536 bytes, killed"],
   ];
   const scripts = await Promise.all(

@@ -1,5 +1,5 @@
-// Real pulls from real registries: policies, credentials of the node and of a plugin, an image that comes late, and images
-// that are there but not for everybody.
+// Real pulls from real registries, with policies and with credentials of the node and of a plugin. Also an image that
+// is pushed late, and local images that not every pod may use.
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

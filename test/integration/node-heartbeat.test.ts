@@ -1,5 +1,6 @@
-// The node in a cluster, on the real runtime: registered Ready with what the machine has, its heartbeat kept over a death of
-// the kubelet without a flip, and left to run out, with its reason in the status, when main is stuck for good.
+// The node in a cluster, on the real runtime. It registers Ready with the machine's capacity. Its heartbeat continues
+// after a kill of the kubelet without a change of Ready. If main is stuck forever, the heartbeat expires, with the
+// reason in the status.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { release } from "node:os";

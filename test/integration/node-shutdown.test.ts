@@ -1,5 +1,5 @@
-// Graceful shutdown of a real node, with a logind of the test's own: order and grace of real containers, their status,
-// pods refused meanwhile, a cancellation, and a kubelet that is killed in the middle.
+// Graceful shutdown of a real node, with the test's own logind: order, grace period and status of real containers, and
+// pods rejected meanwhile. Also a cancellation, and a kubelet that is killed in the middle.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";

@@ -242,7 +242,7 @@ describe("the admin socket", () => {
     await node.kill9();
     const gone = await runNodelet(["--socket", socket, "status"]);
     assert.equal(gone.code, 3);
-    assert.match(gone.stderr, /no process answers/);
+    assert.match(gone.stderr, /no process responds/);
     await node.restart();
     await waitFor(async () => (await runNodelet(["--socket", socket, "pods"])).code === 0, { what: "the new socket" });
   });

@@ -1,5 +1,5 @@
-// The kubelet goes and comes back while its pods live on: by SIGTERM and by kill -9, with exits, removals and edits in the
-// time between, and in the middle of a termination.
+// The kubelet stops and starts again while its pods keep running. It stops by SIGTERM and by kill -9, also during a
+// termination. Exits, removals and edits happen meanwhile.
 
 import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Termination of pods on a real node: the active deadline, grace periods short, long and shortened, a failure that
-// outlives the kubelet, and the rest of a terminated pod: exit codes, but neither cgroup nor volumes.
+// Termination of pods on a real node: the active deadline, and short, long and shortened grace periods. A failure
+// survives a restart of the kubelet. A terminated pod keeps its exit codes, but neither cgroup nor volumes.
 
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile } from "node:fs/promises";

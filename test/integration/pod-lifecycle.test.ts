@@ -1,5 +1,5 @@
-// A static pod from its file to Running and back, as an operator sees it: status, logs, restarts, and what a dead sandbox or
-// a lost container brings.
+// A static pod from its file to Running and back, as an operator sees it: status, logs and restarts. Also the effect
+// of a dead sandbox or a lost container.
 
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";

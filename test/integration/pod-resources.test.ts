@@ -1,5 +1,5 @@
-// Resources of static pods as the kernel has them: cgroup values of pod and container, OOM scores, QoS classes, and the
-// CRI view of the same.
+// Resources of static pods in the kernel: cgroup values of pod and container, OOM scores and QoS classes, and the same
+// in the CRI.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

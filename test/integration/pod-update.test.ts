@@ -1,5 +1,5 @@
-// Effect of manifest edits on a running pod: a new pod after the old one's termination, one container changed in place,
-// a file renamed or replaced, and an invalid edit.
+// Effect of manifest edits on a running pod: a new pod after the old one's termination, and one container changed in
+// place. Also a file renamed or replaced, and an invalid edit.
 
 import assert from "node:assert/strict";
 import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Probes on a real node: what they make of Ready, of restarts and of the order of a start, and that neither a lost thread
-// nor a lost agent shows in a Ready pod.
+// Probes on a real node: their effect on Ready, on restarts and on the order of a start. Neither a lost thread nor a
+// lost kubelet changes a Ready pod.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,7 +1,6 @@
-// CPU, memory and topology managers together on real containers, one NUMA node serving all: the CPUs and memory nodes
-// of a process, as set in the runtime and as read by the process itself; assignments that survive SIGKILL; and the
-// rejections.
-// Needs two CPUs; CPU 0 is reserved.
+// CPU, memory and topology managers together on real containers, on one NUMA node. Compares the CPUs and memory nodes
+// of a process as set in the runtime and as read by the process itself; assignments that survive SIGKILL; and the
+// rejections. Needs two CPUs; CPU 0 is reserved.
 
 import assert from "node:assert/strict";
 import { readFile, truncate, writeFile } from "node:fs/promises";

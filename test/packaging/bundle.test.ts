@@ -1,4 +1,5 @@
-// The bundle as the build made it: what a start loads is in packs, and V8 takes the code cache of each script as it is.
+// The bundle of the build: the files that a start loads are in packs, and V8 accepts the code cache of each script
+// unchanged.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
@@ -66,7 +67,7 @@ test("every chunk that a chunk or pack imports is in the bundle", async () => {
 for (const [feature, text] of [
   ["the status page", "too many status pages are open"],
   ["the server's side of the manifest API", "manifests are being sent already"],
-  ["main's side of the manifest API", "If-Match asks for a version of it"],
+  ["main's side of the manifest API", "If-Match requires a version of it"],
   ["the Docker Engine", "is being stopped: no container starts in it"],
   ["trials of configurations", "and never passed its trial"],
   ["checkpoints of configurations", "its files are not the ones that were saved"],

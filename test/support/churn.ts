@@ -1,7 +1,7 @@
-// A churn of pods of mixed shapes: seeded random starts, updates, removals, exits and probes that turn, and what /pods
-// must show of each of them once things have calmed down.
-// Invariant: nothing is ordered of a pod that has not settled since it last changed, so that each order has one
-// outcome whatever happens to the kubelet meanwhile; only removal and update may hit a pod at any time.
+// A churn of pods of mixed shapes: seeded random starts, updates, removals, exits and changes of probe results. It
+// also has the expected state of each pod in /pods after the last change.
+// Invariant: a pod gets no order before it has settled after its last change. So each order has one outcome, for any
+// restart of the kubelet meanwhile. Only removal and update may reach a pod at any time.
 
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";

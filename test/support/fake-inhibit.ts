@@ -1,5 +1,5 @@
-// A stand-in for the program systemd-inhibit, first in a PATH of the test's own: it notes when the lock is taken and
-// released and runs its command as the real one does. A file `refuse` beside it makes it refuse.
+// A fake of the program systemd-inhibit, first in the test's own PATH. It records when the lock is taken and released,
+// and runs its command as the real one does. A file `refuse` beside it makes it refuse.
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 

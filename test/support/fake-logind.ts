@@ -1,5 +1,5 @@
-// A stand-in for the system bus with logind on it, on a socket of the test's own: it greets, takes matches, answers for
-// logind and systemd as configured, and sends PrepareForShutdown to every subscriber.
+// A fake system bus with logind, on the test's own socket. It greets, accepts matches, responds for logind and systemd
+// as configured, and sends PrepareForShutdown to every subscriber.
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// A cgroup v2 tree of plain files in a folder, kept by the fake systemd: a started slice is a directory whose files show
-// the unit's properties, rounded as systemd rounds; a stopped one is gone. A write to a plain file does not replace what
-// is longer, unlike one to the kernel: tests use values of one length.
+// A cgroup v2 tree of plain files in a folder, maintained by the fake systemd. A started slice is a directory whose
+// files show the unit's properties, rounded as by systemd; a stopped one is removed. Unlike one to the kernel, a write
+// to a plain file does not replace a longer text, so tests use values of one length.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fromSystemdSlice, toSystemdPath } from "../../src/shared/cgroup/name.js";

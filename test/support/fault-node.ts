@@ -1,5 +1,5 @@
-// Helpers of the fault tests: small pods that terminate on command, facts about them that must not change, and the
-// kubelet's log and metrics as data.
+// Helpers of the fault tests: small pods that terminate on command, their facts that must not change, and the
+// kubelet's log and metrics.
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// A node that is soon short of something: its pods' cgroup has a memory limit, and all it has on disk (root directory, logs, images,
-// writable layers) lies on one small file system in memory. Never the machine's own limits. For tests of eviction.
+// A node with little memory and disk, for tests of eviction. Its pods' cgroup has a memory limit, and all its files
+// (root directory, logs, images, writable layers) are on one small file system in memory. It never uses up the
+// machine's own memory or disk.
 import { access, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cgroupTrees } from "../../packaging/standalone/cgroups.js";

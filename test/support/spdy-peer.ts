@@ -1,5 +1,6 @@
-// The server's side of a SPDY/3.1 connection, as small as tests need it: what the client opened, said and ended, and frames of
-// any kind to it, also wrong ones. Headers are inflated by zlib with the protocol's own dictionary, which checks both.
+// A small server's side of a SPDY/3.1 connection for tests. It records streams that the client opened and closed with
+// their data, and sends frames of any kind, also invalid ones. Headers are inflated by zlib with the protocol's own
+// dictionary, which checks both.
 import type { Duplex } from "node:stream";
 import { constants, inflateSync } from "node:zlib";
 

@@ -1,5 +1,5 @@
-// Helpers for tests of the sync path: a pod worker's surroundings without a runtime. The pleg thread is a function that
-// returns inspections of model runtimes, the doer applies steps to them and can be scripted to fail or hang.
+// Helpers for tests of the sync path: a pod worker's surroundings without a runtime. The pleg thread is a function
+// that returns inspections of model runtimes. The doer applies steps to them, and a test can make it fail or hang.
 import { defaultRestartGates } from "../../src/main/model/restart.js";
 import { resourcesOf, type PodResources } from "../../src/main/model/pod-resources.js";
 import { noProbeResults } from "../../src/main/model/probe-port.js";

@@ -1,5 +1,5 @@
-// The tarball for arm64, run by an emulator of that processor with Debian's libraries for it: Node, native code, every thread, and a
-// pod on a runtime in memory.
+// The tarball for arm64, in an emulator of that processor with Debian's libraries for it. Node, native code and every
+// thread run, and a pod on a runtime in memory.
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

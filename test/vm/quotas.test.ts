@@ -1,5 +1,6 @@
-// Project quotas of real file systems, which the kernels of developers' machines may lack: XFS and ext4 as the kubelet's root directory, on a
-// machine with containerd 2, whose pods may have user namespaces. Only with NODELET_VM_QUOTAS=1: an emulated machine takes many minutes.
+// Project quotas of real file systems, which the kernels of developers' machines may lack. XFS and ext4 hold the
+// kubelet's root directory, on a machine with containerd 2, whose pods may have user namespaces. Only with
+// NODELET_VM_QUOTAS=1: an emulated machine takes many minutes.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -30,7 +30,7 @@ export function nodeletManual(version: string, epoch: number): string {
     ...item(["0"], undefined, "all is well"),
     ...item(["1"], undefined, "something is wrong: with the node, with a pod, or the request failed"),
     ...item(["2"], undefined, "wrong usage"),
-    ...item(["3"], undefined, "no kubelet answers on the socket, or this user may not use it"),
+    ...item(["3"], undefined, "no kubelet responds on the socket, or this user may not use it"),
     ".SH ENVIRONMENT",
     ...item(["NODELET_SOCKET"], undefined, "path of the socket, as --socket"),
     ...item(["NO_COLOR"], undefined, "if it is set, the output has no colours"),

@@ -1,4 +1,5 @@
-// nodelet cp: copies a file or folder out of a container or into one, by tar in the container and on this machine, as kubectl cp does.
+// nodelet cp: copies a file or folder out of a container or into one. As kubectl cp, it uses tar in the container and
+// on this machine.
 // Invariant: tar unpacks a container's archive into a new folder beside the target. Only files and folders are moved from there to the
 // target, without set-uid bits; links and devices are deleted with that folder.
 import { spawn, type ChildProcessWithoutNullStreams as ChildProcess } from "node:child_process";

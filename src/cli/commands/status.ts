@@ -94,7 +94,7 @@ function runtimeText({ facts, runtimeEndpoint, now }: NodeletStatus): string {
 }
 
 function apiServerText({ tookMs, problem }: NonNullable<NodeletStatus["apiServer"]>): string {
-  return problem === undefined ? `answers in ${tookMs ?? 0} ms` : `does not respond: ${problem}`;
+  return problem === undefined ? `responds in ${tookMs ?? 0} ms` : `does not respond: ${problem}`;
 }
 
 function podCounts(pods: readonly Pod[]): string {

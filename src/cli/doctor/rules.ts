@@ -28,10 +28,10 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
           "warning",
           "systemd",
           "does not run",
-          "nothing restarts the kubelet when it ends",
+          "nothing restarts the kubelet when it exits",
           "run the kubelet under a supervisor",
         ),
-    ...(status === undefined ? [ok("kubelet", "does not answer on the socket")] : ofKubelet(status)),
+    ...(status === undefined ? [ok("kubelet", "does not respond on the socket")] : ofKubelet(status)),
   ];
 }
 

@@ -77,7 +77,7 @@ function converse(socket: WebSocket, { stdin, stdout, stderr, onStart }: ExecStr
     });
     socket.once("unexpected-response", (_request, response) => void refusal(response).then(fail));
     socket.once("error", (error) => fail(error.message));
-    socket.once("close", () => fail("the connection ended before the command did"));
+    socket.once("close", () => fail("the connection was closed before the command exited"));
   });
 }
 
@@ -100,7 +100,7 @@ function sendAll(socket: WebSocket, stdin: Readable): void {
 async function refusal(response: IncomingMessage): Promise<string> {
   let text = "";
   for await (const part of response as AsyncIterable<Buffer>) text += part.toString();
-  return text.trim() === "" ? `the kubelet answered with ${response.statusCode}` : text.trim();
+  return text.trim() === "" ? `the kubelet responded with ${response.statusCode}` : text.trim();
 }
 
 /** The exit code, or why there is none. */

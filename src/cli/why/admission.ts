@@ -41,13 +41,13 @@ const REASONS: Readonly<Record<string, { what: string; help: string[] }>> = {
     help: ["raise activeDeadlineSeconds, or make the work shorter"],
   },
   SysctlForbidden: {
-    what: "it asks for a sysctl that this node does not allow",
+    what: "it sets a sysctl that this node does not allow",
     help: ["add it to the kubelet's allowedUnsafeSysctls, or remove it from the pod"],
   },
   AppArmor: { what: "its AppArmor profile cannot be enforced here", help: ["load the profile on the node"] },
   TopologyAffinityError: {
     what: "no NUMA node has all of its CPUs, memory and devices",
-    help: ["ask for less, or choose another topologyManagerPolicy"],
+    help: ["reduce the requests, or choose another topologyManagerPolicy"],
   },
   UnexpectedAdmissionError: {
     what: "its CPUs, memory or devices could not be allocated",
@@ -91,7 +91,7 @@ function* endedByKubelet({ status }: Pod): Iterable<Finding> {
   yield {
     severity: "warning",
     about: "pod",
-    what: `the kubelet ended it, and all its containers exited with 0. The kubelet said: ${(target.message ?? "").trim()}`,
+    what: `the kubelet terminated it, and all its containers exited with 0. The kubelet said: ${(target.message ?? "").trim()}`,
     ...(at !== undefined && { since: at }),
     help: ["its controller starts another pod; `nodelet events` shows the event Evicted or Preempting"],
   };

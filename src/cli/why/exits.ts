@@ -130,7 +130,7 @@ function exitHelp(ended: ContainerStateTerminated | undefined): string[] {
   switch (ended?.exitCode) {
     case 0:
       return [
-        "the program ended by itself with success: a container of a pod with restartPolicy Always must keep running",
+        "the program exited by itself with success: a container of a pod with restartPolicy Always must keep running",
       ];
     case 126:
       return ["code 126: the command is there and cannot be executed"];

@@ -70,10 +70,10 @@ function probeHelp(output: string, probe: Probe): string[] {
     ];
   if (/timed? ?out|deadline/i.test(output))
     return [
-      `the answer took longer than timeoutSeconds (${probe.timeoutSeconds ?? 1} s): raise it, or make the answer faster`,
+      `the response took longer than timeoutSeconds (${probe.timeoutSeconds ?? 1} s): raise it, or make the response faster`,
     ];
   if (/statuscode: \d+/i.test(output))
-    return ["the program answers with an error: check the probe's path, and the program's own dependencies"];
+    return ["the program responds with an error: check the probe's path, and the program's own dependencies"];
   return probe.exec === undefined
     ? ["check the probe's settings against the program"]
     : ["run the probe by hand: nodelet exec <pod> -- <command>"];

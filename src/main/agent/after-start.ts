@@ -33,7 +33,7 @@ export function startLateIptables({ makeIPTablesUtilChains, clock, log: parent }
   };
   const running = makeIPTablesUtilChains
     ? run().catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ err: error }, `cannot keep the chains in iptables: ${messageOf(error)}`);
+        if (!signal.aborted) log.warn({ err: error }, `cannot maintain the chains in iptables: ${messageOf(error)}`);
       })
     : Promise.resolve();
   return {

@@ -78,7 +78,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       // Stopped before the sync path: a pass that waits for a hung volume would delay the stop.
       { name: "calls on volumes", stop: () => calls.close() },
       {
-        name: "the answers to threads",
+        name: "the replies to threads",
         start: () =>
           threads.attach(
             new MainThreadOwner({

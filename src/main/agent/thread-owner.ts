@@ -172,7 +172,7 @@ function installFaultHook(options: FaultHookOptions, environment: NodeJS.Process
     order(options).catch((error: unknown) => log.error({ err: error }, "the ordered fault was not committed"));
   };
   process.on("SIGUSR2", onSignal);
-  log.warn("NODELET_FAULTS=1: SIGUSR2 breaks threads on order; for tests only");
+  log.warn("NODELET_FAULTS=1: SIGUSR2 injects faults into threads; for tests only");
   return () => process.off("SIGUSR2", onSignal);
 }
 
@@ -191,7 +191,7 @@ async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions
   const fault = words.join(" ");
   const thread = threadOf(name);
   if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: "${name}"`);
-  log.warn({ fault, thread: name }, `fault ordered: ${fault} ${name}`);
+  log.warn({ fault, thread: name }, `injecting fault: ${fault} ${name}`);
   const thrown = THROWN.find((one) => one === fault);
   if (thrown !== undefined) {
     thread.commitFault(thrown);

@@ -1,7 +1,7 @@
-// One rotation: files beyond the number allowed go, the file being written gets its rotated name, the runtime opens a new
-// one. It costs no space, so that it works on a full disk, which it may be there to relieve.
-// Invariant: no line is lost. Until the runtime has reopened it writes to the renamed file; if it will not, the
-// name is given back, but never over a file that the runtime has made meanwhile.
+// One rotation: removes the files beyond the allowed number, renames the current file, and lets the runtime open a new
+// one. It needs no disk space, so it works on a full disk.
+// Invariant: no line is lost. Until the runtime has reopened the log it writes to the renamed file. If the call fails,
+// the file gets its old name back, unless the runtime has created a new file meanwhile.
 import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
@@ -40,7 +40,7 @@ export async function rotateLog(options: RotateOptions): Promise<void> {
   await inUntrustedFolder(options.directory, (folder) => rotateIn(folder, options));
 }
 
-/** @param folder another path of the same directory */
+/** @param folder a path of the opened directory */
 async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
   const { current } = options;
   const plan = planRotation(await namesOf(folder, (name) => name.startsWith(current)), current, options);
@@ -55,7 +55,7 @@ async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
   }
 }
 
-/** Uses a link, because link() never replaces a file. A reopen call that failed here may have succeeded in the runtime. */
+/** Uses link(), because it never replaces a file: a call that failed here may have succeeded in the runtime. */
 async function giveNameBack(rotated: string, path: string): Promise<boolean> {
   try {
     await link(rotated, path);

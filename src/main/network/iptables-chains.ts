@@ -46,7 +46,7 @@ export async function keepIptablesChains(options: IptablesOptions, signal: Abort
   while (!over()) {
     try {
       await ensureChains(options, signal);
-      log.info({ program }, said === "flushed" ? "restored the chains in iptables" : "made the chains in iptables");
+      log.info({ program }, said === "flushed" ? "restored the chains in iptables" : "created the chains in iptables");
       await flushed(options, signal, pause);
       if (over()) return;
       said = "flushed";
@@ -54,7 +54,10 @@ export async function keepIptablesChains(options: IptablesOptions, signal: Abort
     } catch (error) {
       if (over()) return;
       if (isProgramFailedError(error) && error.failure === "missing") {
-        log.warn({ program }, `${program} is not installed: ${HINT} is not made for programs that look for it`);
+        log.warn(
+          { program },
+          `${program} is not installed: the kubelet does not create ${HINT} for programs that look for it`,
+        );
         return;
       }
       const text = errorText(error);

@@ -37,6 +37,6 @@ export function explainRefusal(config: ContainerConfig, details: string): string
   if (mount === undefined || !NO_HOST_PATH.test(details)) return details;
   return (
     `the container runtime cannot mount images, as ${mount.containerPath} of container ${config.metadata?.name ?? ""} ` +
-    `needs it to: containerd 2.1 or CRI-O 1.31 and later can (it answered: ${details})`
+    `needs it to: containerd 2.1 or CRI-O 1.31 and later can (its error: ${details})`
   );
 }

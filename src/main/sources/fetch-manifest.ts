@@ -39,7 +39,10 @@ export async function fetchManifest(
     }
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new ManifestFetchError(name, `the server answered ${response.status} ${response.statusText}`.trimEnd());
+      throw new ManifestFetchError(
+        name,
+        `the server responded with ${response.status} ${response.statusText}`.trimEnd(),
+      );
     }
     return await body(response, name);
   }

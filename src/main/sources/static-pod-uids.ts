@@ -109,7 +109,7 @@ export class StaticPodUids {
     if (earlier === undefined) return uid;
     this.options.log.info(
       { pod: `${namespace}/${name}`, uid: earlier, computed: uid },
-      `static pod ${namespace}/${name} runs already under the UID ${earlier} of another kubelet and keeps it`,
+      `static pod ${namespace}/${name} already runs with the UID ${earlier} from another kubelet and keeps it`,
     );
     return earlier;
   }

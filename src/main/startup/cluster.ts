@@ -31,7 +31,7 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
   if (!joined) {
     if (bootstrapKubeconfig === "") {
       throw new ClusterError(
-        `--kubeconfig ${kubeconfig} does not exist, and there is no --bootstrap-kubeconfig to ask for one with: ` +
+        `--kubeconfig ${kubeconfig} does not exist, and there is no --bootstrap-kubeconfig to request a client certificate with: ` +
           `join the node to its cluster (kubeadm join), or ${STAND_ALONE}`,
       );
     }

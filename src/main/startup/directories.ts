@@ -131,7 +131,7 @@ async function makeShared(path: string, log: Logger): Promise<void> {
   if (own.mountPoint !== path) {
     const below = mounts.find(({ mountPoint }) => mountPoint.startsWith(`${path}/`));
     if (below !== undefined) {
-      const why = `${below.mountPoint} is mounted below it, and a mount over ${path} would hide that from running pods`;
+      const why = `${below.mountPoint} is mounted below it, and a mount on ${path} would hide that from running pods`;
       throw new Error(`${why}; run "mount --make-rshared ${own.mountPoint}", or reboot the node`);
     }
     await mount({ source: path, target: path, flags: ["bind"] });

@@ -1,6 +1,7 @@
-// Start and stop of a node, step by step in upstream's order. The start checks the machine and takes the lock file, then starts threads,
-// the sync path and the link to systemd. Then it waits for the event that ends it, and stops all of it in reverse order.
-// Invariant: the pods live on, however this ends.
+// Start and stop of the kubelet. The start takes the lock file and checks the machine, then starts threads, the sync
+// path and the link to systemd. It waits for a stop request, a restart or a fatal error, then stops everything in
+// reverse order.
+// Invariant: containers keep running after every kind of stop.
 import { hostname } from "node:os";
 import { systemClock, type Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -38,7 +39,7 @@ export interface Outcome {
   exitCode: number;
   /** For standard output. */
   report?: string;
-  /** Why the process is to be replaced by a new start of itself. */
+  /** The reason for a restart in place; undefined: the process exits. */
   restart?: string;
 }
 
@@ -140,7 +141,8 @@ async function withNode(
     ...(cluster && { cluster }),
     ...(deps.dynamic && { configuration: deps.dynamic }),
   });
-  // A start that fails half way is better repeated; from here on pods and clients depend on this process.
+  // Until here an uncaught error exits the process, so that the start is repeated. From here on pods and clients
+  // depend on this process.
   logging.surviveUncaught((origin) => threads.context.uncaughtInMain(origin));
   const systemd = linkToSystemd({ node: agent, threads, clock, log, feedEveryMs });
   const followed = await follow(deps, { threads, registry, events: agent.events, inCluster }, (reason) =>
@@ -161,7 +163,7 @@ async function withNode(
   return outcome;
 }
 
-/** Dynamic configuration, where it is on: loaded only then. */
+/** Follows changes of the configuration. The module is loaded only with dynamic configuration. */
 async function follow(
   { dynamic, logging }: LifeDeps,
   node: Pick<FollowDeps, "threads" | "registry" | "events" | "inCluster">,

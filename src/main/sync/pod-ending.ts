@@ -219,7 +219,7 @@ export class PodEnding {
     const name = this.worker.name();
     this.deps.log.warn(
       { pod: name, uid: this.worker.uid },
-      `${name}: the runtime does not remove what is left of the pod: ${message}. The kubelet cleans up the pod without it, and ` +
+      `${name}: the runtime does not remove the pod's sandboxes and containers: ${message}. The kubelet cleans up the pod without it, and ` +
         "tries again every minute; a restart of the runtime may help",
     );
   }

@@ -152,16 +152,16 @@ export class ThreadGeneration {
         this.greeted = true;
         if (message.layoutVersion !== LAYOUT_VERSION) {
           const versions = `layout version ${message.layoutVersion}, main has ${LAYOUT_VERSION}`;
-          this.kill("layout-mismatch", `its file is of another version of the program: ${versions}`);
+          this.kill("layout-mismatch", `its file belongs to another version of the kubelet: ${versions}`);
         } else if (message.name !== name || message.generation !== generation) {
           const who = `${message.name} generation ${message.generation}`;
-          this.kill("layout-mismatch", `it says it is ${who}, not ${name} generation ${generation}`);
+          this.kill("layout-mismatch", `it reports ${who}, not ${name} generation ${generation}`);
         }
         return;
       case "ready":
         if (this.failure !== undefined) return;
         if (!this.greeted) {
-          this.kill("layout-mismatch", "it said ready without hello");
+          this.kill("layout-mismatch", "it sent ready without hello");
           return;
         }
         this.ready = true;

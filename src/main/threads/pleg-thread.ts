@@ -102,7 +102,10 @@ export class PlegThread {
   private control(what: string, call: (thread: SupervisedThread<PlegControl>) => Promise<void>): void {
     if (!this.joined) return;
     call(this.thread).catch((error: unknown) => {
-      this.options.log.debug({ err: error }, `pleg ${what} was not answered; the next start of the thread resends it`);
+      this.options.log.debug(
+        { err: error },
+        `the pleg thread did not accept ${what}; it receives all watches after its restart`,
+      );
     });
   }
 }

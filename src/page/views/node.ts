@@ -39,7 +39,7 @@ function factsView(status: NodeletStatus, now: number): VNode {
       apiServer === undefined
         ? "none: the node runs stand-alone"
         : apiServer.problem === undefined
-          ? badge("good", `answers in ${apiServer.tookMs ?? 0} ms`)
+          ? badge("good", `responds in ${apiServer.tookMs ?? 0} ms`)
           : badge("bad", `does not respond: ${apiServer.problem}`),
     ],
     ...certificates.map(({ use, notAfter, problem }): [string, Child] => [

@@ -1,5 +1,5 @@
-// Pod UIDs become directory and cgroup names, which are later removed with all they hold: a UID that is a path would
-// make the kubelet remove files of others.
+// Pod UIDs become names of directories and cgroups, which the kubelet later removes with their content. A UID that is
+// a path would make the kubelet remove other files.
 
 /** The UID of a pod cannot be used as a file name. */
 class UnsafePodUidError extends Error {

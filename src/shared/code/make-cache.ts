@@ -1,5 +1,6 @@
-// Run by the build and by make install, with the flags of the kubelet: writes the code cache of each script of the bundle for this Node.
-// All functions are in it, also those that a start does not call: V8 drops functions that are not called for a while. Caches that exist stay.
+// Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags
+// of the kubelet. All functions are in it, also those that a start does not call: V8 drops functions that are not
+// called for a while. Caches that exist stay.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -18,7 +19,8 @@ for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
   setFlagsFromString("--no-flush-bytecode");
   // Packs are loaded by a start, single chunks mostly later.
   setRestFlags(dirname(name) !== "packs");
-  // A copy of the name, because a part of a longer string would bring the whole string, and with it the path of the build, into the cache.
+  // A copy of the name: a part of a longer string would bring the whole string into the cache, with the path of the
+  // build.
   const script = new Script(readFileSync(file, "latin1"), { filename: Buffer.from(name).toString() });
   // The cache holds for the flags of the moment.
   setFlagsFromString("--lazy");

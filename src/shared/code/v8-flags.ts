@@ -1,7 +1,7 @@
-// Flags of V8 for the whole process beyond those of the entry point's first line.
-// V8 takes a code cache only under the flags that it was made under, and that holds for the cache of Node's own modules too, which is
-// a part of the node executable: under other flags each thread compiles Node's modules again (docs/adr/0070). So flags that V8 compares
-// are set only while no code is loaded.
+// Flags of V8 for the whole process beyond those of the entry point's first line. V8 accepts a code cache only under
+// the flags of its creation. This also holds for the cache of Node's own modules, a part of the node executable. Under
+// other flags each thread compiles Node's modules again (docs/adr/0070). So flags that V8 compares are set only while
+// no code is loaded.
 // Invariant: while a thread starts, the flags that V8 compares have V8's defaults.
 import { setFlagsFromString } from "node:v8";
 

@@ -1,5 +1,5 @@
-// Names of a container's log files, written by rotation and parsed by log readers: the runtime writes N.log,
-// N.log.YYYYMMDD-HHMMSS was rotated, .gz after that was compressed.
+// Names of a container's log files, written by rotation and parsed by log readers. The runtime writes N.log.
+// N.log.YYYYMMDD-HHMMSS is a rotated file; with .gz it is compressed.
 // Invariant: rotated names sort by age.
 
 /** One file of a run's log. `stem` is the rotation's time, without .gz; undefined for the file being written. */
@@ -46,8 +46,8 @@ export function strayNames(names: readonly string[], current: string): string[] 
 }
 
 /**
- * The stem of a file rotated now: local time, moved on where a file of that second or later lies there already, so that
- * neither a second rotation within a second nor a clock set back loses a file or its order.
+ * The stem of a file rotated now: the local time, or a later one if a file of that second or later exists already. So
+ * a second rotation within a second, or a clock set back, loses neither a file nor the order.
  */
 export function nextStem(now: Date, newest: string | undefined): string {
   const local = Date.UTC(

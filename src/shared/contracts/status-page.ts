@@ -1,5 +1,6 @@
-// The data of the status page. The server thread keeps a map equal in every browser: each stream begins empty, and each message holds
-// the entries that changed since the message before. Our own format; moments are milliseconds since the epoch.
+// The data of the status page. The server thread keeps a map equal in every browser. Each stream begins empty, and
+// each message holds the entries that changed since the previous message. Our own format; moments are milliseconds
+// since the epoch.
 // Invariant: every value is bounded by the number of pods, of containers, of images, or of samples.
 
 /** One message of a stream: keys with their new values; null: the key is removed. */

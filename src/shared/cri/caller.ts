@@ -258,7 +258,7 @@ export class Caller {
     const timer = this.#channel.disconnected
       ? this.#clock.after(CONNECT_TIMEOUT_MS, () => {
           if (!this.#channel.disconnected) return;
-          const details = `the socket takes connections, but nothing answered within ${CONNECT_TIMEOUT_MS} ms`;
+          const details = `the socket takes connections, but no response came within ${CONNECT_TIMEOUT_MS} ms`;
           giveUp({ code: "UNAVAILABLE", details });
         })
       : undefined;

@@ -27,8 +27,8 @@ export function deadlineFor(verb: CriVerb, timeoutSeconds: number, defaultMs: nu
 }
 
 /**
- * The request with a timeout that the runtime can hold: runtimes multiply it by 1e9, and a value that overflows becomes
- * negative there, which means "at once".
+ * The request with a timeout that the runtime can hold. Runtimes multiply it by 1e9: a value that overflows becomes
+ * negative, which means "at once".
  */
 export function withBoundedTimeout<Request extends object>(request: Request): Request {
   if (timeoutSecondsOf(request) <= LONGEST_SECONDS) return request;

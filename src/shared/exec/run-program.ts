@@ -108,7 +108,7 @@ function badEnd(
   killedBy: NodeJS.Signals | null,
   { stdout, said }: { stdout: string; said: string },
 ): ProgramFailedError {
-  const how = killedBy === null ? `ended with exit status ${code ?? "unknown"}` : `was killed by ${killedBy}`;
+  const how = killedBy === null ? `failed with exit status ${code ?? "unknown"}` : `was killed by ${killedBy}`;
   return new ProgramFailedError("ended", `${how}${said === "" ? "" : `: ${said}`}`, { exitCode: code, stdout });
 }
 
@@ -127,7 +127,7 @@ function killGroup(leader: number | undefined): void {
 /** "missing": there is no such file; "not run": the kernel refused it; "ended": it exited with an error. */
 export type ProgramFailure = "missing" | "not run" | "slow" | "flood" | "ended";
 
-/** The message continues the program's name: "ended with exit status 3: no metadata server". */
+/** The message continues the program's name: "failed with exit status 3: no metadata server". */
 export class ProgramFailedError extends Error {
   override readonly name = "ProgramFailedError";
   /** Undefined: it never ended by itself. */

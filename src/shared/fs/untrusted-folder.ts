@@ -1,6 +1,6 @@
 // Enters and lists folders in which a pod can plant entries, e.g. log folders of a pod that mounts /var/log.
-// Invariant: no symbolic link at the folder's place is followed, so that no call leads to another pod's files or to a
-// mount that does not respond; a listing holds a bounded number of names, however many were planted, and other work goes on
+// Invariant: no symbolic link in the folder's place is followed. So no call leads to another pod's files or to a mount
+// that does not respond. A listing holds a bounded number of names, for any number of entries, and other work runs
 // between its parts.
 import { constants, type Dirent } from "node:fs";
 import { open, opendir, readdir, stat, type FileHandle } from "node:fs/promises";

@@ -1,6 +1,6 @@
 // Output of a thread's finished lines: its ring to the log thread, or standard error if there is no log thread.
-// Invariant: writing never blocks and never throws; a line that finds no room is dropped and counted, and the next one
-// that finds room is preceded by a line that says how many were lost.
+// Invariant: writing never blocks and never throws. A line without room in the ring is dropped and counted. The next
+// line with room is preceded by one with the number of lost lines.
 import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";
 import { RECORD_INFO, RECORD_SEVERE } from "../contracts/log.js";

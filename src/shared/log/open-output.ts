@@ -1,5 +1,5 @@
-// A file descriptor as the log writes to it: a full pipe, terminal or socket says "not now" instead of holding the thread,
-// so that a reader that does not read can't keep the process from ending: Node waits for threads that are inside a call.
+// Opens a file descriptor for the log: a write to a full pipe, terminal or socket returns 0 instead of blocking
+// the thread. Node's exit waits for threads inside a call, so a reader that does not read could otherwise block it.
 import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 

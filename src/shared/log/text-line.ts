@@ -1,4 +1,4 @@
-// A log line in klog's shape, for people and for the tools that parse a kubelet's log:
+// A log line in klog's format, for people and for tools that parse a kubelet's log.
 //   I1121 09:46:13.123456   12345 sync-loop] "Message" err="…" pod="ns/name" count=3
 // The module is in the place of klog's file:line. Times are local, as klog's are.
 import { errorText } from "./error-text.js";

@@ -1,6 +1,6 @@
 // A connection to a node plugin's socket. Loading this file loads gRPC.
-// Invariant: every call has a deadline and ends; a plugin that came back is reached by the next call at once, since
-// connecting to a unix socket costs microseconds and a back-off would be felt by a pod.
+// Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once:
+// connecting to a unix socket takes microseconds, and a back-off would delay a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
@@ -75,7 +75,7 @@ export class PluginConnection implements Disposable {
             faultPoint("plugin-reply");
             signal?.removeEventListener("abort", onAbort);
             if (error !== null) reject(this.failed(name, error));
-            else if (reply === undefined) reject(new PluginCallError(name, this.socket, 13, "an empty answer"));
+            else if (reply === undefined) reject(new PluginCallError(name, this.socket, 13, "an empty response"));
             else resolve(reply);
           } catch (defect) {
             reject(this.broken(name, defect));
@@ -152,7 +152,7 @@ export class PluginConnection implements Disposable {
 
   /** The kubelet's own handler of the response threw. */
   private broken(method: string, defect: unknown): PluginCallError {
-    const details = `the answer could not be handled: ${messageOf(defect)}`;
+    const details = `the response could not be handled: ${messageOf(defect)}`;
     return new PluginCallError(method, this.socket, STATUS.INTERNAL, details, { cause: defect });
   }
 

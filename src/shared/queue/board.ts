@@ -1,5 +1,5 @@
-// The thread board: the last state that each thread reported, readable by every thread without a message, so that a
-// thread that hangs is seen by all others.
+// The thread board: the last state that each thread reported. Every thread can read it without a message, so all
+// others see a thread that hangs.
 // Invariant: a slot is written by its own thread only; the supervisor writes it while that thread does not exist.
 import type { Clock } from "../clock/clock.js";
 import { BOARD_SLOT_WORDS, BoardWord, WORD_BYTES } from "./layout.js";

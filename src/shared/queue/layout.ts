@@ -1,6 +1,6 @@
 // The memory map: every word of shared memory that two threads access is named here and nowhere else. Words are 32
-// bits. Each word that one thread writes often is on its own cache line, away from the other thread's, so that a push
-// does not slow a drain down. Every change here increments LAYOUT_VERSION.
+// bits. Each word that one thread writes often has its own cache line. So a push does not slow down a drain. Every
+// change here increments LAYOUT_VERSION.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
 export const LAYOUT_VERSION = 5;

@@ -1,6 +1,6 @@
-// The draining side of a ring. One thread, one consumer.
-// Records are copied out in batches, into memory of their own: decoders may keep views, text decoders refuse shared
-// memory, and the producer gets its room back before the first record is handled.
+// The draining side of a ring. One thread, one consumer. Records are copied out in batches, into memory of their own.
+// Decoders may keep views, and text decoders refuse shared memory. The producer gets its room back before the first
+// record is handled.
 import { ring as ringBell } from "./doorbell.js";
 import { RingCorruptError } from "./errors.js";
 import { RECORD_HEADER_BYTES, RingWord, WORD_BYTES } from "./layout.js";

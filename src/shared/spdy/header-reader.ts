@@ -1,5 +1,6 @@
-// Headers of a peer's SPDY streams. All blocks of a connection are one zlib stream, each flushed to whole bytes: a block is inflated by itself,
-// with what came before it as its dictionary. So no decompressor lives as long as the connection.
+// Headers of a peer's SPDY streams. All blocks of a connection are one zlib stream, each flushed to whole bytes. Each
+// block is inflated by itself, with the text before it as dictionary. So no decompressor lives as long as the
+// connection.
 // Invariant: one block is inflated to at most 64 KiB.
 import { constants, inflateRawSync } from "node:zlib";
 import { SpdyError } from "./frames.js";

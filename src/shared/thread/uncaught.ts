@@ -1,6 +1,7 @@
-// Errors that no caller caught, of a thread that outlives them (docs/adr/0040): each is logged with its stack and counted.
-// Invariant: more errors than a minute may bring still end the thread: its state can't be trusted then, and its next
-// start takes everything up anew.
+// Handles errors that no caller caught, in a thread that continues after them (docs/adr/0040). Each is logged with its
+// stack and counted.
+// Invariant: more errors per minute than the limit terminate the thread. Its state can't be trusted then, and its next
+// start begins with a new state.
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 

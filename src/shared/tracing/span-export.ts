@@ -11,7 +11,7 @@ type Done = (result: ExportResult) => void;
 
 const ABANDONED: ExportResult = {
   code: ExportResultCode.FAILED,
-  error: new Error("the thread ended before the collector had answered"),
+  error: new Error("the thread exited before the collector responded"),
 };
 
 export class AbandonableExporter implements SpanExporter {

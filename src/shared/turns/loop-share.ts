@@ -1,5 +1,5 @@
-// A share of the thread's event loop for the work of one kind, for example the passes of all pods: their sum in one round of the loop is
-// bounded, so that timers and sockets run in between.
+// A share of the thread's event loop for work of one kind, for example the syncs of all pods. Their sum in one round
+// of the loop is bounded, so that timers and sockets run in between.
 // Invariant: in each round at least one piece of work begins, and none begins after the others had used up the share.
 import type { Clock } from "../clock/clock.js";
 import { LoopYield } from "../queue/loop-yield.js";

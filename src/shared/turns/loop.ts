@@ -1,8 +1,9 @@
 // A repeated task: each round is started by a period, by the result of the previous round, or on request.
-// Invariant: one round at a time; a failed round does not end the loop; a request during a round causes one more round.
-// Repeated tasks with rules of their own keep their own timers: those with one due time per entry (LogRotation, Refresher, TimerWheel,
-// StatusManager, MirrorManager), with two kinds of rounds (QosUpdates, CpuReconciler, LocalWatch, Eviction), with rounds in one
-// queue with other calls (ImageGc), with a settling time (Settle, WatchedFiles), and connections that are kept open (Reflector, EventStream).
+// Invariant: one round at a time; a failed round does not end the loop; a request during a round causes one more
+// round. Repeated tasks with other rules keep their own timers. LogRotation, Refresher, TimerWheel, StatusManager and
+// MirrorManager have one due time per entry. QosUpdates, CpuReconciler, LocalWatch and Eviction have two kinds of
+// rounds. ImageGc has rounds in one queue with other calls. Settle and WatchedFiles have a settling time. Reflector
+// and EventStream keep connections open.
 import type { Clock, Timer } from "../clock/clock.js";
 
 export interface LoopOptions {

@@ -14,7 +14,7 @@ export class VolumeNotAnsweringError extends Error {
     super(
       `${path} is on ${source} (${fsType}, mounted at ${mountPoint}), which has not responded since ` +
         `${new Date(since).toISOString()}; check its server or driver, or unmount it (umount -l ${mountPoint}); ` +
-        "the kubelet asks again later",
+        "the kubelet tries again later",
     );
   }
 }

@@ -38,7 +38,7 @@ export const startHelperProcess: StartHelper = (events) => {
   let killed = false;
   forkInTurn(() => {
     if (killed) {
-      events.gone("it was ended before its start");
+      events.gone("it was stopped before its start");
       return;
     }
     try {

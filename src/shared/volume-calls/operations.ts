@@ -1,5 +1,5 @@
-// Operations on files of a volume whose file system may never answer. Each operation runs in
-// this process where no such file system is on its way, and in a helper process otherwise: requests and results are plain data.
+// Operations on files of a volume whose file system may never respond. An operation runs in this process if no such
+// file system is on its path, else in a helper process. Requests and results are plain data.
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../contracts/tasks.js";
 
 /** Of stat(2). */

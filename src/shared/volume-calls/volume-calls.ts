@@ -220,7 +220,7 @@ export class VolumeCalls {
     if (id === undefined || this.closed) return;
     if (!worker.killed) {
       this.settle(id, (call) =>
-        call.reject(new VolumeHelperError(`the helper process for ${call.path} ended before it answered: ${why}`)),
+        call.reject(new VolumeHelperError(`the helper process for ${call.path} exited before it replied: ${why}`)),
       );
       return;
     }

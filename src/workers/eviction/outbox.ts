@@ -47,7 +47,7 @@ export class Outbox {
     this.deps.board.setPressures(pressureBits(pressures));
     this.deps.publish({ kind: "pressures", pressures: [...pressures] });
     if (text !== before)
-      this.deps.log.info({ pressures }, `the node's pressures are now: ${text === "" ? "none" : text}`);
+      this.deps.log.info({ pressures }, `the node's pressure conditions are now: ${text === "" ? "none" : text}`);
   }
 
   publishShort(resource: Resource): void {

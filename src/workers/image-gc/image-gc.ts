@@ -1,5 +1,5 @@
-// Image garbage collection: lists the images periodically, records when each was seen and used, and removes images that
-// are too old, or, when the disk is short, the least recently used ones.
+// Image garbage collection: lists the images periodically, and records when each was seen and used. It removes images
+// that are too old and, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";

@@ -144,8 +144,8 @@ export class NodeStatusKeeper {
   }
 }
 
-// Follows the one Node that is ours: labels, cordons and pod CIDRs reach main at once, and a round needs no read while the
-// watch is well.
+// Watches this node's Node object. Labels, cordons and pod CIDRs reach main at once, and a round needs no read while
+// the watch works.
 
 interface OwnNodeOptions {
   client: ApiClient;

@@ -1,5 +1,5 @@
-// Sees containers end without the runtime's help: the runtime removes a container's cgroup directory when its last
-// process is gone, and inotify on the pod's cgroup directory reports that at once (cgroup v1 and v2 alike).
+// Detects exits of containers without a call to the runtime. The runtime removes a container's cgroup directory after
+// its last process has exited. inotify on the pod's cgroup directory reports that at once (cgroup v1 and v2 alike).
 import { watch, type FSWatcher } from "node:fs";
 import { access } from "node:fs/promises";
 import { join } from "node:path";

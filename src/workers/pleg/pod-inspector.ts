@@ -39,7 +39,7 @@ class ForeignStatusError extends Error {
   override readonly name = "ForeignStatusError";
   constructor(kind: string, id: string, { id: answered, labels }: Labelled & { id: string }) {
     const of = `${kind} ${answered.slice(0, 64)} of pod ${(labels[POD_UID_LABEL] ?? "").slice(0, 64)}`;
-    super(`the runtime answered a request for ${kind} ${id.slice(0, 64)} with the status of ${of}`);
+    super(`the runtime responded to a request for ${kind} ${id.slice(0, 64)} with the status of ${of}`);
   }
 }
 
@@ -82,9 +82,9 @@ export class PodInspector {
   }
 
   /**
-   * Asks for an inspection. `hints` are objects that main made or removed. After a call to a container alone its sandbox is as
-   * it was: a start of the container proves that, and a stop leaves the sandbox to its own stop. An exit of the sandbox meanwhile is
-   * found by an event or the next relist, which come without hints.
+   * Requests an inspection. `hints` are objects that main created or removed. A call to a container alone does not
+   * change its sandbox. A start of the container proves that, and a stop does not touch the sandbox. An event or the
+   * next relist, both without hints, find an exit of the sandbox meanwhile.
    */
   request(uid: string, generation: number, hints: readonly InspectHint[]): void {
     const entry = this.entry(uid);
@@ -254,9 +254,9 @@ export class PodInspector {
 }
 
 /**
- * Refuses a status that is another object's. It proves neither that the object is there nor that it is gone, so the
- * inspection fails. Runtimes also resolve the beginning of an id: without this check the kubelet would stop another pod's
- * container under the UID of a pod that does not exist.
+ * Refuses the status of another object. It proves neither that the object exists nor that it is removed, so the
+ * inspection fails. Runtimes also resolve the beginning of an id. Without this check the kubelet would stop another
+ * pod's container under the UID of a pod that does not exist.
  * @throws ForeignStatusError
  */
 function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, status: Labelled & { id: string }): void {

@@ -29,8 +29,8 @@ export function stableContainer(status: ContainerStatus): ContainerStatus {
 }
 
 /**
- * Those of which a pod's status shows more than the spec, and that of the termination message: a container may have tens of thousands of
- * others, which main would decode.
+ * The mounts that a pod's status shows beyond the spec, and the mount of the termination message. A container may have
+ * tens of thousands of others, which main would decode.
  */
 function shownMounts({ mounts, annotations }: ContainerStatus): Mount[] {
   const isShown = ({ recursiveReadOnly, image, containerPath }: Mount): boolean =>

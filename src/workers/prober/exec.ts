@@ -1,6 +1,7 @@
-// exec probes: ExecSync on a CRI connection of this thread's own, made when the first one runs, as it brings all of gRPC.
-// Invariant: a call whose probe is called off is left to end by itself. A containerd that loses its client while a
-// command starts holds the container's shim for 30 s, and with it the stop that called the probe off.
+// exec probes: ExecSync on this thread's own CRI connection. The first exec probe creates it, because it loads all of
+// gRPC.
+// Invariant: a stopped probe does not cancel its call. If containerd loses its client while a command starts, it holds
+// the container's shim for 30 s. That would delay the stop of the container.
 import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/durations.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";

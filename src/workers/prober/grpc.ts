@@ -147,7 +147,7 @@ function check(
       if (code === undefined) {
         const status = head[":status"];
         const what =
-          status === undefined ? "connection closed without an answer" : `unexpected HTTP status code ${status}`;
+          status === undefined ? "connection closed without a response" : `unexpected HTTP status code ${status}`;
         fail(new Error(what));
         return;
       }

@@ -1,5 +1,5 @@
-// The time-out of one probe run. It measures the container's time: delays of this thread itself are added, because an
-// answer that waits in a socket for this thread is not late.
+// The timeout of one probe run. It measures the container's time: delays of this thread are added. A response that
+// waits in a socket for this thread is not late.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 /** The reason of the signal when time ran out. */

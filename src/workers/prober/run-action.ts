@@ -1,5 +1,5 @@
-// From a probe's action to the module that runs it, loaded when the first probe of its type runs: a node without TLS or
-// HTTP/2 probes never pays for them.
+// Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node without TLS
+// or HTTP/2 probes does not load them.
 import type { ProbeSpec } from "../../shared/contracts/prober.js";
 import type { ExecProbes } from "./exec.js";
 import type { RunContext, RunResult } from "./run.js";

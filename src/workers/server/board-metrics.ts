@@ -1,5 +1,5 @@
-// The thread board's figures of each thread, and the pressures of the node, as metrics: read by this thread, so that they are right
-// while main or another thread hangs.
+// The thread board's figures of each thread, and the pressure conditions of the node, as metrics. This thread reads
+// them, so they are right while main or another thread hangs.
 import { PRESSURES } from "../../shared/contracts/node-status.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";

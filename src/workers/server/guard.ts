@@ -98,7 +98,7 @@ export class Guard {
     if (decision.kind === "failed") {
       const { subresource, error } = decision;
       const text = `Authorization error ${about}, subresource=${subresource})`;
-      const why = `the API server could not be asked: ${messageOf(error)}`;
+      const why = `the request to the API server failed: ${messageOf(error)}`;
       this.refuse(request, response, { status: 500, text, why, path, user });
       return false;
     }

@@ -1,6 +1,6 @@
-// One HTTP listener, plain or with TLS: bound, kept trying while it cannot be bound, closed with its connections. A port that
-// is taken is reported once, naming what changes it, and tried again every 5 s (upstream's healthz server restart delay), so
-// the server appears by itself when the port becomes free.
+// One HTTP listener, plain or with TLS. It repeats a bind that failed, and closes with its connections. A port in use
+// is logged once, with the setting that changes it. The bind is repeated every 5 s (upstream's healthz server restart
+// delay), so the server starts when the port becomes free.
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

@@ -1,7 +1,7 @@
-// Adds up the snapshots of several threads into one Prometheus text exposition (format 0.0.4). Samples of the same family
-// and labels are summed, for every type: a metric that must stay apart per thread carries a `thread` label of its
-// own. A family whose type differs between threads is kept as the first thread declared it; the samples
-// of the others are left out and counted in nodelet_metrics_conflicts.
+// Adds up the snapshots of several threads into one Prometheus text exposition (format 0.0.4). Samples of the same
+// family and labels are summed, for every type. A metric that must stay separate per thread has a `thread` label. A
+// family whose type differs between threads is kept as the first thread declared it; the samples of the others are
+// left out and counted in nodelet_metrics_conflicts.
 import type { MetricFamily, MetricSample, MetricSnapshot, NativeSample } from "../../shared/metrics/snapshot.js";
 import { registeredFamily } from "./registered-metrics.js";
 

@@ -1,5 +1,5 @@
-// The document of the status page as the build made it (packaging/bundle/page.mjs): page/index.html of the bundle, with the policy that
-// names the hashes of its script and its style.
+// The document of the status page from the build (packaging/bundle/page.mjs): page/index.html of the bundle. Its
+// content security policy names the hashes of its script and its style.
 import { readFile } from "node:fs/promises";
 
 export interface PageDocument {

@@ -15,7 +15,7 @@ export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
   const answer: Answer = async (request, response, { namespace = "", pod: name = "", uid = "", container = "" }) => {
     const cmd = (queryOf(request).get("cmd") ?? "").split(" ");
     const gone = new AbortController();
-    response.once("close", () => gone.abort(new Error("the client went away")));
+    response.once("close", () => gone.abort(new Error("the client disconnected")));
     try {
       const pod = await podOf(pods, { namespace, name, uid }, mirrorUid);
       const cri = await runtime();

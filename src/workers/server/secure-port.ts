@@ -104,12 +104,15 @@ export class SecurePort {
     const { clock, log } = this.options;
     const onProblem = (err: Error): void => {
       if (this.listener !== undefined) {
-        log.warn({ err, files: paths }, `${what} changed and cannot be used: the one before stays in force`);
+        log.warn({ err, files: paths }, `${what} changed and cannot be used: the previous one stays in use`);
       } else if (errorCode(err) === "ENOENT") {
         // The certificate may still arrive: generated, signed, or written by another program.
-        log.info({ files: paths }, `${what} is not there yet: the authenticated port opens when it is`);
+        log.info({ files: paths }, `${what} does not exist yet: the authenticated port opens when it does`);
       } else {
-        log.warn({ err, files: paths }, `${what} cannot be used: the authenticated port stays closed until it can`);
+        log.warn(
+          { err, files: paths },
+          `${what} cannot be used: the authenticated port stays closed until it is valid`,
+        );
       }
     };
     const files = new WatchedFiles({ paths, clock, onContents, onProblem });
@@ -122,7 +125,7 @@ export class SecurePort {
     checkContext(contextOptions(this.options.init.tls, pair, undefined));
     this.pair = pair;
     this.apply();
-    if (changed) this.options.log.info("the serving certificate was read again");
+    if (changed) this.options.log.info("reloaded the serving certificate");
   }
 
   private setCA(ca: string): void {
@@ -133,7 +136,7 @@ export class SecurePort {
     if (!changed) return;
     this.peers.casChanged();
     this.server?.retireConnections();
-    this.options.log.info("the CAs of clients were read again");
+    this.options.log.info("reloaded the certificate authorities of clients");
   }
 
   /** Opens the port when everything is there; else the next connections use the changed files. */

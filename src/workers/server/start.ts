@@ -86,7 +86,7 @@ const NO_LIMIT = -1;
 class NoApiServerError extends Error {
   override readonly name = "NoApiServerError";
   constructor() {
-    super("this node has no kubeconfig, and so no API server to ask");
+    super("this node has no kubeconfig, and so no API server for the request");
   }
 }
 

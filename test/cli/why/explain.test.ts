@@ -343,6 +343,9 @@ test("a pod that the kubelet ended and whose containers exited with 0 is complet
   const ofPod = (status: object) => explain(input({ pod: pod({ phase: "Succeeded", ...status }) }), undefined);
   const { fine, findings } = ofPod({ conditions: [condition] });
   equal(fine, true);
-  match(findings[0]?.what ?? "", /the kubelet ended it, and all its containers exited with 0.*low on resource: memory/);
+  match(
+    findings[0]?.what ?? "",
+    /the kubelet terminated it, and all its containers exited with 0.*low on resource: memory/,
+  );
   deepEqual(ofPod({ conditions: [{ ...condition, reason: "PreemptionByScheduler" }] }).findings, []);
 });

@@ -1,4 +1,4 @@
-// Rights of a user: masters everything, kubelets the rights of the Node authorizer and its rules, others the grants of
+// Rights of a user. Masters have all rights, kubelets those of the Node authorizer and its rules, others the grants of
 // the tests and of all users.
 import type { User, World } from "../world.js";
 import { nodeOf } from "../admission/node-restriction.js";

@@ -1,5 +1,5 @@
-// A node's agent gets tokens only for pods that run on it, as their accounts, and only for audiences that they ask for or
-// that the node itself may ask for.
+// A kubelet gets tokens only for pods on its node, as their service accounts. The audiences must be requested by the
+// pods, or be allowed for the node.
 import { authorize } from "../access/authorize.js";
 import { API_AUDIENCE } from "../access/service-account-tokens.js";
 import { forbidden } from "../errors.js";

@@ -1,5 +1,5 @@
-// Pods of a tenant who means harm: made through the API server, small in what they ask of the machine, gone when the attack
-// is over. Their containers leave a line per run in a folder of the bench, so an attack that fell flat shows.
+// Pods of a hostile tenant. They are created through the API server, have small requests, and are removed at the end
+// of the attack. Their containers leave a line per run in a folder of the bench, so an attack that fell flat shows.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { testImage, waitFor } from "../../harness/node.js";

@@ -1,5 +1,5 @@
-// An image is never removed between the moment it was made ready and the container made of it: single cases, then any
-// interleaving of starts, pulls, moved tags, removals and thread ends.
+// An image is never removed between its check and the creation of its container. Tests single cases, then any
+// interleaving of starts, pulls, moved tags, removals and thread exits.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

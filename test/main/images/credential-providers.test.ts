@@ -169,7 +169,7 @@ const answer = (fields: Record<string, unknown> = {}): string =>
     ...fields,
   });
 
-test("a plugin gets the request, its arguments and its environment, and its answer is read", async (t) => {
+test("a plugin gets the request, its arguments and its environment, and its response is read", async (t) => {
   const script = `cat > "$0.request"; echo "$PROFILE $*" > "$0.told"; echo '${answer({ cacheDuration: "10s" })}'`;
   const binDir = await plugins(t, { plugin: script });
   const settings = settingsOf({ args: ["get", "it"], env: [{ name: "PROFILE", value: "test" }] });
@@ -208,11 +208,11 @@ test("a plugin that fails, floods or can't be run is reported by name", async (t
   const error = (message: RegExp) => ({ name: "PluginError", message });
   await assert.rejects(
     run("fails"),
-    error(/^credential provider fails: ended with exit status 3: no metadata server$/),
+    error(/^credential provider fails: failed with exit status 3: no metadata server$/),
   );
   await assert.rejects(run("floods"), error(/floods: printed more than 1048576 bytes, killed/));
   await assert.rejects(run("gone"), error(/^credential provider gone: is not there$/));
-  await assert.rejects(run("silent"), error(/its answer is not JSON/));
+  await assert.rejects(run("silent"), error(/its response is not JSON/));
   assert.equal((await run("deaf")).auths.size, 1);
 });
 
@@ -239,7 +239,7 @@ const badAnswers: [what: string, text: string, why: RegExp][] = [
   [
     "another version",
     answer({ apiVersion: "v1" }),
-    /is not of credentialprovider.kubelet.k8s.io\/v1, which it was asked in/,
+    /is not of credentialprovider.kubelet.k8s.io\/v1, the version of the request/,
   ],
   ["no key type", answer({ cacheKeyType: undefined }), /cacheKeyType that is not one of Image, Registry, Global/],
   ["a bad duration", answer({ cacheDuration: "soon" }), /cacheDuration that is not a duration/],
@@ -346,8 +346,8 @@ test("a failed provider does not lose the others' credentials", async (t) => {
   assert.deepEqual(await all.forImage(makePod(), "other.example/a", never), []);
   assert.deepEqual(await all.ofServiceAccount(makePod(), "registry.example/a", never), []);
   assert.deepEqual(kept.errors(), [
-    'no credentials for image "registry.example/a": credential provider bad: ended with exit status 1',
-    'no credentials for image "registry.example/a": credential provider bad: ended with exit status 1',
+    'no credentials for image "registry.example/a": credential provider bad: failed with exit status 1',
+    'no credentials for image "registry.example/a": credential provider bad: failed with exit status 1',
   ]);
   assert.deepEqual(kept.warnings(), []);
   const { families } = await registry.exportSnapshot();

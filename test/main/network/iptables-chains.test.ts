@@ -1,5 +1,5 @@
-// The kubelet's chains in iptables, on a program that keeps tables as files: made once, restored after a flush, and no more than a
-// warning when iptables fails.
+// The kubelet's chains in iptables, on a program that keeps tables as files. The kubelet creates them once and
+// restores them after a flush. A failure of iptables causes only a warning.
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -169,7 +169,7 @@ test("a failure is one warning however often it repeats, and the chains are made
   world.start();
   await world.until("several tries", async () => (await world.text("calls")).split("\n").length > 3);
   assert.deepEqual(world.warnings().length, 1);
-  assert.match(world.warnings().join(), /ended with exit status 4: the kernel says no/);
+  assert.match(world.warnings().join(), /failed with exit status 4: the kernel says no/);
   await rm(join(world.dir, "fail"));
   await world.until("all chains", async () => (await world.tables()).join() === V4.join());
 });
@@ -178,7 +178,7 @@ test("a program that is missing is one warning, and nothing is tried again", asy
   const world = await World.made(t);
   world.start(true, join(world.dir, "no-such"));
   await world.ended;
-  assert.match(world.warnings().join(), /no-such is not installed: KUBE-IPTABLES-HINT is not made/);
+  assert.match(world.warnings().join(), /no-such is not installed: the kubelet does not create KUBE-IPTABLES-HINT/);
   assert.equal(world.clock.pending, 0);
 });
 

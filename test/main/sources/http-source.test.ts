@@ -97,7 +97,7 @@ test("errors are logged once per change, the last set stays, nothing is seen bef
   await until("the broken body", () => kit.errors().length === 3);
   const before = kit.requests.length;
   await until("more requests", () => kit.requests.length > before + 3);
-  assert.match(kit.errors()[1]!, /answered 503/);
+  assert.match(kit.errors()[1]!, /responded with 503/);
   assert.match(kit.errors()[2]!, /:1:7: kind: unsupported value "Nope"/);
   assert.equal(kit.errors().length, 3);
   assert.deepEqual(kit.changes, ["add web-n"]);

@@ -1,5 +1,5 @@
-// The whole sync path of main (NodeSync) on the in-memory runtime: the inspector of the pleg worker stands for the pleg thread, and
-// every collaborator that hears of pods writes what it hears into one list, in order.
+// The whole sync path of main (NodeSync) on the in-memory runtime. The inspector of the pleg worker replaces the pleg
+// thread. Every collaborator that receives events of pods appends them to one list, in order.
 import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
 import type { Admission } from "../../../src/main/admission/node-admission.js";

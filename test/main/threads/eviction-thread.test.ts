@@ -1,5 +1,5 @@
-// Main's side of the eviction thread, with a real thread that finds memory short at any time: its orders, the pods sent
-// to it, and the full set after a restart.
+// Main's side of the eviction thread, with a real thread that always measures too little memory. Tests its orders, the
+// pods sent to it, and the full set after a restart.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { evictionPodOf } from "../../../src/main/eviction/running-pods.js";

@@ -1,5 +1,6 @@
-// The node-status thread as main runs it, in a real thread, with a real connection to an API server: it registers the node
-// Ready, keeps the lease, tells main, and goes on after it was lost, or while main is busy; it says so when main is stuck.
+// The node-status thread as main runs it, in a real thread, with a real connection to an API server. It registers the
+// node Ready, renews the lease, and sends changes to main. It continues after a restart and while main is busy, and
+// reports it when main is stuck.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";

@@ -1,5 +1,5 @@
-// The prober thread as main runs it, in a real thread: its start by the first pod with probes, its records, and its
-// snapshot after a restart.
+// The prober thread as main runs it, in a real thread. Tests its start with the first pod with probes, its records,
+// and its snapshot after a restart.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";

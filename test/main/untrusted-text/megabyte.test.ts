@@ -1,5 +1,5 @@
-// Main reads texts of other people: each parser gets a megabyte of what could be its worst, and each expression in the code
-// gets the text that it begins with, again and again. Super-linear work takes seconds, linear work milliseconds.
+// Main reads untrusted texts. Each parser gets a megabyte of a possible worst case, and each regular expression in the
+// code gets repetitions of its first text. Super-linear work takes seconds, linear work milliseconds.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import ts from "typescript";

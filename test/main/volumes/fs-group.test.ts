@@ -1,5 +1,5 @@
-// fsGroup: its effect on files, directories and links, conditions under which nothing changes, events about a long
-// change, and links planted during the change, which never lead out of the volume.
+// fsGroup: its effect on files, directories and links, conditions under which nothing changes, and events about a long
+// change. Links created during the change never lead out of the volume.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {

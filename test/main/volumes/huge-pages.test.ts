@@ -29,8 +29,8 @@ test("the page size is the one named, or the only one asked for", () => {
     [podAsking("2Mi"), "HugePages", 2n * MIB],
     [podAsking("1Gi", "2Mi"), "HugePages-1Gi", 1024n * MIB],
     [podAsking("1Gi", "2Mi"), "HugePages", /several page sizes/],
-    [asking(), "HugePages", /the pod asks for no huge pages/],
-    [asking("2Mi"), "HugePages-1Gi", /the pod asks for no hugepages-1Gi/],
+    [asking(), "HugePages", /the pod requests no huge pages/],
+    [asking("2Mi"), "HugePages-1Gi", /the pod requests no hugepages-1Gi/],
     [asking("2Mi"), "HugePages-big", /big is no page size/],
   ];
   for (const [pod, medium, expected] of table) {

@@ -41,8 +41,8 @@ test("a program that does not read its input may still answer", async (t) => {
 });
 
 const failing: [text: string, failure: ProgramFailure, message: RegExp, exitCode: number | undefined][] = [
-  ["echo secret; echo sorry >&2; exit 7", "ended", /^ended with exit status 7: sorry$/, 7],
-  ["exit 1", "ended", /^ended with exit status 1$/, 1],
+  ["echo secret; echo sorry >&2; exit 7", "ended", /^failed with exit status 7: sorry$/, 7],
+  ["exit 1", "ended", /^failed with exit status 1$/, 1],
   ["kill -9 $$", "ended", /^was killed by SIGKILL$/, undefined],
   ["head -c 100000 /dev/zero | tr '\\0' x >&2; exit 2", "ended", /: x{1024}$/, 2],
   ["yes secret", "flood", /^printed more than 1048576 bytes, killed$/, undefined],

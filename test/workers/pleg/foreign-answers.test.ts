@@ -1,5 +1,5 @@
-// A runtime that mixes up its answers. Invariant: the pod's picture holds only objects with the pod's own UID, and an
-// answer about another object proves neither that an object is there nor that it is gone.
+// A runtime that mixes up its responses. Invariant: the pod's observed state holds only objects with the pod's own
+// UID. A response about another object proves neither that an object exists nor that it is removed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

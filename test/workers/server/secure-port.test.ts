@@ -134,7 +134,7 @@ describe("client certificates", () => {
     await copyFile(certificates.ca.pair.certFile, file);
     await open({ init: authentication({ clientCAFile: file }) });
     await writeFile(file, "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n");
-    while (!server.lines.some(({ line }) => line.includes("stays in force"))) await tick();
+    while (!server.lines.some(({ line }) => line.includes("stays in use"))) await tick();
     equal((await server.ask("/healthz", { cert: admin.cert, key: admin.key })).status, 200);
   });
 });

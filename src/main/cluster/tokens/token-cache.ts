@@ -114,7 +114,7 @@ export class TokenCache {
     const { token, expirationTimestamp = "" } = answer.status ?? {};
     const expiresAt = Date.parse(expirationTimestamp);
     if (token === undefined || token === "" || Number.isNaN(expiresAt)) {
-      throw new TokenError("the API server's answer has no token with an end");
+      throw new TokenError("the API server's response has no token with an expiration time");
     }
     const lifeSeconds = answer.spec?.expirationSeconds ?? expirationSeconds;
     return { token: { token, expiresAt }, lifeMs: lifeSeconds === undefined ? undefined : lifeSeconds * 1000 };

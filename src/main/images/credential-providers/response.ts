@@ -43,7 +43,7 @@ function durationOf(text: string): number | undefined {
 
 /** Throws PluginError. */
 export function readResponse(text: string, plugin: string, apiVersion: string): PluginResponse {
-  const refuse = (why: string): PluginError => new PluginError(plugin, `its answer ${why}`);
+  const refuse = (why: string): PluginError => new PluginError(plugin, `its response ${why}`);
   let value: unknown;
   try {
     value = parseJson(text);
@@ -52,7 +52,7 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   }
   if (!isObject(value)) throw refuse("is not a JSON object");
   if (value["kind"] !== KIND) throw refuse(`is not of kind ${KIND}`);
-  if (value["apiVersion"] !== apiVersion) throw refuse(`is not of ${apiVersion}, which it was asked in`);
+  if (value["apiVersion"] !== apiVersion) throw refuse(`is not of ${apiVersion}, the version of the request`);
   const cacheKeyType = CACHE_KEY_TYPES.find((type) => type === value["cacheKeyType"]);
   if (cacheKeyType === undefined) throw refuse(`has a cacheKeyType that is not one of ${CACHE_KEY_TYPES.join(", ")}`);
   const duration = value["cacheDuration"] ?? undefined;

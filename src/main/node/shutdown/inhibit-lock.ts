@@ -67,7 +67,7 @@ function held(
     const onAbort = (): void => end("the kubelet is stopping");
     const timer = clock.after(DEADLINE_MS, () => end(`no response within ${DEADLINE_MS / 1000} s`));
     child.on("error", (error) => end(error.message, error));
-    child.once("close", (code, signal) => end(`it ended with ${signal ?? `status ${code ?? 0}`}: ${said.err.trim()}`));
+    child.once("close", (code, signal) => end(`it exited with ${signal ?? `status ${code ?? 0}`}: ${said.err.trim()}`));
     child.stdout.on("data", (chunk: Buffer) => {
       if (said.out.length >= WORD.length) return;
       said.out += chunk.toString();

@@ -152,7 +152,7 @@ export class CpuStateFile {
       failed: (error) =>
         log.error(
           { path, err: error },
-          `cannot write ${path}: ${errorText(error)}; running containers keep their CPUs, pods that ask for CPUs of their own ` +
+          `cannot write ${path}: ${errorText(error)}; running containers keep their CPUs, pods that need exclusive CPUs ` +
             `are rejected until writing succeeds`,
         ),
     });

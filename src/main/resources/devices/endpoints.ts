@@ -116,7 +116,7 @@ export class Endpoints {
   /** Never rejects. */
   private async follow(resource: string, connection: Connection): Promise<void> {
     const isCurrent = (): boolean => this.current.get(resource) === connection && !this.stopping;
-    let why = "the plugin ended it";
+    let why = "the plugin closed it";
     try {
       await connection.watch((devices) => {
         if (isCurrent()) this.events.onDevices(resource, devices);

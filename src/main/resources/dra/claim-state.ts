@@ -1,6 +1,6 @@
-// The kubelet's state of the ResourceClaims that its pods use. It has the pods, drivers and devices of each claim, and the devices in the
-// form that other rooms read. Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared
-// it.
+// The state of the ResourceClaims that the kubelet's pods use: pods, drivers and devices of each claim. Pure functions
+// derive the CDI devices of a container, its allocatedResourcesStatus, and the pod resources service's list.
+// Invariant: a claim has an entry from before the first call of its driver until every driver has unprepared it.
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { ListedClaim } from "../../model/pod-claims.js";
 import type { DeviceReport, DeviceRef } from "./device-health.js";
@@ -24,7 +24,10 @@ export interface ClaimState {
   readonly pods: Set<string>;
   /** By driver of the allocation; empty for a driver that provides no device, or has not prepared the claim yet. */
   readonly drivers: Map<string, readonly PreparedDevice[]>;
-  /** Every driver has prepared it since this kubelet started: a plugin may have restarted meanwhile, and calls are idempotent. */
+  /**
+   * Every driver has prepared it since this kubelet started. A claim from the checkpoint begins with false and is
+   * prepared again: calls are idempotent, and a plugin may have restarted.
+   */
   prepared: boolean;
 }
 
@@ -40,8 +43,8 @@ export function claimKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-// Devices of the claims of one container as others see them: containerStatuses[].allocatedResourcesStatus and dynamic_resources of the pod
-// resources service.
+// Devices of the claims of one container in containerStatuses[].allocatedResourcesStatus, and in dynamic_resources of
+// the pod resources service.
 
 /** A claim of the container: `podName` and `request` as its resources.claims has them; `request` "": the whole claim. */
 export interface ContainerClaim {
@@ -56,7 +59,10 @@ export interface HealthView {
   messages: boolean;
 }
 
-/** Resources are named "claim:NAME" or "claim:NAME/REQUEST"; each device is listed once, by its first CDI name. */
+/**
+ * Resources are named "claim:NAME" or "claim:NAME/REQUEST". Each device is listed once, by its first CDI name, or by
+ * "driver/pool/device" if it has none.
+ */
 export function claimHealth(claims: readonly ContainerClaim[], view: HealthView): ResourceStatus[] {
   return claims.flatMap(({ podName, request, state }) => {
     const resources = new Map<string, ResourceStatus["resources"][number]>();
@@ -87,7 +93,7 @@ function resourceId({ driver, pool, device, cdiDevices }: DriverDevice): string 
   return cdiDevices[0] ?? `${driver}/${pool}/${device}`;
 }
 
-/** Of a subrequest ("main/sub") the request that it belongs to: drivers name only that. */
+/** The request of a subrequest ("main/sub"): drivers name only the request. */
 function mainRequest(request: string): string {
   return request.split("/", 1)[0] ?? request;
 }

@@ -81,7 +81,7 @@ export class Drivers implements PluginHandler {
     const left = plugins.filter((plugin) => plugin !== gone);
     this.options.log.info(
       { driver: name, endpoint, plugins: left.length },
-      `DRA driver ${name} is gone from ${endpoint}`,
+      `DRA driver ${name} is no longer registered at ${endpoint}`,
     );
     if (left.length > 0) this.plugins.set(name, left);
     else this.plugins.delete(name);
@@ -134,7 +134,7 @@ export class Drivers implements PluginHandler {
 }
 
 function close({ client, gone }: Plugin): void {
-  gone.abort(new Error("the plugin is gone"));
+  gone.abort(new Error("the plugin is no longer registered"));
   client.close();
 }
 

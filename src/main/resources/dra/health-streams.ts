@@ -40,7 +40,7 @@ export class HealthStreams {
       const stream = {};
       try {
         await client.watchHealth((reports) => health.report(driver, reports, stream), signal);
-        log.info({ driver }, `the health stream of DRA driver ${driver} has ended; opening it again`);
+        log.info({ driver }, `the health stream of DRA driver ${driver} was closed; opening it again`);
       } catch (error) {
         if (ended()) return;
         if (isPluginCallError(error) && error.code === STATUS.UNIMPLEMENTED) {

@@ -41,7 +41,7 @@ export class HeldMemory {
       failed: (error) =>
         log.error(
           { err: error, path: this.path },
-          `cannot write ${this.path}: ${errorText(error)}; pods that ask for memory of NUMA nodes are rejected until writing succeeds`,
+          `cannot write ${this.path}: ${errorText(error)}; pods that need memory of NUMA nodes are rejected until writing succeeds`,
         ),
     });
   }

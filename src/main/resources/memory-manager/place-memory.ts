@@ -1,6 +1,6 @@
-// The possible and the chosen NUMA nodes for a container's memory: pure, from the machine's memory and the pod's
-// allocations. Ordinary init containers exit before later containers run: later containers reuse their memory on the
-// same nodes.
+// Computes the possible and the chosen NUMA nodes for a container's memory, from the machine's memory and the pod's
+// allocations. Pure. Ordinary init containers exit before later containers run, so later containers reuse their memory
+// on the same nodes.
 import type { TopologyHint } from "../managers/port.js";
 import { AllocationError } from "../managers/port.js";
 import { subsets } from "../topology/numa-sets.js";
@@ -9,12 +9,12 @@ import { mayServe, sameNodes, sumOn, type MachineMemory, type MemoryBlock } from
 /** Bytes by resource: "memory", "hugepages-2Mi". */
 export type MemoryRequests = ReadonlyMap<string, bigint>;
 
-/** Bytes of a resource that the pod's ended containers leave on just these nodes. */
+/** Bytes of a resource that containers of the pod can reuse on exactly these nodes. */
 export type Reusable = (nodes: readonly number[], resource: string) => bigint;
 
 /**
- * Sets of nodes that can serve all of it together, narrow ones first. Preferred are sets of as many nodes as the machine would need if it
- * were empty. A wider set is used only where the policy accepts it.
+ * Sets of nodes that can serve all requests together, narrow ones first. A set is preferred if an empty machine would
+ * need as many nodes. The topology manager's policy decides whether a wider set is accepted.
  */
 export function memoryHints(machine: MachineMemory, requests: MemoryRequests, reusable: Reusable): TopologyHint[] {
   if (requests.size === 0) return [];
@@ -33,7 +33,7 @@ export function memoryHints(machine: MachineMemory, requests: MemoryRequests, re
 }
 
 /**
- * The nodes to allocate on: the affinity that all managers agreed on, widened where it is too small by itself.
+ * The nodes to allocate on: the merged affinity of all managers, or a superset of it if it cannot serve the requests.
  * @throws AllocationError
  */
 export function choosePlace(
@@ -62,7 +62,10 @@ function unexpected(message: string): AllocationError {
   return new AllocationError("UnexpectedAdmissionError", message);
 }
 
-/** The blocks of terminated containers after `taken` on the same nodes is served from them first: sizes shrink, no block is removed. */
+/**
+ * The blocks of `ended` containers, less the part that `taken` reuses on the same nodes. Sizes shrink; no block is
+ * removed.
+ */
 export function reuse(
   ended: readonly (readonly MemoryBlock[])[],
   taken: readonly MemoryBlock[],

@@ -163,7 +163,7 @@ function get(url: URL, headers: Headers, signal: AbortSignal): Promise<URL | und
       });
       sent.on("error", failed);
       sent.on("close", () => {
-        if (!hasHead) failed(new Error("the connection ended without an answer"));
+        if (!hasHead) failed(new Error("the connection was closed without a response"));
       });
       sent.end();
     } catch (error) {

@@ -59,7 +59,7 @@ export function refusedByCondition(
     return failed(`${manifest} exists with ETag "${current}", which If-None-Match excludes`);
   }
   if (ifMatch === undefined || matches(ifMatch, current)) return undefined;
-  if (current === undefined) return failed(`${manifest} does not exist, but If-Match asks for a version of it`);
+  if (current === undefined) return failed(`${manifest} does not exist, but If-Match requires a version of it`);
   return failed(
     `${manifest} has ETag "${current}", not one of If-Match: another client changed it; get it and apply the change again`,
   );

@@ -118,7 +118,10 @@ export class Checkpoints {
       await rename(path, aside);
       this.log.warn(fields, `checkpoint ${path} is not usable: set aside as ${aside}, continuing without it`);
     } catch (cause) {
-      this.log.warn({ ...fields, cause }, `checkpoint ${path} is not usable and cannot be set aside; going on without`);
+      this.log.warn(
+        { ...fields, cause },
+        `checkpoint ${path} is not usable and cannot be set aside; continuing without it`,
+      );
     }
   }
 }

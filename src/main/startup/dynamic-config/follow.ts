@@ -259,7 +259,7 @@ class Follower implements FollowedConfig {
       log.info({}, message);
       await this.options.restartInPlace(message);
     } catch (error) {
-      dynamic.report(`the restart failed (${message}): ${messageOf(error)}; restart the kubelet by hand`);
+      dynamic.report(`the restart failed (${message}): ${messageOf(error)}; restart the kubelet manually`);
     } finally {
       this.restarting = false;
     }

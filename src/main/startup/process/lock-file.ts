@@ -56,7 +56,7 @@ export async function acquireLockFile(options: LockFileOptions): Promise<HeldLoc
         log.info({ path }, `holding lock file ${path}`);
         return heldLock(file, watch);
       }
-      log.info({ path }, "the lock file was replaced while it was waited for: trying the new one");
+      log.info({ path }, "the lock file was replaced during the wait for it; trying the new one");
     } catch (error) {
       watch?.[Symbol.dispose]();
       await file.close();

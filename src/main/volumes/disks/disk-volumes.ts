@@ -143,7 +143,7 @@ export class DiskVolumes {
       await mountByProgram({ source: device, target: directory, type, options }, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         if (found === type) throw error;
-        const problem = `device ${device} has file system ${found}, but the volume asks for ${type}: ${messageOf(error)}`;
+        const problem = `device ${device} has file system ${found}, but the volume requires ${type}: ${messageOf(error)}`;
         throw new DeviceFormatError(problem, { cause: error });
       });
     }

@@ -135,10 +135,10 @@ export function hugePageSize(pod: Pod, medium: string): { bytes: bigint } | { pr
     const bytes = sizeOf(name);
     if (bytes === undefined) return { problem: `medium ${medium}: ${name} is no page size; write it as HugePages-2Mi` };
     if (sizes.includes(bytes)) return { bytes };
-    return { problem: `medium ${medium}, but the pod asks for no hugepages-${name}` };
+    return { problem: `medium ${medium}, but the pod requests no hugepages-${name}` };
   }
   const [only, another] = sizes;
-  if (only === undefined) return { problem: `medium ${ANY}, but the pod asks for no huge pages` };
+  if (only === undefined) return { problem: `medium ${ANY}, but the pod requests no huge pages` };
   if (another !== undefined) {
     return { problem: `medium ${ANY} while the pod requests several page sizes; name one, as in HugePages-2Mi` };
   }

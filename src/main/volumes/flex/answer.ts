@@ -59,12 +59,12 @@ function parsed(command: string, text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new FlexCallError(`the driver's answer to ${command} is not JSON: ${JSON.stringify(text.slice(0, 80))}`, {
+    throw new FlexCallError(`the driver's output for ${command} is not JSON: ${JSON.stringify(text.slice(0, 80))}`, {
       cause: error,
     });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new FlexCallError(`the driver's answer to ${command} is not a JSON object`);
+  throw new FlexCallError(`the driver's output for ${command} is not a JSON object`);
 }
 
 function fieldsOf(value: unknown): Map<string, unknown> {

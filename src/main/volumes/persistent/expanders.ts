@@ -1,5 +1,5 @@
-// How the volumes of claims grow on a node: a CSI driver's by the driver, a flexVolume driver's by its command expandfs, and a local
-// device's by its file system's own tool. Volumes of other kinds never grow here.
+// Expands the volumes of claims on a node. A CSI driver expands its own volumes, and a flexVolume driver by its
+// command expandfs. A local device's file system is expanded by its own tool. Volumes of other kinds never grow here.
 import { readlink } from "node:fs/promises";
 import { value } from "../../../shared/api/quantity.js";
 import type { Quantity } from "../../../shared/api/meta.js";

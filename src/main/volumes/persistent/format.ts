@@ -53,7 +53,7 @@ export async function contentOf(device: string, run: Run): Promise<string | unde
   const { code, stdout, stderr } = await run("blkid", args, LOOK_MS);
   if (code === NOTHING_FOUND) return undefined;
   if (code !== 0)
-    throw new DeviceFormatError(`cannot read the content of device ${device}: blkid ended with ${code}: ${stderr}`);
+    throw new DeviceFormatError(`cannot read the content of device ${device}: blkid exited with ${code}: ${stderr}`);
   const type = /^TYPE=(.+)$/m.exec(stdout)?.[1];
   if (type !== undefined) return type;
   const what = /^PTTYPE=(.+)$/m.exec(stdout)?.[1] === undefined ? "unknown data" : "a partition table";

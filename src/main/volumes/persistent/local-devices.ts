@@ -39,7 +39,7 @@ export class LocalDevices {
     } catch (error) {
       signal.throwIfAborted();
       if (found === fsType) throw error;
-      const problem = `device ${device} has file system ${found}, but the volume asks for ${fsType}: ${messageOf(error)}`;
+      const problem = `device ${device} has file system ${found}, but the volume requires ${fsType}: ${messageOf(error)}`;
       throw new FilesystemMismatchError(problem, { cause: error });
     }
     return target;

@@ -1,6 +1,7 @@
-// Usage of emptyDir volumes by project quotas (feature gate LocalStorageCapacityIsolationFSQuotaMonitoring): each volume is a project of its
-// own, and the file system counts what it uses: also files that are deleted but open, and at once. As upstream, only for pods in a user
-// namespace, since root of the node's own user namespace can give files to another project. No quota limits a volume: eviction does.
+// Usage of emptyDir volumes by project quotas (feature gate LocalStorageCapacityIsolationFSQuotaMonitoring): each
+// volume is one project, and the file system counts its usage. It counts at once, and includes files that are deleted
+// but open. As upstream, only for pods in a user namespace, since root of the node's own user namespace can give files
+// to another project. No quota limits a volume: eviction does.
 // Invariant: a volume without a quota is measured by a walk; no failure here fails a pod.
 import { constants } from "node:fs";
 import { open, statfs } from "node:fs/promises";

@@ -230,7 +230,7 @@ class HttpApiClient implements ConnectedClient {
     } catch (error) {
       throw this.caller.explained(call, scope, error);
     } finally {
-      scope.abort(new Error("the watch is over"));
+      scope.abort(new Error("the watch was stopped"));
       scope.dispose();
     }
   }

@@ -187,13 +187,13 @@ export class Reflector<T extends ApiObject> {
         }
       }
       if (initial !== undefined && !signal.aborted) {
-        throw new ApiConnectionError(`the list of ${kind.resource} as a stream ended before it was whole`);
+        throw new ApiConnectionError(`the list of ${kind.resource} as a stream ended before it was complete`);
       }
     } catch (error) {
       this.plain ||= initial !== undefined && this.received > 0;
       throw error;
     } finally {
-      scope.abort(new Error("the watch is over"));
+      scope.abort(new Error("the watch was stopped"));
       await doubting;
       scope.dispose();
     }

@@ -1,5 +1,5 @@
-// The messages of a v1.Pod in Kubernetes' protobuf encoding: numbers, names and types of their fields, as the public
-// definitions of 1.36 have them (https://github.com/kubernetes/api, core/v1/generated.proto; apimachinery's meta/v1).
+// The messages of a v1.Pod in Kubernetes' protobuf encoding: numbers, names and types of their fields. Source: the
+// public definitions of 1.36 (https://github.com/kubernetes/api, core/v1/generated.proto; apimachinery's meta/v1).
 // Names are those of JSON.
 //
 // A field is "<number> <name> <type>". Types: s string, b bool, i integer, y bytes, or the name of a message. Before it: * repeated,

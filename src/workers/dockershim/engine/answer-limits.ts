@@ -26,12 +26,12 @@ function limit(message: unknown): void {
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= MAX_ANSWER_BYTES) return;
-    const text = `the Docker Engine's answer to ${request.method} ${request.path.split("?", 1)[0] ?? ""} is longer than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
+    const text = `the Docker Engine's response to ${request.method} ${request.path.split("?", 1)[0] ?? ""} is longer than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB`;
     response.destroy(new Fault("RESOURCE_EXHAUSTED", text));
   });
   // dockerode listens to the request only, except for errors in place of a stream.
   response.on("error", (cause: Error) => {
-    const ended = (): Fault => new Fault("UNAVAILABLE", "the Docker Engine's answer ended in the middle", { cause });
+    const ended = (): Fault => new Fault("UNAVAILABLE", "the Docker Engine's response ended in the middle", { cause });
     request.emit("error", cause instanceof Fault ? cause : ended());
   });
 }

@@ -1,4 +1,4 @@
-// The members of the Engine's answers that are used here, checked once where they arrive: an answer of another form is an error with the
+// Checks the used members of the Engine's responses once, on arrival. A response of another form is an error with the
 // member's name, never a default value. Pure.
 import { Fault } from "../fault.js";
 
@@ -117,7 +117,7 @@ export function answered<T>(shape: keyof typeof SHAPES, found: T): T {
     if (!(error instanceof WrongAnswer)) throw error;
     throw new Fault(
       "UNKNOWN",
-      `the Docker Engine's answer about ${WORDS[shape]} is not usable: ${error.message}; check that --docker-endpoint names a Docker Engine`,
+      `the Docker Engine's response about ${WORDS[shape]} is not usable: ${error.message}; check that --docker-endpoint names a Docker Engine`,
     );
   }
 }

@@ -54,7 +54,7 @@ async function inspectedExec(
   } catch (error) {
     // Not found would mean that the container was removed.
     if (isNotFound(error))
-      throw new Fault("UNKNOWN", "the Docker Engine lost the command: it was restarted, or the container ended", {
+      throw new Fault("UNKNOWN", "the Docker Engine lost the command: it was restarted, or the container exited", {
         cause: error,
       });
     throw error;

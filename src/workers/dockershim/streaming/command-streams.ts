@@ -72,7 +72,7 @@ export function spdyCommandStreams(
       reject(new Error(why));
       socket.destroy();
     };
-    socket.once("close", () => fail("the client has gone"));
+    socket.once("close", () => fail("the client disconnected"));
     connection.start(head);
   });
 }

@@ -1,5 +1,5 @@
-// A connection to a port in a sandbox's network namespace, without a helper program: the socket is made while this thread is in that namespace,
-// and a socket keeps the namespace it was made in. Other threads are not affected (setns(2)).
+// A connection to a port in a sandbox's network namespace, without a helper program. This thread creates the socket
+// while it is in that namespace, and a socket keeps its namespace. Other threads are not affected (setns(2)).
 import { Socket } from "node:net";
 import { open } from "node:fs/promises";
 import { runInNetworkNamespace } from "../../../shared/os/network-namespace.js";

@@ -31,7 +31,7 @@ export interface CommandStart {
 /** Resolves when the command has ended, or the client has left. Never rejects. */
 export async function runCommand(client: CommandStreams, command: CommandStart, log: Logger): Promise<void> {
   const gone = new AbortController();
-  client.error.once("close", () => gone.abort(new Error("the client has gone")));
+  client.error.once("close", () => gone.abort(new Error("the client disconnected")));
   if (client.error.destroyed) return;
   // Clients send nothing on it.
   client.error.resume();

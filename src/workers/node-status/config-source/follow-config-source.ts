@@ -1,7 +1,7 @@
 // Follows the configuration that the Node object assigns: the assignment, then the one ConfigMap that it names. Main receives each new text.
 // Loaded only with --dynamic-config-dir.
-// Invariant: at most one ConfigMap is watched; main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text
-// stays the same: labels, annotations and other keys of the ConfigMap do not matter.
+// Invariant: at most one ConfigMap is watched. Main gets the newest state only, at most once per SEND_GAP_MS, and
+// nothing while the text stays the same. Labels, annotations and other keys of the ConfigMap have no effect.
 import { isForbidden } from "../../../shared/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

@@ -28,7 +28,7 @@ export async function bindSocket(server: Server, path: string, group: string): P
   }
   const gid = group === "" ? undefined : await gidOf(group);
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  if (await isAnswered(path)) throw new AdminSocketError("another process answers there");
+  if (await isAnswered(path)) throw new AdminSocketError("another process listens there");
   // mkdtemp makes a directory that only this user may enter.
   const own = await mkdtemp(join(folder, ".admin-"));
   const bound = join(own, "s");

@@ -36,7 +36,7 @@ export async function authenticate(
     } catch (error) {
       if (error instanceof TooManyReviewsError) throw error;
       const why = messageOf(error);
-      reasons.push(`bearer token: the API server could not be asked: ${why}`);
+      reasons.push(`bearer token: the request to the API server failed: ${why}`);
     }
   }
   if (reasons.length > 0) return { kind: "refused", why: reasons.join("; ") };

@@ -1,6 +1,7 @@
-// Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, for each kind of review by itself: tokens that
-// strangers make up never delay the access reviews of clients that are known. When reviews wait, the networks of their clients
-// take turns: a client waits for one review of each other network at most, not for all that one of them sent before.
+// Reviews go to the API server as fast as kubeAPIQPS and kubeAPIBurst allow, separately for each kind of review. So
+// invalid tokens of strangers never delay the access reviews of known clients. When reviews wait, the networks of
+// their clients take turns. A client waits for one review of each other network at most, not for all earlier ones of a
+// network.
 // Invariant: few reviews wait, for each network and for all; when more come, the oldest of the network with most is refused.
 import { RateLimit } from "../../../shared/api/client/call/rate-limit.js";
 import type { Clock } from "../../../shared/clock/clock.js";

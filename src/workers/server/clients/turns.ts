@@ -83,9 +83,9 @@ export class Turns {
 }
 
 /**
- * Makes Node ignore the requests that it still finds in the chunk that it is parsing: a chunk holds 500 of them, also for a
- * socket that is destroyed. Otherwise each gets a request, a response and, when the socket closes, an error with its stack
- * trace: 100 ms of the thread for one chunk.
+ * Makes Node ignore further requests in the chunk that it is parsing. A chunk can hold 500 of them, and Node continues
+ * even if the socket is destroyed. Each would get a request, a response and, when the socket closes, an error with its
+ * stack trace. That takes 100 ms of the thread for one chunk.
  */
 function dropRequests(socket: Socket): void {
   const { parser } = socket as { parser?: Parser | null };

@@ -63,7 +63,7 @@ async function replyProfile(
     return;
   }
   const gone = new AbortController();
-  response.once("close", () => gone.abort(new Error("the client went away")));
+  response.once("close", () => gone.abort(new Error("the client disconnected")));
   try {
     const profile = await profiles.take(kind, thread, seconds, gone.signal);
     response.writeHead(200, {

@@ -57,7 +57,7 @@ export class Bodies {
       };
       const onEnd = (): void => settle(resolve);
       const onError = (error: Error): void => settle(() => reject(error));
-      const onClose = (): void => onError(new Error("the client ended the connection before the end of its request"));
+      const onClose = (): void => onError(new Error("the client closed the connection before the end of its request"));
       const settle = (result: () => void): void => {
         late.cancel();
         // What still arrives is dropped until the connection ends with the response.

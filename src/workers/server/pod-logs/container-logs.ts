@@ -120,7 +120,7 @@ async function replyLog(
   const { uid, name, namespace } = pod.metadata;
   const podLogDirectory = join(podLogsDir, `${namespace}_${name}_${uid}`);
   const gone = new AbortController();
-  response.once("close", () => gone.abort(new Error("the client went away")));
+  response.once("close", () => gone.abort(new Error("the client disconnected")));
   try {
     const status = containerStatus(pod, container);
     const restartCount = runOf(name, container, status, previous);

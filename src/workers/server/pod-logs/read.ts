@@ -1,5 +1,5 @@
-// The log of a container as `kubectl logs` shows it: out of the file being written and all rotated ones, compressed or
-// not, for as long as it grows when it is followed.
+// The log of a container as `kubectl logs` shows it, from the current file and all rotated ones, compressed or not.
+// With follow it continues while the log grows.
 // Invariant: across rotations no line is lost and none comes twice; memory is flat for any size of the log, of
 // a line or the slowness of the consumer; every file and watch is closed when the generator ends, however it ends.
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -1,4 +1,5 @@
-// The source of the streams of one subject: a map of texts, read in parts with a period each, and shared by all clients of the subject.
+// The source of the streams of one subject: a map of texts that all clients of the subject share. It is read in parts,
+// each with its period.
 // Invariant: without a client nothing is read and nothing is kept.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Loop } from "../../../shared/turns/loop.js";

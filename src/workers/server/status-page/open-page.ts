@@ -30,8 +30,8 @@ export function openPage({ loopbackPort }: Pick<PageInit, "loopbackPort">, deps:
 }
 
 // The port of the status page on 127.0.0.1, without authentication, for a node on the operator's own machine.
-// Invariant: a web site cannot read it through the operator's browser: a request must name this machine as its host, which a name that
-// resolves to 127.0.0.1 (DNS rebinding) does not, and no response permits another origin to read it.
+// Invariant: a web site cannot read it through the operator's browser. A request must name this machine as its host;
+// another name that resolves to 127.0.0.1 (DNS rebinding) is refused. No response permits another origin to read it.
 
 const LOOPBACK = "127.0.0.1";
 const OWN_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;

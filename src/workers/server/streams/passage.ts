@@ -25,8 +25,8 @@ export interface Passage {
 
 /**
  * Confirms the switch to the client, and then copies bytes in both directions, each as fast as the other side takes
- * them. Invariant: however the runtime's connection ends, the client gets all its bytes before its connection is ended,
- * and that connection is read until its own end.
+ * them. Invariant: the client gets all bytes of the runtime's connection before its own connection is closed, also
+ * after an error. That connection is read until its end.
  */
 export type Join = (ends: Ends, heads: Heads) => void;
 

@@ -168,7 +168,7 @@ async function askRuntime(
   clock: Clock,
 ): Promise<RuntimeAnswer> {
   const gone = new AbortController();
-  const leave = (): void => gone.abort(new Error("the client went away"));
+  const leave = (): void => gone.abort(new Error("the client disconnected"));
   const watched = watchEnd(client, leave);
   const late = clock.after(ANSWER_TIMEOUT_MS, () =>
     gone.abort(new Error(`no response for ${ANSWER_TIMEOUT_MS / 1000} s`)),

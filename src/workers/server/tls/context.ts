@@ -44,8 +44,8 @@ function cipherList({ ciphers, minVersion }: ServingTls): string | undefined {
 
 // The CA certificates of clientCAFile, as OpenSSL takes them for trust anchors. They are read one by one: OpenSSL passes over
 // what it cannot read in a bundle of CAs.
-// Invariant: each certificate of the file is a trust anchor for client certificates, also an intermediate CA whose issuer is not
-// in the file, as in Go. Nothing else in the file is.
+// Invariant: each certificate of the file is a trust anchor for client certificates, as in Go. This includes an
+// intermediate CA whose issuer is not in the file. Other content of the file is none.
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 /**

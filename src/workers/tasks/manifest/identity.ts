@@ -1,6 +1,6 @@
 // Identity of a static pod: name, namespace, UID, annotations, and toleration on this node. The UID depends on the pod
-// as written (known fields, no defaults) and on its file: equal across restarts and releases of the kubelet, different
-// for equal pods in two files.
+// as written (known fields, no defaults) and on its file. It is equal across restarts and releases of the kubelet, and
+// different for equal pods in two files.
 import type { Pod, Toleration } from "../../../shared/api/pod.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 

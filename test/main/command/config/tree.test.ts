@@ -42,8 +42,8 @@ describe("JSON merge patch", () => {
   }
 });
 
-// A key is always of one kind, as the fields' types see to: where a map, then text, then a map stand in one place, no
-// merge patch is associative.
+// A key always has one kind, as the types of fields ensure. No merge patch is associative if a place has a map, then
+// text, then a map.
 const number = fc.integer({ min: 0, max: 3 });
 const { patch: patches } = fc.letrec((tie) => ({
   patch: fc.record(

@@ -1,5 +1,5 @@
-// A CPU manager state that is damaged or cannot be written: no CPU is exclusive to two pods, and running containers are moved
-// off the CPUs that others get.
+// A CPU manager state that is damaged or cannot be written. No CPU is exclusive to two pods, and running containers
+// are moved off the CPUs that others get.
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ for (const failure of DISK_FAILURES) {
     assert.match(refusal.message, /no space left|EROFS/);
     assert.ok(refusal.message.includes(FILE), refusal.message);
     assert.deepEqual(manager.exclusiveCpus("a", "main"), []);
-    assert.match(kept.errors().join(), /pods that ask for CPUs of their own are rejected/);
+    assert.match(kept.errors().join(), /pods that need exclusive CPUs are rejected/);
     await disk.heal(failure);
     assert.equal(await joined.admit(b, never), undefined);
     const next = await start([b]);

@@ -111,7 +111,7 @@ for (const failure of DISK_FAILURES) {
       return true;
     });
     assert.deepEqual(made.memoryBlocks("uid-a", "app"), []);
-    assert.match(kept.errors().join(), /pods that ask for memory of NUMA nodes are rejected/);
+    assert.match(kept.errors().join(), /pods that need memory of NUMA nodes are rejected/);
     await disk.heal(failure);
     assert.deepEqual(await admit(b), ["app 0"]);
     await made.stop();

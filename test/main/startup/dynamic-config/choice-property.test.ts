@@ -1,5 +1,6 @@
-// For all edits of an operator and all exits of a kubelet: a configuration marked bad never runs, only a proven one is
-// trusted, and a crashing configuration is left after a bounded number of starts once there is a good one.
+// For all edits of an operator and all exits of a kubelet: a configuration marked bad never runs, and only a proven
+// one is trusted. If there is a good one, the kubelet rolls a crashing configuration back after a bounded number of
+// starts.
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";

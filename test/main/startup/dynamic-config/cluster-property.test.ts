@@ -1,5 +1,5 @@
-// For all assignments, edits, refusals of the API server and exits of a kubelet: what runs has passed its trial or is on trial, and what was
-// rolled back is not run again while it stays the same.
+// For all assignments, edits, refusals of the API server and exits of a kubelet: the running configuration has passed
+// its trial or is on trial. A rolled back one does not run again while it stays the same.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rm } from "node:fs/promises";

@@ -322,7 +322,7 @@ test("a restart that fails is reported and tried again at the next look", async 
   });
   node.source.edit("a=2");
   await stepUntil(node, "the report", () => dynamic.status().error !== undefined);
-  assert.match(dynamic.status().error ?? "", /the restart failed .*execve: E2BIG; restart the kubelet by hand/);
+  assert.match(dynamic.status().error ?? "", /the restart failed .*execve: E2BIG; restart the kubelet manually/);
   node.source.edit("a=2");
   await stepUntil(node, "another try", () => failures > 1);
 });

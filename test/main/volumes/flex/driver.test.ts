@@ -46,14 +46,14 @@ test("A driver that hangs is killed when its pod goes", async (t) => {
 test("Garbage, megabytes and failures are errors with the driver's name", async (t) => {
   const { script, driver } = await started(t);
   for (const [answer, message] of [
-    ["echo garbage", /answer to mount is not JSON: "garbage/],
+    ["echo garbage", /output for mount is not JSON: "garbage/],
     ["head -c 3000000 /dev/zero | tr '\\0' x", /printed more than 65536 bytes, killed/],
     [
       `echo '{"status":"Failure","message":"no disk"}'; exit 1`,
       /mount command failed, status: Failure, reason: no disk/,
     ],
-    ["echo broken >&2; exit 3", /test\/one .* mount\) ended with exit status 3: broken/],
-    [`${SUCCESS}; exit 4`, /test\/one .* ended with exit status 4/],
+    ["echo broken >&2; exit 3", /test\/one .* mount\) failed with exit status 3: broken/],
+    [`${SUCCESS}; exit 4`, /test\/one .* failed with exit status 4/],
     ["kill -9 $$", /was killed by SIGKILL/],
   ] as const) {
     await script.answer("mount", answer);

@@ -333,7 +333,7 @@ test("a device with another file system than its volume asks for is an event of 
   assert.equal(event?.reason, "FailedMountOnFilesystemMismatch");
   assert.match(
     event.message,
-    /^MountVolume failed for volume "pv-1" device .* has file system ext4, but the volume asks for vfat: /,
+    /^MountVolume failed for volume "pv-1" device .* has file system ext4, but the volume requires vfat: /,
   );
   await manager.removePodDirectory("uid-1");
 });

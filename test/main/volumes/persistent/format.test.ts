@@ -58,7 +58,7 @@ test("a device with partitions, or that cannot be read, is not formatted", async
   const partitioned = await prepare({ blkid: { code: 0, stdout: "PTTYPE=gpt\n" } });
   assert.match(message(partitioned), /has a partition table and no file system/);
   assert.deepEqual(partitioned.ran, [LOOK]);
-  assert.match(message(await prepare({ blkid: { code: 8, stderr: "ambivalent" } })), /blkid ended with 8: ambivalent/);
+  assert.match(message(await prepare({ blkid: { code: 8, stderr: "ambivalent" } })), /blkid exited with 8: ambivalent/);
 });
 
 test("the type of file system is a word, not a path or an option", async () => {

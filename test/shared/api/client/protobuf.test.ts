@@ -148,7 +148,7 @@ describe("a server that has none", () => {
     const [get, put] = rig.server.seen;
     equal(get?.headers["accept"], `${PROTOBUF},application/json`);
     equal(put?.headers["content-type"], "application/json");
-    deepEqual(rig.lines, ["The API server answers in JSON; requests are JSON, too"]);
+    deepEqual(rig.lines, ["The API server responds in JSON; sending requests in JSON, too"]);
   });
 
   const refusing =
@@ -169,7 +169,7 @@ describe("a server that has none", () => {
       rig.server.seen.map(({ headers }) => headers["accept"]),
       [`${PROTOBUF},application/json`, "application/json", "application/json"],
     );
-    match(rig.lines[0] ?? "", /takes no protobuf/);
+    match(rig.lines[0] ?? "", /does not accept protobuf/);
   });
 
   it("refuses it for a watch (406)", async () => {

@@ -44,7 +44,7 @@ test("a left socket is replaced; one on which a process answers is not", async (
   const path = join(await folder(t), "s");
   await writeFile(path, "left");
   const bound = await bindSocket(server(t), path, "");
-  await rejects(bindSocket(server(t), path, ""), /another process answers there/);
+  await rejects(bindSocket(server(t), path, ""), /another process listens there/);
   ok((await stat(path)).isSocket());
   await rm(path);
   await writeFile(path, "of another");

@@ -1,5 +1,5 @@
-// The rules of authentication and authorization, without a connection: the user and attributes of a request, the
-// reviews sent to the API server, and the validity of their results.
+// The rules of authentication and authorization, without a connection. Covers the user and attributes of a request,
+// the reviews sent to the API server, and the validity of their results.
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
@@ -91,7 +91,7 @@ describe("authentication", () => {
     ["bad", "bad", true, true, /expired; bearer token: no/],
     ["none", "good", true, false, "bob"],
     ["none", "bad", true, true, /bearer token: no/],
-    ["none", "away", true, true, /could not be asked: connection refused/],
+    ["none", "away", true, true, /request to the API server failed: connection refused/],
     ["none", "good", false, true, "system:anonymous"],
     ["none", "good", false, false, /no credentials/],
   ];

@@ -1,5 +1,5 @@
-// exec, attach and portForward for WebSocket clients that speak v5 or tunnel SPDY, through the authenticated port, against a
-// streaming server that speaks SPDY as the runtime's does.
+// exec, attach and portForward for WebSocket clients that use v5 or tunnel SPDY, through the authenticated port. The
+// streaming server uses SPDY, as the runtime's does.
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";

@@ -1,6 +1,7 @@
-// The cgroup tree of the systemd driver: each cgroup is a transient slice that systemd creates, changes and removes. The plain tree under
-// the slices' directory names does the rest. It reads, and it manages hierarchies that systemd does not manage (v1), controllers and exact
-// values without a unit property. It also kills the remaining processes.
+// The cgroup tree of the systemd driver: each cgroup is a transient slice that systemd creates, changes and removes.
+// The plain tree does the rest, under the slices' directory names. It reads values, and kills remaining processes. It
+// also writes what systemd does not manage: other hierarchies (v1), and controllers and exact values without a unit
+// property.
 import type { CgroupLimits, CgroupTree } from "../cgroup-tree.js";
 import { sliceName, slicePath, type CgroupName } from "../../../../shared/cgroup/name.js";
 import { accountingProperties, limitProperties, slicePropertiesAtStart } from "./systemd-properties.js";
@@ -8,7 +9,7 @@ import type { SystemdUnits } from "./systemd-units.js";
 
 export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree {
   const { version } = plain;
-  /** Units that this process created or found in systemd: a directory without a unit would be reset by systemd. */
+  /** Units that this process created or found in systemd. systemd would reset a directory without a unit. */
   const known = new Set<string>();
 
   const ensureUnit = async (name: CgroupName, limits: CgroupLimits): Promise<void> => {
@@ -36,7 +37,7 @@ export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree 
     version,
     directories: (name) => plain.directories(slicePath(name)),
     async create(name, limits) {
-      // systemd would make the slice above by itself, but without its values.
+      // systemd would create a missing parent slice, but without its values.
       if (name.length > 1 && !(await plain.exists(slicePath(name.slice(0, -1))))) return "missing-parent";
       if (name.length > 0) await ensureUnit(name, limits);
       return plain.create(slicePath(name), limits);
@@ -62,7 +63,7 @@ export function systemdTree(plain: CgroupTree, units: SystemdUnits): CgroupTree 
       const unit = sliceName(name);
       const path = slicePath(name);
       if (!known.has(unit) && !(await plain.children(path.slice(0, -1))).includes(unit)) return true;
-      // systemd would stop them gently, scope by scope, for up to 90 s: the caller kills them first.
+      // systemd would send SIGTERM to them, scope by scope, and wait up to 90 s. So the caller kills them first.
       if ((await plain.processes(path)).length > 0) return false;
       await units.stop(unit);
       known.delete(unit);

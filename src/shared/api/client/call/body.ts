@@ -23,7 +23,7 @@ class CutBodyError extends Error {
   override readonly name = "CutBodyError";
   readonly code = "ERR_STREAM_PREMATURE_CLOSE";
   constructor() {
-    super("the answer was cut off");
+    super("the response was cut off");
   }
 }
 
@@ -67,7 +67,7 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
       size += block.length;
       blocks.push(block);
       if (size > OBJECT_LIMIT)
-        body.destroy(new BodyError(`the answer is longer than ${OBJECT_LIMIT / 1024 / 1024} MiB`));
+        body.destroy(new BodyError(`the response is longer than ${OBJECT_LIMIT / 1024 / 1024} MiB`));
     });
     body.on("end", () => resolve(blocks));
     body.on("error", reject);
@@ -77,7 +77,7 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
 
 /** Rejects with BodyError when the body is no JSON: it may have been cut. */
 export async function readJson(response: WireResponse): Promise<unknown> {
-  return jsonOf(await readAll(response), `the answer (status ${response.status})`);
+  return jsonOf(await readAll(response), `the response (status ${response.status})`);
 }
 
 /** @throws BodyError */
@@ -110,7 +110,7 @@ export async function refusalOf(response: WireResponse): Promise<ApiError> {
     // A proxy's page, or plain text.
   }
   const said = text.trim().slice(0, 1024);
-  return new ApiError(response.status, "", said === "" ? `the server answered ${response.status}` : said);
+  return new ApiError(response.status, "", said === "" ? `the server responded with ${response.status}` : said);
 }
 
 export function isStatus(value: unknown): value is StatusLike {
@@ -123,7 +123,7 @@ export function statusError(status: StatusLike, httpStatus: number): ApiError {
   return new ApiError(
     typeof code === "number" && code !== 0 ? code : httpStatus,
     typeof reason === "string" ? reason : "",
-    typeof message === "string" && message !== "" ? message : `the server answered ${httpStatus}`,
+    typeof message === "string" && message !== "" ? message : `the server responded with ${httpStatus}`,
     typeof details === "object" && details !== null ? details : {},
   );
 }

@@ -193,7 +193,7 @@ export function tracedRequest(
     async (span) => {
       const response = await send(span?.headers() ?? {});
       span?.set({ "http.response.status_code": response.status });
-      if (response.status >= 400) span?.fail(new Error(`the server answered ${response.status}`));
+      if (response.status >= 400) span?.fail(new Error(`the server responded with ${response.status}`));
       return response;
     },
   );

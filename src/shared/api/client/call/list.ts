@@ -23,7 +23,7 @@ export async function readList<T>(response: WireResponse, turn: Turn, onOversize
     }
     if (turn.isOver) await turn.next();
   }
-  const what = `the answer (status ${response.status})`;
+  const what = `the response (status ${response.status})`;
   const shell = jsonOf(cutter.rest(), what) as Partial<ApiList<T>> | null;
   if (typeof shell?.metadata !== "object") throw new BodyError(`${what} is no list`);
   // Spelt in a way that the cutter does not know.

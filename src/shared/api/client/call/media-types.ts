@@ -38,7 +38,10 @@ export class MediaTypes {
     const isProtobuf = isProtobufType(headers);
     if (!isProtobuf && !this.bodiesAreJson) {
       this.bodiesAreJson = true;
-      this.log.info({ contentType: this.contentType }, "The API server answers in JSON; requests are JSON, too");
+      this.log.info(
+        { contentType: this.contentType },
+        "The API server responds in JSON; sending requests in JSON, too",
+      );
     }
     return isProtobuf;
   }
@@ -47,7 +50,7 @@ export class MediaTypes {
   refuses(error: unknown, sentProtobuf: boolean): boolean {
     if (!isApiError(error)) return false;
     if (error.status !== NOT_ACCEPTABLE && !(error.status === UNSUPPORTED && sentProtobuf)) return false;
-    if (!this.isRefused) this.log.info({ err: error }, "The API server takes no protobuf; using JSON");
+    if (!this.isRefused) this.log.info({ err: error }, "The API server does not accept protobuf; using JSON");
     this.isRefused = true;
     return true;
   }

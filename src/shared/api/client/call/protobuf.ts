@@ -35,7 +35,7 @@ export function bodyInProtobuf(body: unknown): Buffer | undefined {
 /** Rejects with BodyError when the body is no object: it may have been cut. */
 export async function readObject(response: WireResponse): Promise<unknown> {
   const bytes = await readAll(response);
-  return decoded(`the answer (status ${response.status})`, () => decodeObject(bytes));
+  return decoded(`the response (status ${response.status})`, () => decodeObject(bytes));
 }
 
 /** As readList. */
@@ -46,7 +46,7 @@ export async function readProtobufList<T extends ApiObject>(
   onOversized?: OnOversized,
 ): Promise<ApiList<T>> {
   const message = messageOf(typeOf(kind)) ?? "";
-  const what = `the answer (status ${response.status})`;
+  const what = `the response (status ${response.status})`;
   const cutter = new ProtobufListCutter(onOversized);
   const items: T[] = [];
   response.received = 0;

@@ -136,7 +136,7 @@ export class Http2Session implements Wire {
     if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
       return new NotProcessedError("the server refused the request before looking at it");
     }
-    return failure ?? this.failure ?? new Error("the connection was closed before there was an answer");
+    return failure ?? this.failure ?? new Error("the connection was closed before the response");
   }
 
   private ping(): void {

@@ -4,8 +4,8 @@ import { errorCode } from "../../../errors/thrown.js";
 
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "nothing listens there: is the API server running?"],
-  ["ECONNRESET", "the server, or what stands before it, ended the connection: look at its log"],
-  ["EPIPE", "the server, or what stands before it, ended the connection: look at its log"],
+  ["ECONNRESET", "the server, or a proxy before it, closed the connection: look at its log"],
+  ["EPIPE", "the server, or a proxy before it, closed the connection: look at its log"],
   ["EHOSTUNREACH", "there is no way to that host: look at routes and firewalls"],
   ["ENETUNREACH", "there is no way to that network: look at routes and firewalls"],
   ["ETIMEDOUT", "the host does not respond: look at routes and firewalls"],

@@ -1,6 +1,6 @@
-// The size of one API object as JSON, and what becomes of larger ones. JSON.parse holds the thread for 20 ms per MiB, so an
-// object of any size would stop every pod's sync. Invariant: a larger object is skipped, never decoded and never kept in
-// memory, and the objects around it are read: one pod must not hide the others from the kubelet.
+// The limit for one API object as JSON, and the handling of larger ones. JSON.parse holds the thread for 20 ms per
+// MiB, so an object of any size would stop every pod's sync. Invariant: a larger object is skipped, never decoded and
+// never kept in memory. The objects around it are read, so that one pod does not hide the others from the kubelet.
 
 /** As much as an API server takes in one request (etcd: 1.5 MiB). */
 export const OBJECT_LIMIT = 3 * 1024 * 1024;

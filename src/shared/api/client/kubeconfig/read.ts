@@ -153,7 +153,7 @@ function readExec(user: Fields, cluster: Fields, file: string): Partial<ClientCo
     throw exec.wrong("apiVersion", apiVersion === "" ? `is missing: it ${instead}` : `"${apiVersion}" ${instead}`);
   }
   const mode = exec.text("interactiveMode");
-  if (mode === "Always") throw exec.wrong("interactiveMode", "is Always, and a node agent has no terminal to ask on");
+  if (mode === "Always") throw exec.wrong("interactiveMode", "is Always, and the kubelet has no terminal for a prompt");
   if (mode === "" && apiVersion.endsWith("/v1")) {
     throw exec.wrong("interactiveMode", "is missing: it must be Never or IfAvailable");
   }

@@ -1,5 +1,5 @@
-// One log line for all watches that are interrupted because the server is unreachable, instead of one for each: pods
-// refer to hundreds of objects, and each has its own watch.
+// Writes one log line for all watches that an unreachable server interrupts, instead of one for each. Pods refer to
+// hundreds of objects, and each has its own watch.
 import { isApiConnectionError, isApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 

@@ -1,5 +1,6 @@
-// Pod stats of the runtime (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. After an error or a timeout the runtime is not
-// asked for a while: the kubelet reads the cgroups instead, and no request waits a second time.
+// Pod stats of the runtime (ListPodSandboxStats), for the gate PodAndContainerStatsFromCRI. After an error or a
+// timeout the kubelet sends no such request for some time. It reads the cgroups instead, and no request waits a second
+// time.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
 import { isUnimplemented } from "../../../../shared/cri/errors.js";
@@ -40,9 +41,9 @@ export class CriPodStats {
       if (unknown && !this.logged) {
         this.logged = true;
         log.warn(
-          "the runtime has no ListPodSandboxStats, which the feature gate PodAndContainerStatsFromCRI asks for; figures of pods come from their cgroups",
+          "the runtime has no ListPodSandboxStats, which the feature gate PodAndContainerStatsFromCRI needs; reading figures of pods from their cgroups",
         );
-      } else log.debug({ err: error }, "the runtime did not say what pods use; reading their cgroups");
+      } else log.debug({ err: error }, "the runtime did not report the usage of pods; reading their cgroups");
       return undefined;
     }
   }

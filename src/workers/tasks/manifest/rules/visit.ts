@@ -1,5 +1,5 @@
-// Iteration over a checked but possibly incomplete pod: refused items are holes in their lists and are passed over,
-// and every item comes with its path in the manifest.
+// Iterates over a checked but possibly incomplete pod. Refused items are undefined in their lists and are skipped;
+// every item comes with its path in the manifest.
 import type { Container, Pod } from "../../../../shared/api/pod.js";
 import type { FieldPath } from "../report.js";
 

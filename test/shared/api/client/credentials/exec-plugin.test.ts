@@ -116,7 +116,7 @@ describe("a credential plugin", () => {
     await plugin.current();
     await rm(file);
     plugin.refused();
-    await rejects(plugin.current(), /ended with exit status 3$/);
+    await rejects(plugin.current(), /failed with exit status 3$/);
     equal((await plugin.current()).token, "good");
     clock.step(60_000);
     await rejects(plugin.current(), /exit status 3/);
@@ -145,7 +145,7 @@ describe("a run of a plugin that fails", () => {
   });
 
   it("shows its standard error", async () => {
-    await failing(await script("echo sorry >&2; exit 7"), /ended with exit status 7: sorry$/);
+    await failing(await script("echo sorry >&2; exit 7"), /failed with exit status 7: sorry$/);
     await failing(await script("kill -9 $$"), /was killed by SIGKILL$/);
   });
 

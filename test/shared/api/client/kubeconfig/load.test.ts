@@ -198,7 +198,7 @@ const BAD: [content: string, message: string][] = [
   ],
   [
     text(SERVER, `${EXEC}  command: a\n  interactiveMode: Always`),
-    "config:20: users[0].user.exec.interactiveMode: is Always, and a node agent has no terminal to ask on",
+    "config:20: users[0].user.exec.interactiveMode: is Always, and the kubelet has no terminal for a prompt",
   ],
   [
     text(SERVER, "exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}"),
