@@ -55,7 +55,7 @@ test("an unknown medium and pages that no container requests are reported by nam
   await assert.rejects(setUp("Tape"), (error) => isUnsupportedVolumeError(error) && error.message.includes("Tape"));
   await assert.rejects(
     setUp("HugePages"),
-    (error) => isVolumeSetUpError(error) && /asks for no huge pages/.test(error.problem),
+    (error) => isVolumeSetUpError(error) && /requests no huge pages/.test(error.problem),
   );
 });
 
