@@ -30,7 +30,7 @@ describe("the counting proxy before a runtime", () => {
     await rm(directory, { recursive: true });
   });
 
-  it("passes answers on and counts calls by verb", async () => {
+  it("forwards responses and counts calls by verb", async () => {
     const { image } = await cri.imageStatus({ image: { image: "busybox:1" } });
     assert.notEqual(image, undefined);
     await cri.listPodSandbox({});

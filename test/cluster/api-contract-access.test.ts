@@ -193,7 +193,7 @@ describe("a kubelet and pods", () => {
 });
 
 describe("tokens", () => {
-  it("are JWTs that name pod and node, for the time and audience asked for", async () => {
+  it("are JWTs that name pod and node, for the requested time and audience", async () => {
     const jwt = await token(agent, { audiences: ["vault"], expirationSeconds: 700, ...boundTo(pod) });
     const claims = JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString()) as Fields;
     assert.deepEqual(claims["aud"], ["vault"]);
@@ -215,7 +215,7 @@ describe("tokens", () => {
     await forbidden(token(agent, boundTo(elsewhere)), /no relationship|scheduled on a different node/);
   });
 
-  it("are of the account that is meant, if the request says which", async () => {
+  it("are of the requested account, if the request names one", async () => {
     const account = await kit.get("serviceaccounts", namespace, "default");
     const ask = (uid = ""): Promise<Fields> =>
       kit.act("serviceaccounts", namespace, "default", "token", { ...tokenRequest({}), metadata: { uid } });

@@ -179,7 +179,7 @@ describe("versions", () => {
     assert.equal(await kit.find(MAP, namespace, "held"), undefined);
   });
 
-  it("a deleted object is answered with a Status that has its uid", async () => {
+  it("the response for a deleted object is a Status with its uid", async () => {
     const { metadata } = await map("deleted");
     const answer = await kit.delete(MAP, namespace, "deleted");
     assert.deepEqual(answer, {
@@ -220,7 +220,7 @@ describe("patches", () => {
     assert.equal(answer.code, 415);
   });
 
-  it("a strategic merge joins conditions by type, in the order that is asked for", async () => {
+  it("a strategic merge joins conditions by type, in the requested order", async () => {
     await cluster.pod("strategic");
     const types = async (patch: unknown): Promise<string[]> => {
       const pod = await kit.patch("pods", namespace, "strategic", { status: patch }, { subresource: "status" });

@@ -324,7 +324,7 @@ test("a persistent volume's group, an annotation, and its mount options reach th
   );
 });
 
-test("a device with another file system than its volume asks for is an event of the volume", async (t) => {
+test("a device with another file system than its volume requires causes an event of the volume", async (t) => {
   const device = loopDevice(join(cluster.node.kubelet.rootDir, "..", "other-disk"), 16 << 20);
   if (device === undefined) {
     t.diagnostic("no loop device can be had here");

@@ -63,13 +63,13 @@ describe("faults", () => {
     await list();
   });
 
-  it("an answer can be lost after the call took effect", async () => {
+  it("a response can be lost after the call took effect", async () => {
     api.faults.drop({ verb: "create" }, "after", { times: 1 });
     await assert.rejects(make("there"), /socket hang up|ECONNRESET/);
     assert.ok(api.store.get("configmaps", "default", "there") !== undefined);
   });
 
-  it("a hanging call goes on when the fault is taken back", async () => {
+  it("a hanging call continues when the fault is removed", async () => {
     const undo = api.faults.hang({ verb: "list" });
     let answered = false;
     const call = list().then(() => (answered = true));
@@ -98,7 +98,7 @@ describe("faults", () => {
     assert.deepEqual(await watched({ resourceVersion }), ["ERROR undefined"]);
   });
 
-  it("an expired continue token comes with one that goes on", async () => {
+  it("an expired continue token is returned with one that continues", async () => {
     for (const name of ["a", "b", "c"]) await make(name);
     const first = await kit.list("configmaps", "default", { limit: 2 });
     await make("aa");
@@ -133,7 +133,7 @@ describe("the server's life", () => {
     assert.ok((await again.find("configmaps", "default", "kept")) !== undefined);
   });
 
-  it("loses its storage: objects go, versions begin anew", async () => {
+  it("loses its storage: objects are removed, versions start from the beginning", async () => {
     for (let at = 0; at < 20; at++) await make(`m${at}`);
     const before = api.store.revision;
     api.store.wipe();

@@ -128,7 +128,7 @@ test("images: present, pulled, removed, unknown", async (context) => {
   await assert.rejects(client.pullImage({ image: { image: "registry.test/none:1" } }), isNotFound);
 });
 
-test("events tell a pod's life in order", async (context) => {
+test("events report a pod's life in order", async (context) => {
   const { client, fake } = await pair(context, { events: true });
   const seen: [string, ContainerEventType][] = [];
   const controller = new AbortController();
@@ -190,7 +190,7 @@ test("failpoints: used up from left to right, matched by pod and container, befo
   await assert.rejects(client.stopContainer({ containerId }), /stuck/);
 });
 
-test("a hung call goes on when its failpoint is taken away", async (context) => {
+test("a hung call continues when its failpoint is removed", async (context) => {
   const { client, fake } = await pair(context);
   fake.failpoint("Status", "hang");
   const hung = client.status({});

@@ -38,7 +38,7 @@ describe("hostile containers", () => {
     await node.stop();
   });
 
-  test("deaf to SIGTERM: asked, then killed at the end of its grace, by an edit and by a removal", async () => {
+  test("a container that ignores SIGTERM is killed at the end of its grace period, after an edit and after a removal", async () => {
     await node.writeManifest("deaf", deaf("first"));
     const first = await waitForPod(node, "deaf", (pod) => isUp(pod) && existsSync(join(ctl, "first.up")), "running");
     await node.writeManifest("deaf", deaf("second"));

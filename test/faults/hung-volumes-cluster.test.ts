@@ -33,7 +33,7 @@ const LIMIT_MS = 300_000;
 /** Of pods that wait for their volumes. Pods that start meanwhile come before all others. */
 const MOST_SANDBOXES = COUNT / 4;
 
-describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
+describe(`${COUNT} volumes that never respond`, { skip: canHang ? false : "needs root and /dev/fuse" }, () => {
   let dir: string;
   let fake: FakeCri;
   let cluster: FaultyCluster;
@@ -96,7 +96,7 @@ describe(`${COUNT} volumes that never answer`, { skip: canHang ? false : "needs 
     }
   });
 
-  test("the server answers with all pods and with the summary", { timeout: LIMIT_MS }, async () => {
+  test("the server responds with all pods and with the summary", { timeout: LIMIT_MS }, async () => {
     const { kubelet } = cluster.node;
     const { items } = (await (await fetch(`${kubelet.url}/pods`)).json()) as { items: unknown[] };
     assert.equal(items.length, COUNT + 1);

@@ -70,7 +70,7 @@ describe("volumes that do not respond", { skip: canHang ? false : "needs root an
     });
   }
 
-  test("a hung file system of images: nodelet images and status answer each time, and pods start", async () => {
+  test("a hung file system of images: nodelet images and status respond each time, and pods start", async () => {
     await mounts.hang(join(dir, "image-store"));
     // More of each than libuv's pool has threads.
     const asked = Array.from({ length: 6 }, async () => [await nodelet(node, "images"), await nodelet(node, "status")]);

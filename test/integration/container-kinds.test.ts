@@ -151,7 +151,7 @@ describe("kinds of containers", { concurrency: 6 }, () => {
     );
   });
 
-  test("RestartAllContainers begins the pod anew in its sandbox", async () => {
+  test("RestartAllContainers restarts all containers of the pod in its sandbox", async () => {
     const rule = { action: "RestartAllContainers" as const, exitCodes: { operator: "In" as const, values: [88] } };
     const own = { restartPolicy: "Never" as const, restartPolicyRules: [rule] };
     // The second time it waits, so that what lies between can be looked at.

@@ -231,7 +231,7 @@ test(
   },
 );
 
-test("metric descriptors and metrics of sandboxes are answered, or unimplemented", async () => {
+test("metric descriptors and metrics of sandboxes are returned, or unimplemented", async () => {
   for (const ask of [cri.listMetricDescriptors({}), cri.listPodSandboxMetrics({})]) {
     await ask.catch((error: unknown) => {
       if (isDocker || !isUnimplemented(error)) throw error;

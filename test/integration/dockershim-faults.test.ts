@@ -88,7 +88,7 @@ suite("a Docker Engine in trouble", { skip: !isDocker && "needs a Docker Engine:
     return texts.join("").split("\n").slice(0, -1);
   }
 
-  test("a registry that does not answer: the pull is cancelled at its progress deadline", async () => {
+  test("a registry that does not respond: the pull is cancelled at its progress deadline", async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;

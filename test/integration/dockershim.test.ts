@@ -88,7 +88,7 @@ suite("--container-runtime=docker", { skip: !isDocker && "needs a Docker Engine:
     assert.equal(restarts(pods, "first"), 0);
   });
 
-  test("a hung dockerd: the kubelet stays healthy and answers, and continues when dockerd does", async () => {
+  test("a hung dockerd: the kubelet stays healthy and responds, and continues when dockerd does", async () => {
     docker.signalEngine("SIGSTOP");
     await node.writeManifest("third", pod("third"));
     await node.waitFor((pods) => pods.some(({ metadata }) => metadata.name === "third-testnode"), {

@@ -184,7 +184,7 @@ describe("a node that runs short", () => {
     await assert.rejects(access(emptyDirOf(node, hog.metadata.uid ?? "", "data")));
   });
 
-  test("a kubelet that starts anew runs no evicted pod again", async () => {
+  test("a restarted kubelet runs no evicted pod again", async () => {
     const { api, node } = cluster;
     await node.kill9();
     await node.restart();

@@ -141,7 +141,7 @@ describe("pulls", { concurrency: 8 }, () => {
     );
   });
 
-  test("Always asks the registry for every container", async () => {
+  test("Always sends a request to the registry for every container", async () => {
     const image = `${open.address}/again:1`;
     for (const name of ["again-a", "again-b"]) {
       await run(name, image, "Always");

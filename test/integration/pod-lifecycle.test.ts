@@ -263,7 +263,7 @@ describe("static pods", { concurrency: 6 }, () => {
     assert.equal((await runtime.containers(seen.metadata.uid)).length, 1);
   });
 
-  test("a stopped sandbox is replaced, its containers start anew", async () => {
+  test("a stopped sandbox is replaced, and its containers start again", async () => {
     await node.writeManifest("box", manifest("box", [shell("app", IDLE)]));
     const before = await waitForPod(node, "box", running("app"), "running");
     const { uid } = before.metadata;

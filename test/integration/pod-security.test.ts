@@ -54,7 +54,7 @@ const has = (mask: string | undefined, bit: bigint): boolean => ((BigInt(`0x${ma
 const words = (text: string | undefined): string[] => (text ?? "").split(" ").sort();
 
 describe("security context", { concurrency: 6 }, () => {
-  test("nothing asked for: root, the runtime's capabilities, no filter, default masks", async () => {
+  test("no securityContext: root, the runtime's capabilities, no filter, default masks", async () => {
     const script = [
       STATUS,
       'echo "MASKED=$(cat /proc/timer_list 2>/dev/null | head -c 20)"',

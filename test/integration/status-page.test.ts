@@ -178,7 +178,7 @@ describe("the status page", () => {
     assert.notEqual(await ground(), light);
   });
 
-  test("it asks no other machine, and has neither errors nor violations of its policy", () => {
+  test("it sends no request to another machine, and has neither errors nor violations of its policy", () => {
     assert.deepEqual([...new Set(requests.map((request) => new URL(request).origin))], [url]);
     assert.deepEqual(problems, []);
   });

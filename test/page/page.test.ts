@@ -90,7 +90,7 @@ test("hostile text becomes text of a node, never a node", () => {
   assert.deepEqual(node.children, [hostile]);
 });
 
-test("the list of pods is sorted, filtered, and says when nothing matches", () => {
+test("the list of pods is sorted and filtered, and reports when no pod matches", () => {
   const pods = ["b", "a"].map((name) => pod({}, name));
   const view = (filter: string): VNode => podsView({ pods, filter, onFilter: () => undefined, now: 0 });
   assert.deepEqual(all(view(""), "a").map(textOf), ["a", "b"]);
@@ -98,7 +98,7 @@ test("the list of pods is sorted, filtered, and says when nothing matches", () =
   assert.match(textOf(view("zzz")), /No pod matches the filter/);
 });
 
-test("bars of a start lie within the picture, and a failed step says why", () => {
+test("bars of a start lie within the picture, and a failed step shows its reason", () => {
   const timeline: PodTimeline = {
     ...{ namespace: "default", name: "web", uid: "1", seenAt: 1000, runningAt: 2000 },
     ...{ phases: [], events: [], stagesDropped: 0 },

@@ -43,7 +43,7 @@ describe("the installed package on a machine with systemd", { timeout: 13 * 60_0
     assert.deepEqual(unit, { ActiveState: "active", SubState: "running", NRestarts: "0", UnitFileState: "enabled" });
   });
 
-  test("the unit counts as active only when the kubelet says that it is ready", async () => {
+  test("the unit counts as active only when the kubelet reports that it is ready", async () => {
     const entries = await node.journal();
     const started = entries.findIndex(({ message }) => message.startsWith("Started kubelet.service"));
     const spoke = entries.findIndex(({ identifier }) => identifier === "kubelet");

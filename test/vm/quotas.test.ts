@@ -105,7 +105,7 @@ describe("emptyDir volumes with project quotas", { skip, timeout: 20 * 60_000 * 
     });
   }
 
-  test("without project quotas the log says what is missing, and volumes are walked", async () => {
+  test("without project quotas the log names the missing part, and volumes are walked", async () => {
     await node.vm.ok("systemctl start kubelet", 120_000);
     await node.waitHealthy();
     await node.putManifest("own", writer("own", "kept", { hostUsers: false }));

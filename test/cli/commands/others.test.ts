@@ -102,7 +102,7 @@ test("images: users, the order of removal, and when collection begins", () => {
   match(text(50, { imageMaximumGCAge: "3h0m0s" }), /^c:1 is removed with the next run.*\nb:1 is removed in 120m, as/m);
 });
 
-test("config --diff compares only the fields of a file, and all fields of an answer of /configz", () => {
+test("config --diff compares only the fields of a file, and all fields of a response of /configz", () => {
   const here = {
     maxPods: 110,
     syncFrequency: "1m0s",

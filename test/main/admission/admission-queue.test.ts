@@ -55,7 +55,7 @@ test("one after the other, in the order in which they came", async () => {
   assert.deepEqual(names(), ["c"]);
 });
 
-test("pods of an earlier life come first, in their old order, and are asked for once", async () => {
+test("pods of an earlier kubelet are admitted first, in their old order, and once", async () => {
   const { queue, asked, answer, names } = build();
   queue.restore([b, a]);
   const late = queue.admit(c, never());
@@ -68,7 +68,7 @@ test("pods of an earlier life come first, in their old order, and are asked for 
   assert.equal(asked.length, 3);
 });
 
-test("a caller that gives up is answered at once, its pod is not admitted, and no other pod waits", async () => {
+test("a caller that gives up gets its result at once, its pod is not admitted, and no other pod waits", async () => {
   const { queue, asked, answer, names } = build();
   const [first, second] = [new AbortController(), new AbortController()];
   const given = [queue.admit(a, first.signal), queue.admit(b, second.signal)].map((verdict) =>
@@ -126,7 +126,7 @@ test("resources granted to a pod that has given up are released", async () => {
   assert.deepEqual(released, ["uid-a"]);
 });
 
-test("a kubelet that stops takes nothing from a pod that is asked for: the next one finds it", async () => {
+test("a stop of the kubelet during an admission takes nothing from the pod: the next kubelet finds it", async () => {
   const { queue, answer, names } = build();
   queue.restore([a]);
   await settle();

@@ -489,7 +489,7 @@ table("declared features", declaredFeaturesHandler, [
   { what: "without the gate NodeDeclaredFeatures", pod: apiPod(hostUsers), node: { declaredFeatures: undefined } },
 ]);
 
-test("declared features are among the handlers that admission asks", () => {
+test("declared features are among the admit handlers", () => {
   assert.equal(firstRefusal(context(apiPod(hostUsers)))?.reason, "PodFeatureUnsupported");
 });
 

@@ -41,7 +41,7 @@ test("before the managers come pressure and sysctls, after them the fit", async 
   assert.deepEqual(calls, ["admit web", "refused uid-web", "rejected OutOfcpu"]);
 });
 
-test("their refusal rejects the pod, and no further manager is asked", async () => {
+test("their refusal rejects the pod, and no further manager is called", async () => {
   const { admit, calls } = build({ reason: "TopologyAffinityError", message: "no place" });
   assert.deepEqual(await admit(requesting({ cpu: "9" })), {
     admit: false,

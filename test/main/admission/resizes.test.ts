@@ -161,7 +161,7 @@ test("a resize without room is deferred, reported once, and granted when a pod g
   assert.deepEqual(world.counted.slice(-1), ["accepted pods_removed"]);
 });
 
-test("a deferred resize is granted when another shrinks, when another pod is over, or by and by", async () => {
+test("a deferred resize is granted when another pod shrinks or has terminated, or at a retry", async () => {
   const world = new World();
   const desired = asking("a", 1000);
   await world.define(asking("hog", 1500));
@@ -241,7 +241,7 @@ test("a failure is shown, reported once, and tried again after growing pauses", 
   assert.deepEqual(world.conditions(after), []);
 });
 
-test("another life goes on with the allocation, and asks for the desired again", async () => {
+test("the next kubelet continues with the allocation, and requests the desired resources again", async () => {
   const world = new World();
   world.allocations.allocate("uid-a", resourcesOf(asking("a", 100)));
   const desired = asking("a", 400);
@@ -280,7 +280,7 @@ test("after a restart a resize is decided when the other pods of the earlier kub
   }
 });
 
-test("a pod that is over is admitted anew with its desired", async () => {
+test("a terminated pod is admitted again with its desired resources", async () => {
   const world = new World();
   await world.define(asking("a", 100));
   await world.define(asking("a", 3000));

@@ -112,7 +112,7 @@ describe("grants", () => {
   });
 });
 
-test("the image of a volume is made ready under a lease as a container's is, and anew when it was just removed", async () => {
+test("the image of a volume is pulled under a lease as a container's is, and again if it was just removed", async () => {
   const clock = new SteppedClock();
   const wanted = [podOf()];
   const users = new ImageUsers({ observed: () => [], wanted: () => wanted });

@@ -89,7 +89,7 @@ test("each pod once, one at a time, in the order of requests; figures that are n
   assert.deepEqual(walked(world.jobs.slice(3)), ["b"]);
 });
 
-test("a volume with a quota is not walked, and is measured anew for each caller that wants newer figures", async () => {
+test("a volume with a quota is not walked, and is measured again for each caller that needs newer figures", async () => {
   const { usage, world, clock } = build();
   const directory = "/r/pods/a/volumes/kubernetes.io~empty-dir/data";
   world.quotas.set(directory, { bytes: 7000, inodes: 5 });

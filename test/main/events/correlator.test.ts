@@ -90,7 +90,7 @@ describe("similar events", () => {
     ]);
   });
 
-  test("count anew after ten minutes without an event", () => {
+  test("restart their count after ten minutes without an event", () => {
     const correlator = new EventCorrelator();
     for (let i = 0; i < 9; i++) correlator.correlate(event({ message: `m${i}` }), i);
     assert.equal(shown(correlator.correlate(event({ message: "late" }), 600_010)), "new 1 late");
@@ -133,7 +133,7 @@ test("for any events an object passes at most its burst and one more per refill"
   );
 });
 
-test("10,000 pods that are gone leave nothing; an object that lives keeps no more than its limit", () => {
+test("10,000 removed pods leave nothing; an existing object keeps no more than its limit", () => {
   const correlator = new EventCorrelator({ textsRemembered: 5 });
   correlator.correlate(event({}, "stays"), 0);
   const before = entriesIn(correlator);

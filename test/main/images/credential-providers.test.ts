@@ -253,14 +253,14 @@ const badAnswers: [what: string, text: string, why: RegExp][] = [
   ["a text for an entry", answer({ auth: { a: "secret" } }), /no username and password for "a"/],
 ];
 for (const [what, text, why] of badAnswers) {
-  test(`an answer with ${what} is refused, without a word of it`, () => {
+  test(`a response with ${what} is refused, and the error quotes none of it`, () => {
     assert.throws(
       () => readResponse(text, "plugin", V1),
       (error) => error instanceof Error && why.test(error.message) && !error.message.includes("secret"),
     );
   });
 }
-test("an answer may have nothing to give", () => {
+test("a response may have no credentials", () => {
   assert.equal(readResponse(answer({ auth: null, cacheDuration: null }), "plugin", V1).auths.size, 0);
 });
 

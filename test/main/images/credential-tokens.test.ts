@@ -129,7 +129,7 @@ function provider(cacheType: TokenAttributes["cacheType"], cacheKeyType: CacheKe
   return { ask, runs };
 }
 
-test("an answer holds for the account, its annotations and (Token) the token, never for others", async () => {
+test("a response is valid for the account, its annotations and (Token) the token, never for others", async () => {
   const rows: [what: string, second: PodIdentity | undefined, byAccount: boolean][] = [
     ["the same token", identityOf("t1"), true],
     ["another token of the account", identityOf("t2"), true],
@@ -223,7 +223,7 @@ test("the plugin's request, and the pods that may use its credentials", async (t
   ]);
 });
 
-test("a stand-alone node logs the providers that it will never ask", async (t) => {
+test("a stand-alone node logs the providers that it never calls", async (t) => {
   const binDir = await plugin(t);
   const kept = keptLog();
   const deps = { clock: systemClock, log: kept.log, registry: new ThreadRegistry("main") };

@@ -148,7 +148,7 @@ test("an intent whose record can't be written stays, and other images are judged
   assert.equal(await next.mustProve(IMAGE, ref, none), true);
 });
 
-test("a damaged record is removed once its image is gone", async (t) => {
+test("a damaged record is removed after its image", async (t) => {
   const { agent, path, put, ref } = await world(t);
   await put(path("pulled", ref), "garbage");
   await put(path("pulled", "sha256:gone"), "garbage");

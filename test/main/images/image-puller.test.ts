@@ -98,7 +98,7 @@ test("ImageStatus and PullImage of a pod's images name its runtime handler", asy
   assert.deepEqual(asked, [...each, ...each]);
 });
 
-test("no image, or one with blanks, is an invalid name and asks the runtime nothing", async (t) => {
+test("no image, or one with blanks, is an invalid name and causes no call of the runtime", async (t) => {
   const { fake, ensure } = await build(t);
   for (const image of ["", "busy box", "busybox:1\n", "BusyBox", "a@sha256:12", "f".repeat(64)]) {
     await assert.rejects(

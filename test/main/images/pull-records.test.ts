@@ -209,7 +209,7 @@ async function world(t: TestContext, needsProof: NeedsProof = PRELOADED_OPEN): P
   return { access: again(), fake, root, registry, kept, again, files };
 }
 
-test("an intent is there while a pull goes on, a record after it", async (t) => {
+test("an intent exists during a pull, a record after it", async (t) => {
   const { access, files, root } = await world(t);
   await access.pulling("a:1");
   await access.pulling("a:1");
@@ -282,7 +282,7 @@ test("records outlive the kubelet; the next kubelet verifies images with intents
   );
 });
 
-test("records of images that are gone are removed while the kubelet runs", async (t) => {
+test("records of removed images are removed while the kubelet runs", async (t) => {
   const { access, fake, files } = await world(t);
   fake.addImage("kept:1");
   await access.pulled("kept:1", fake.state.image("kept:1")?.id ?? "", undefined);
@@ -293,7 +293,7 @@ test("records of images that are gone are removed while the kubelet runs", async
   assert.equal(await access.mustProve("gone:1", "sha256:gone48", none), false, "nothing of it is in memory either");
 });
 
-test("a runtime that is away when the kubelet starts is asked again", async (t) => {
+test("a runtime that is unreachable when the kubelet starts is called again", async (t) => {
   const { access, again, fake } = await world(t);
   await access.pulling("a:1");
   const next = again();

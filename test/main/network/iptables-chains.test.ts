@@ -163,7 +163,7 @@ test("chains that another program flushes are restored", async (t) => {
   assert.deepEqual(world.warnings(), []);
 });
 
-test("a failure is one warning however often it repeats, and the chains are made when it is over", async (t) => {
+test("a repeated failure causes one warning, and the chains are created after it", async (t) => {
   const world = await World.made(t);
   await world.put("fail");
   world.start();

@@ -9,7 +9,7 @@ import { settle } from "../../support/sync-kit.js";
 
 const IMAGES_PERIOD_MS = 30_000;
 
-test("asked at once, again in a second when it failed, then every 30 s; nothing after the end", async () => {
+test("called at once, again after a second if it failed, then every 30 s; not after the stop", async () => {
   const clock = new SteppedClock();
   const found: ContainerImage[][] = [];
   let away = true;

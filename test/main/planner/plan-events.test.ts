@@ -51,7 +51,7 @@ test("the back-off of a pull is recorded once per wait, after the error was show
   ]);
 });
 
-test("each pod has events of its own, and a pod that is gone is forgotten", () => {
+test("each pod has its own events, and a removed pod is forgotten", () => {
   const { emitted, events } = recorder();
   const planned = [{ key: "k", event: { type: "Normal", reason: "SandboxChanged", message: "m" } }] as const;
   const [one, two] = [pod({}, "one"), pod({}, "two")];

@@ -67,7 +67,7 @@ describe("RestartAllContainers", () => {
     assert.deepEqual(counts, [undefined, undefined]);
   });
 
-  test("the second time within the back-off all stay down until it is over", () => {
+  test("the second time within the back-off all containers wait until its end", () => {
     const pilot = running({});
     pilot.runtime.exit("app", 88);
     pilot.settle();

@@ -104,7 +104,7 @@ test("numbers and times, in milliseconds; defaults where there are none", () => 
   });
 });
 
-test("a pod on the node's network is asked at the node's address; one without an address is not asked yet", () => {
+test("a pod on the node's network is probed at the node's address; one without an address is not probed yet", () => {
   const probes = { livenessProbe: tcp, readinessProbe: { exec: { command: ["true"] } } };
   const hosts = (hostNetwork: boolean, ip: string): string[] =>
     wantedProbes({

@@ -75,7 +75,7 @@ test("a sandbox that fails is counted and fails the pod, not a container", async
   assert.deepEqual(world.counted, ["sandbox failed"]);
 });
 
-test("a cgroup that cannot be made fails the pod before the runtime is asked", async (t) => {
+test("a cgroup that cannot be created fails the pod before a call of the runtime", async (t) => {
   const world = await build(t);
   world.failures.cgroup = new Error("cgroup is read-only");
   await assert.rejects(world.sandboxOf(podOf(app())), /read-only/);

@@ -35,7 +35,7 @@ async function build(t: TestContext, spec: Partial<PodSpec>, runtimeHandlers: Ru
   return { ...world, container, pod, doer, sandbox, asked, usernsFile };
 }
 
-test("a pod that asks for nothing special does not ask the runtime for its handlers", async (t) => {
+test("a pod without special fields causes no request for the runtime's handlers", async (t) => {
   const world = await build(t, {});
   await world.sandbox();
   assert.deepEqual([world.calls("Status").length, world.asked()?.runtimeHandler], [0, ""]);
@@ -92,7 +92,7 @@ test("an unknown runtime handler is reported with the known ones", async (t) => 
   ]);
 });
 
-test("a runtime without user namespaces: no sandbox, and the event says why", async (t) => {
+test("a runtime without user namespaces: no sandbox, and the event has the reason", async (t) => {
   const cases: [Partial<PodSpec>, RuntimeHandler[], string][] = [
     [{}, [], "runtime"],
     [{}, [handler("")], "runtime"],

@@ -193,7 +193,7 @@ test("when the pod's cgroup cannot change, the runtime gets the size before back
   assert.deepEqual(world.order, ["sandbox 128", "cgroup 20000 128", "sandbox 64"]);
 });
 
-test("a container that is gone gets its values at its next start; the pod's cgroup does not wait", async (t) => {
+test("a removed container gets its values at its next start; the pod's cgroup does not wait", async (t) => {
   const world = await build(t, app({ resources: SMALL }));
   world.ids["app"] = "gone";
   await world.resize(podOf(app({ resources: both("50m", "32Mi") })), { containers: { app: SMALL } });

@@ -105,7 +105,7 @@ test("a server whose storage was put back is believed, though its versions are o
   assert.equal(view.get("uid-a")?.status?.phase, "Pending");
 });
 
-test("the echo of an answer is recognised and not delivered; later changes are", () => {
+test("the echo of a response is recognised and not delivered; later changes are", () => {
   const { source, take, view } = build();
   source.start();
   source.onReplace([object("a")]);
@@ -135,7 +135,7 @@ test("an event that is older than the response to our patch changes no definitio
   assert.deepEqual(take(), [`seen uid-a ${version}`]);
 });
 
-test("a change from before the answer to our patch counts, though the watch delivers it later", () => {
+test("a change from before the response to our patch counts, though the watch delivers it later", () => {
   const { source, take, view } = build();
   source.start();
   source.onReplace([object("a")]);

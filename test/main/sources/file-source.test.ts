@@ -151,7 +151,7 @@ test("create, edit, rename-over, same content again, delete", async (t) => {
   assert.notEqual(kit.pods[0]?.pod.metadata.uid, kit.pods[2]?.pod.metadata.uid);
 });
 
-test("removed and written anew in one breath: the same pod goes and comes; renamed over, it stays", async (t) => {
+test("removed and written again at once: the same pod is removed and added; renamed over, it stays", async (t) => {
   const kit = await start(t);
   const file = join(kit.folder, "web.yaml");
   const again = join(kit.folder, ".again");

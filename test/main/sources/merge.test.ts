@@ -56,7 +56,7 @@ test("sources are seen when each has delivered a complete set, empty or not", ()
   assert.equal(merger().allSourcesSeen(), true);
 });
 
-test("a UID of two sources has one owner, and an heir when the owner lets go", () => {
+test("a UID of two sources has one owner, and the other source takes over when the owner removes it", () => {
   const merge = merger("file", "http");
   merge.deliver("http", [pod("a", "http")], true);
   const second = merge.deliver("file", [pod("a", "file")], true);

@@ -189,7 +189,7 @@ describe("static pods of another kubelet", () => {
     ["no pod has a directory", []],
     ["the pod has one under its own UID", [EARLIER, "own"]],
   ] as const) {
-    test(`the runtime is not asked when ${what}`, async (t) => {
+    test(`the runtime is not called when ${what}`, async (t) => {
       const node = await build(t);
       node.onDisk = [...onDisk];
       const uids = node.start();
@@ -201,7 +201,7 @@ describe("static pods of another kubelet", () => {
     });
   }
 
-  test("pods wait until the runtime answers, and the newest set counts", async (t) => {
+  test("pods wait until the runtime responds, and the newest set counts", async (t) => {
     const node = await build(t);
     node.failures = 1;
     const uids = node.start();
@@ -226,7 +226,7 @@ describe("static pods of another kubelet", () => {
     await uids.stop();
   });
 
-  test("a manifest that is gone keeps the computed UID", async (t) => {
+  test("a removed manifest keeps the computed UID", async (t) => {
     const node = await build(t);
     node.changedAt = undefined;
     const uids = node.start();

@@ -3,7 +3,7 @@ import { doesNotThrow, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/cluster.js";
 
-test("a stand-alone node has no API server to ask", () => {
+test("a stand-alone node has no API server for reviews", () => {
   const settings = (
     webhook: boolean,
     mode: "Webhook" | "AlwaysAllow",

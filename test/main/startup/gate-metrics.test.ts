@@ -8,7 +8,7 @@ import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 const shown = async (registry: ThreadRegistry): Promise<string[]> =>
   renderExposition([await registry.exportSnapshot()]).split("\n");
 
-test("every feature gate is shown with its stage, when metrics are asked for", async () => {
+test("every feature gate is shown with its stage when metrics are requested", async () => {
   const registry = new ThreadRegistry("main");
   const asked: string[] = [];
   watchGates(registry, (gate) => asked.push(gate) > 0 && gate !== "AllAlpha");

@@ -62,7 +62,7 @@ test("a pod that does not run in time is reported with the reason it waits for",
   });
 });
 
-test("sources that never answer are reported, and a signal ends the wait", async () => {
+test("sources that never respond are reported, and a signal ends the wait", async () => {
   const { clock, controller, done } = build([withPhase("a", "Pending", waiting)], false);
   controller.abort();
   await pass(clock, 50);

@@ -124,7 +124,7 @@ describe("signals", () => {
   }
   const log = { info: () => undefined, warn: () => undefined };
 
-  test("the first asks, the second exits", async () => {
+  test("the first requests a stop, the second exits", async () => {
     const source = new Source();
     const stop = listenForStop(source, log);
     source.emit("SIGTERM", "SIGTERM");

@@ -175,7 +175,7 @@ test("removed for a restart of all containers", () => {
   }
 });
 
-test("started and ready follow the probes; an adopted container keeps its answers until they run", () => {
+test("started and ready follow the probes; an adopted container keeps its results until they run", () => {
   const probe = { tcpSocket: { port: 1 } };
   const of = (
     container: Parameters<typeof c>[1],

@@ -111,7 +111,7 @@ test("changes within 2 ms leave together, each pod once and with its newest stat
   assert.equal(published.status.startTime, START);
 });
 
-test("a probe's new verdict is shown without another look at the pod; of a pod that is gone nothing is", () => {
+test("a probe's new verdict is shown without another inspection of the pod; a removed pod is not shown", () => {
   const { clock, deltas, statuses, update, readiness } = build();
   const pod = makePod({ containers: [{ name: "a", readinessProbe: {} }] });
   statuses.accept(pod, START);
@@ -317,7 +317,7 @@ test("a refused pod is shown as failed, with nothing else", () => {
   });
 });
 
-test("the end of an earlier life is shown as it was; a pod that runs anew forgets it", () => {
+test("the end that an earlier kubelet began is shown unchanged; a pod that runs again forgets it", () => {
   const { statuses, update } = build();
   const pod = makePod({ restartPolicy: "Never" });
   const final: PodStatus = { phase: "Succeeded", startTime: START };

@@ -159,7 +159,7 @@ test("a single line of megabytes, whole or in the runtime's pieces: its end", as
   assert.equal(pieces.indexOf("\n"), 2047, "it is one line");
 });
 
-test("a log that was just rotated goes on in the file that was rotated last", async (t) => {
+test("a log that was just rotated continues in the file that was rotated last", async (t) => {
   const { messageFile, logFile, ended, read } = await build(t);
   await writeFile(messageFile, "");
   await writeFile(`${logFile}.20260101-000000.gz`, "compressed");
@@ -248,7 +248,7 @@ test("of a sparse message file of a terabyte the last 4096 bytes count", async (
   assert.equal(await read(ended("File")), "\0".repeat(4096));
 });
 
-test("a forgotten pod's messages are gone; a pod of the same UID is read anew", async (t) => {
+test("a forgotten pod's messages are removed; a pod of the same UID is read again", async (t) => {
   const { messageFile, reader, ended, read } = await build(t);
   await writeFile(messageFile, "first life");
   assert.equal(await read(ended("File")), "first life");

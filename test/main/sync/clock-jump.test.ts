@@ -59,7 +59,7 @@ for (const jump of JUMPS) {
     assert.deepEqual(graces(world.steps), [30, 18]);
   });
 
-  test(`set ${way} during a stop that hangs: it is asked again 10 s after the grace`, async () => {
+  test(`set ${way} during a stop that hangs: the call is repeated 10 s after the grace period`, async () => {
     const { world, worker, step } = await started();
     world.script = (what, signal) => (what.kind === "kill-container" ? hang(signal) : undefined);
     worker.terminate({ deadline: world.clock.steady() + 30_000, reason: "removed" });

@@ -56,7 +56,7 @@ test("a record from before the last change is dropped and counted, and no listen
   assert.deepEqual(pods, ["u", "u"]);
 });
 
-test("generations rise across pods, and each change is asked for with its hints", () => {
+test("generations rise across pods, and each change causes a request with its hints", () => {
   const { cache, asked } = build();
   const hints = [{ kind: "container", id: "c" }] as const;
   const first = cache.bump("a", [...hints]);
@@ -70,7 +70,7 @@ test("generations rise across pods, and each change is asked for with its hints"
   ]);
 });
 
-test("latest waits for the answer to the last change; without a change it answers at once", async () => {
+test("latest waits for the reply to the last change; without a change it resolves at once", async () => {
   const { cache } = build();
   assert.deepEqual(await cache.latest("u", never), emptyObservation("u", 0));
   const first = cache.bump("u", []);
@@ -101,7 +101,7 @@ test("a change that a pass waits for goes to it alone; a change that only shows 
   assert.deepEqual(pods, ["u", "u"]);
 });
 
-test("a later generation answers every earlier wait", async () => {
+test("a later generation resolves every earlier wait", async () => {
   const { cache, clock } = build();
   const one = cache.waitFor("u", cache.bump("u", []), never);
   const two = cache.waitFor("u", cache.bump("u", []), never);
@@ -110,7 +110,7 @@ test("a later generation answers every earlier wait", async () => {
   assert.equal(clock.pending, 0, "no timer is left");
 });
 
-test("an unanswered wait asks again every 10 s and gives up after the third time", async () => {
+test("a wait without a reply repeats its request every 10 s and fails after the third", async () => {
   const { cache, clock, asked } = build();
   const generation = cache.bump("u", []);
   const wait = assert.rejects(cache.waitFor("u", generation, never), (error: unknown) => {
@@ -129,7 +129,7 @@ test("an unanswered wait asks again every 10 s and gives up after the third time
   assert.equal(clock.pending, 0);
 });
 
-test("an answer after the second asking counts", async () => {
+test("a reply after the second request counts", async () => {
   const { cache, clock, asked } = build();
   const wait = cache.waitFor("u", cache.bump("u", []), never);
   clock.step(10_000);
@@ -152,7 +152,7 @@ test("a failed inspection rejects waits up to its generation only", async () => 
   assert.equal((await late).generation, second);
 });
 
-test("after a failed inspection the next wait asks at once, not after the 10 s of a lost question", async () => {
+test("after a failed inspection the next wait sends a request at once, not after the 10 s of a lost one", async () => {
   const { cache, asked, clock } = build();
   const generation = cache.bump("u", []);
   const rejected = assert.rejects(cache.latest("u", never), { name: "InspectionError" });
@@ -177,7 +177,7 @@ test("an aborted wait rejects with the signal's reason and leaves nothing behind
   assert.equal(clock.pending, 0);
 });
 
-test("a new pleg thread is asked again for every pod that main changed, waited for or not", async () => {
+test("a new pleg thread gets a request for every pod that main changed, waited for or not", async () => {
   const { cache, asked } = build();
   const idle = cache.bump("idle", []);
   cache.onRecord(pod(full("idle", idle)));
@@ -254,7 +254,7 @@ test("runtime states reach the loop with the one before", () => {
   assert.equal(cache.runtime, down);
 });
 
-test("forgetting: an empty pod goes, one that the runtime still has stays until it is gone", () => {
+test("forgetting: an empty pod is removed, one that the runtime still has stays until it is removed there", () => {
   const { cache } = build();
   const generation = cache.bump("u", []);
   cache.onRecord(pod(full("u", generation)));

@@ -76,7 +76,7 @@ test("a kubelet that adopts a pod looks at once", async () => {
   await next.stop();
 });
 
-test("a pod that may not run twice is over", async () => {
+test("a pod that may not run twice has terminated", async () => {
   const { world, cgroup, worker, begun } = await running({ restartPolicy: "Never" });
   cgroup.lost = true;
   world.clock.step(60_000);

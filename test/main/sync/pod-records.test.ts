@@ -284,7 +284,7 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   await second.flush();
 });
 
-test("a pod that completed is over until its definition changes; one that was failed stays failed", async (t) => {
+test("a completed pod stays terminated until its definition changes; a failed one stays failed", async (t) => {
   const { make } = await build(t);
   const records = make();
   await records.load();
@@ -307,7 +307,7 @@ test("a pod that completed is over until its definition changes; one that was fa
   await records.flush();
 });
 
-test("a record from before the machine's last start tells of a pod that is no more: it goes", async (t) => {
+test("a record from before the machine's last start belongs to a pod that no longer exists: it is removed", async (t) => {
   const { folder, kept, make } = await build(t);
   const first = make();
   await first.load();

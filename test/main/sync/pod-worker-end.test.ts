@@ -188,7 +188,7 @@ test("when the kubelet stops first, waits for the termination end with an error"
   assert.equal(world.clock.pending, 0);
 });
 
-test("an end that an earlier life of the kubelet began goes on with its deadline", async () => {
+test("a termination that an earlier kubelet began continues with its deadline", async () => {
   const { world, worker } = await started();
   const successor = new PodWorker("uid-web", worker.desired, world.workerDeps("uid-web"));
   await worker.stop();
@@ -215,7 +215,7 @@ test("a completed termination is not reported again, nothing runs, resources are
   assert.equal(worker.state, "finished");
 });
 
-test("a refused pod: one event, nothing made, shown as ended; with another definition it is asked for again", async () => {
+test("a rejected pod: one event, nothing created, shown as Failed; with another definition it is admitted again", async () => {
   const { world, worker } = build();
   const asked: Pod[] = [];
   world.admit = (one) => {
@@ -253,7 +253,7 @@ test("while admission waits nothing is made, and a pod that is removed meanwhile
   assert.deepEqual(world.kept.errors(), []);
 });
 
-test("admission that fails is asked again", async () => {
+test("a failed admission is repeated", async () => {
   const { world, worker, web } = build();
   let calls = 0;
   world.admit = () => (++calls === 1 ? Promise.reject(new Error("no node")) : Promise.resolve({ admit: true }));

@@ -89,7 +89,7 @@ test("a changed deadline counts from then on, and one that is weeks away does no
   assert.equal(worker.state, "finished");
 });
 
-test("a runtime that neither stops nor fails is asked again 10 s after the grace, with 2 s, ever more patiently", async () => {
+test("a stop that neither completes nor fails is repeated 10 s after the grace period, with 2 s and growing deadlines", async () => {
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
   worker.terminate({ deadline: 30_000, reason: "removed" });
@@ -136,7 +136,7 @@ test("sidecars get the rest of the grace period that the app containers left", a
   assert.deepEqual(deadlines, [30_000, 30_000]);
 });
 
-test("the sidecars of a pod that ran to its end share one grace; when it is over they stop together", async () => {
+test("the sidecars of a completed pod share one grace period; at its end they stop together", async () => {
   const sidecars = ["s0", "s1", "s2", "s3"].map((name) => container(name, { restartPolicy: "Always" }));
   const { world, worker, web } = await started({ initContainers: sidecars, restartPolicy: "Never" });
   const from = world.steps.length;

@@ -160,7 +160,7 @@ test("the deadline only shrinks; a shorter one repeats the stop under way with t
   assert.equal(worker.state, "terminated");
 });
 
-test("a grace that is over still gives two seconds", async () => {
+test("an expired grace period still gives two seconds", async () => {
   const { world, worker } = await started();
   worker.terminate({ deadline: -5000, reason: "late" });
   await settle();
@@ -276,7 +276,7 @@ test("after a start with an unknown outcome the pod is listed before any other s
   assert.equal(calls, 1, "the container that runs after all is not started twice");
 });
 
-test("a failed start asks for a list too: a created container may be left behind", async () => {
+test("a failed start requests a list, too: a created container may be left behind", async () => {
   const { world, worker } = build();
   world.script = (step) =>
     isStart(step) ? Promise.reject(new StartContainerError("RunContainerError", "no")) : undefined;

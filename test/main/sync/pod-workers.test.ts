@@ -25,7 +25,7 @@ const one = pod({}, "web", "uid-1");
 const two = pod({}, "web", "uid-2");
 const three = pod({}, "web", "uid-3");
 
-test("two UIDs of one full name never run together: the second starts the moment the first is gone", async () => {
+test("two UIDs of one full name never run together: the second starts when the first is removed", async () => {
   const { world, workers, desired, gone } = build();
   workers.add(one);
   await settle();
@@ -83,7 +83,7 @@ test("a namespace makes another full name", async () => {
   assert.deepEqual(world.model(elsewhere).running(), ["app"]);
 });
 
-test("a pod that comes back while it terminates starts anew once it is gone, with the newest definition", async () => {
+test("a pod that returns while it terminates starts again after its removal, with the newest definition", async () => {
   const { world, workers, gone } = build();
   workers.add(one);
   await settle();
@@ -173,7 +173,7 @@ test("an update of a running pod reaches its worker; removing an unknown pod doe
   assert.deepEqual(world.begunOf("uid-1").slice(2, 4), ["kill-container app", "start-container app"]);
 });
 
-test("an adopted orphan is ended, and its full name is taken until it is gone", async () => {
+test("an adopted orphan is terminated, and its full name is in use until its removal", async () => {
   const { world, workers, gone } = build();
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
   world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
@@ -304,7 +304,7 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
   assert.equal(workers.get("uid-1")?.state, "syncing", "and starts anew");
 });
 
-test("admission is asked in the order in which pods came, and a pod that runs is not held up by one that waits", async () => {
+test("pods are admitted in the order of their arrival, and a waiting pod does not delay a running one", async () => {
   const { world, workers } = build();
   const other = pod({}, "db", "uid-db");
   workers.add(other);

@@ -37,7 +37,7 @@ function build() {
   return { world, worker, synced, hooks, stopped, running };
 }
 
-test("a container is shown as running while its hook goes on, under its name; the next waits for it", async () => {
+test("a container is shown as running during its hook, under its name; the next waits for it", async () => {
   const { worker, synced, hooks, running } = build();
   worker.poke();
   await settle();

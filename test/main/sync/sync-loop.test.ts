@@ -230,7 +230,7 @@ test("directories and cgroups of unknown pods are cleaned up once", async (t) =>
   assert.equal(asked, 1);
 });
 
-test("leftovers that come to be later are ended when asked for, but not of a pod that is just going or came back", async (t) => {
+test("containers of a removed pod that appear later are terminated, but not those of a terminating pod or one that returned", async (t) => {
   let list: string[] = [];
   let listed: () => void = () => undefined;
   const { world, workers, loop, relisted } = await build(t, async () => {
@@ -272,7 +272,7 @@ test("a failed listing of leftovers is reported and costs nothing else", async (
   assert.equal(world.kept.warnings().length, 1);
 });
 
-test("a termination that an earlier kubelet began is carried to its end, then the pod starts anew", async (t) => {
+test("a termination that an earlier kubelet began is completed, then the pod starts again", async (t) => {
   const { world, loop, relisted, seen, records } = await build(t);
   const web = pod();
   records.accept(web, new Date(0));
@@ -472,7 +472,7 @@ test("a shorter grace is heard, a longer one is not; nothing is below a second",
   assert.deepEqual(world.terminated, ["uid-a"]);
 });
 
-test("a pod that is gone from the API at once ends with the grace of its definition", async (t) => {
+test("a pod that is removed from the API at once terminates with the grace period of its definition", async (t) => {
   const { world, loop, relisted } = await build(t);
   relisted();
   loop.onSourcesSeen();

@@ -22,7 +22,7 @@ function told(name: string, generation: number, critical = false): EvictionPod {
   return { ...evictionPodOf(made, "/r"), generation };
 }
 
-test("orders arrive; a lost thread is given the pods, the orders under way and the pressures anew", async (t) => {
+test("orders arrive; a restarted thread receives the pods, the open orders and the pressure conditions again", async (t) => {
   const { log } = keptLog();
   const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
     throw error;

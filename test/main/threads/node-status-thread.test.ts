@@ -73,7 +73,7 @@ function clockOf(main: { stuck: boolean }): Clock {
   };
 }
 
-test("it registers the node Ready with its lease; a lost thread goes on without a flip", async (t) => {
+test("it registers the node Ready with its lease; a restarted thread continues without a change of Ready", async (t) => {
   const { api, thread, nodes, events, node, lease, ready } = await build(t);
   await until("the node to be Ready", () => ready()?.status === "True", PATIENCE_MS);
   await until("the lease", () => lease() !== undefined, PATIENCE_MS);

@@ -8,7 +8,7 @@ import { SteppedClock } from "../../support/stepped-clock.js";
 
 const named = (thread: string): MetricSnapshot[] => [{ thread, families: [] }];
 
-test("a source that never answers delays the others by its deadline, and its last values stand in", async () => {
+test("a source that never responds delays the others by its deadline, and its last values are used", async () => {
   const clock = new SteppedClock();
   const sources = new MetricSources(clock);
   let answers = true;

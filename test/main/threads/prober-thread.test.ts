@@ -64,7 +64,7 @@ test("no pod has probes: no thread", async (t) => {
   assert.equal(prober.thread.generation, 0);
 });
 
-test("a verdict arrives; a lost thread is given the whole set and goes on from it", async (t) => {
+test("a verdict arrives; a restarted thread receives the full set and continues from it", async (t) => {
   const { prober, records, set } = proberOn(t);
   const port = await listen(t, createServer());
   const action = { type: "tcp", host: "127.0.0.1", port } as const;

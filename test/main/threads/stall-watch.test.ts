@@ -26,7 +26,7 @@ function watch() {
 }
 
 describe("stall watch", () => {
-  test("says nothing while the thread stamps, and within 1.25 limits when it stops", () => {
+  test("reports nothing while the thread stamps, and within 1.25 limits when it stops", () => {
     const { clock, stalls, endStamps, end } = watch();
     clock.step(10_000);
     assert.deepEqual(stalls, []);

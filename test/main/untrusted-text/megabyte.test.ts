@@ -100,7 +100,7 @@ describe("the table", () => {
     assert.deepEqual(missing, [], "add a row to PARSERS, or a reason to EXCEPTIONS, in parsers.ts");
   });
 
-  test("names no function that is gone, and none twice", () => {
+  test("names no removed function, and none twice", () => {
     const found = textFunctions(sourceFiles());
     assert.deepEqual(
       listed.filter((name) => !found.includes(name)),

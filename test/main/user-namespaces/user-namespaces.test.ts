@@ -60,7 +60,7 @@ test("only a pod with hostUsers: false has ids of its own, and nothing is looked
   assert.deepEqual(commands, []);
 });
 
-test("ids are the same for users and groups, kept in upstream's layout, and the same whenever asked", async (t) => {
+test("ids are the same for users and groups, kept in upstream's layout, and the same for every request", async (t) => {
   const { agent, file } = await build(t);
   const namespaces = agent();
   const ids = [{ hostId: UNIT, containerId: 0, length: UNIT }];
@@ -71,7 +71,7 @@ test("ids are the same for users and groups, kept in upstream's layout, and the 
   assert.deepEqual(await namespaces.forPod(podOf("a")), expected);
 });
 
-test("pods that ask at once get different ids", async (t) => {
+test("pods with simultaneous requests get different ids", async (t) => {
   const { agent } = await build(t);
   const namespaces = agent();
   const uids = Array.from({ length: 20 }, (_, index) => `pod-${index}`);

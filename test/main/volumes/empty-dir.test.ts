@@ -101,7 +101,7 @@ test(
   },
 );
 
-test("after a reboot (ready on disk, tmpfs gone) it is mounted anew", { skip }, async (t) => {
+test("after a reboot (ready on disk, no tmpfs) it is mounted again", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const directory = hostPathOf(await manager(root).setUpPod(memory, never), "cache");
   execFileSync("umount", [directory]);
@@ -121,24 +121,28 @@ test("a crash between the note and the mount leaves nothing that blocks set-up o
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
 
-test("a busy tmpfs is a typed error with its content intact, and goes once its user is gone", { skip }, async (t) => {
-  const root = await temporaryRoot(t);
-  const volumes = manager(root);
-  const directory = hostPathOf(await volumes.setUpPod(memory, never), "cache");
-  writeFileSync(`${directory}/file`, "kept");
-  const user = spawn("sleep", ["1000"], { cwd: directory, stdio: "ignore" });
-  await once(user, "spawn");
-  await assert.rejects(
-    volumes.tearDownPod("uid-1"),
-    (error) => error instanceof VolumeBusyError && error.directory === directory,
-  );
-  await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeBusyError);
-  assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
-  user.kill("SIGKILL");
-  await once(user, "exit");
-  await manager(root).removePodDirectory("uid-1"); // another kubelet: this one is still in its back-off
-  assert.ok(!existsSync(`${root}/pods/uid-1`));
-});
+test(
+  "a busy tmpfs is a typed error with its content intact, and is removed after its user's exit",
+  { skip },
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const volumes = manager(root);
+    const directory = hostPathOf(await volumes.setUpPod(memory, never), "cache");
+    writeFileSync(`${directory}/file`, "kept");
+    const user = spawn("sleep", ["1000"], { cwd: directory, stdio: "ignore" });
+    await once(user, "spawn");
+    await assert.rejects(
+      volumes.tearDownPod("uid-1"),
+      (error) => error instanceof VolumeBusyError && error.directory === directory,
+    );
+    await assert.rejects(volumes.removePodDirectory("uid-1"), VolumeBusyError);
+    assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
+    user.kill("SIGKILL");
+    await once(user, "exit");
+    await manager(root).removePodDirectory("uid-1"); // another kubelet: this one is still in its back-off
+    assert.ok(!existsSync(`${root}/pods/uid-1`));
+  },
+);
 
 test(
   "nothing is removed through a mount someone else made, bind mounts of the same disk included",

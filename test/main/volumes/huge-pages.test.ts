@@ -19,7 +19,7 @@ const podAsking = (podSize: string, ...sizes: string[]): Pod => {
   return pod;
 };
 
-test("the page size is the one named, or the only one asked for", () => {
+test("the page size is the named one, or the only requested one", () => {
   const table: [Pod, string, bigint | RegExp][] = [
     [asking("2Mi"), "HugePages", 2n * MIB],
     [asking("2Mi", "2Mi"), "HugePages", 2n * MIB],
@@ -62,7 +62,7 @@ test("an unknown medium and pages that no container requests are reported by nam
 const hugetlbfs = readFileSync("/proc/filesystems", "utf8").includes("hugetlbfs");
 const skip = !isRoot ? "needs root" : !hugetlbfs ? "this kernel has no hugetlbfs" : false;
 
-test("hugetlbfs with pages of that size, its note first, and gone with the pod", { skip }, async (t) => {
+test("hugetlbfs with pages of that size, its mount record first, and removed with the pod", { skip }, async (t) => {
   const root = await temporaryRoot(t);
   const pod = asking("2Mi");
   pod.spec.volumes = [{ name: "huge", emptyDir: { medium: "HugePages-2Mi" } }];

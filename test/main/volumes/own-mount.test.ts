@@ -13,7 +13,7 @@ const EINVAL = 22;
 const EPERM = 1;
 const skip = isRoot ? false : "needs root";
 
-test("a kernel without noswap gets the mount without it, and is not asked again", async (t) => {
+test("a kernel without noswap gets the mount without it, and is not tried again", async (t) => {
   const root = await temporaryRoot(t);
   const asked: (string | undefined)[] = [];
   const mounts = new OwnMounts(({ data, target }: MountRequest) => {
@@ -89,7 +89,7 @@ test("another file system over it is somebody else's: it stays, with the note", 
   assert.equal(await remove(), true);
 });
 
-test("a mount that is gone already, and one that is used", { skip }, async (t) => {
+test("a mount that is removed already, and one in use", { skip }, async (t) => {
   const gone = await mounted(t);
   execFileSync("umount", [gone.target]);
   await gone.remove();

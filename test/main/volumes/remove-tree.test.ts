@@ -39,7 +39,7 @@ for (const [name, remove] of [
   });
 
   for (const place of ["pod/containers/main", "pod/plugins/empty", "pod"]) {
-    test(`${name}: a mount at ${place} stops it before the first file is gone`, { skip }, async (t) => {
+    test(`${name}: a mount at ${place} stops it before the first file is removed`, { skip }, async (t) => {
       const { root, pod } = await podDirectory(t);
       execFileSync("mount", ["--bind", `${root}/precious`, `${root}/${place}`]);
       const named = (error: unknown): boolean =>
@@ -84,7 +84,7 @@ test("files that come while a tree goes are taken with it; a file in a directory
   assert.deepEqual(readdirSync(root), ["precious"]);
 });
 
-test("removeEmpty tells whether the directory is gone", { skip }, async (t) => {
+test("removeEmpty returns whether the directory is removed", { skip }, async (t) => {
   const { root, pod } = await podDirectory(t);
   execFileSync("mount", ["-t", "tmpfs", "tmpfs", `${pod}/plugins/empty`]);
   assert.equal(await removeEmpty(pod), false);

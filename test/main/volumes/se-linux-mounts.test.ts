@@ -93,7 +93,7 @@ test("containers with two labels cannot share a volume that is mounted with one;
   ]);
 });
 
-test("a pod with another label waits until the pods that have the volume are gone", async () => {
+test("a pod with another label waits until the pods with the volume are removed", async () => {
   const { made, counted } = mounts(true);
   const claim = (uid: string, level: string) =>
     made.claim("v", `${uid}/v`, { ...asked, accessModes: ["ReadWriteMany"], pod: withLevel(level, uid) });

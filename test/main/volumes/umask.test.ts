@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { keptByUmask } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
 
-test("modes that a new file has as asked", async (t) => {
+test("modes that a new file has as requested", async (t) => {
   const folder = mkdtempSync(`${tmpdir()}/nodelet-umask-`);
   t.after(() => rmSync(folder, { recursive: true }));
   for (const mode of [0o400, 0o600, 0o644, 0o664, 0o666, 0o777, 0o700]) {

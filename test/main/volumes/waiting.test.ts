@@ -129,7 +129,7 @@ test("a pod that is to go ends the wait at once, and its teardown does not wait 
   assert.equal(calls.at(-1), "tear-down bad");
 });
 
-test("of a pod that is gone no back-off is kept, also of volumes that left nothing on disk", async (t) => {
+test("no back-off of a removed pod is kept, also for volumes that left nothing on disk", async (t) => {
   const { volumes, events, script, calls } = await scripted(t);
   script.set("bad", "fail");
   const controller = new AbortController();

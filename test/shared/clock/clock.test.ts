@@ -11,7 +11,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-test("a wait of more than 24.8 days lasts as long as asked, not one millisecond", (t) => {
+test("a wait of more than 24.8 days lasts as long as requested, not one millisecond", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let fired = 0;
   systemClock.after(60 * DAY_MS, () => fired++);
@@ -40,7 +40,7 @@ test("nanoseconds of the wall clock follow it when it is set", (t) => {
   assert.equal(systemClock.nowNanos(), BigInt(now) * 1_000_000n);
 });
 
-test("a period of more than 24.8 days passes as often as asked, not each millisecond", (t) => {
+test("a period of more than 24.8 days passes as often as requested, not each millisecond", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
   const fired: number[] = [];
   const count = (): number => fired.length;

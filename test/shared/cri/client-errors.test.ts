@@ -73,7 +73,7 @@ test("a sandbox name in use is AlreadyExists and names the pod", async (context)
 });
 
 for (const code of ["UNKNOWN", "FAILED_PRECONDITION"] as const) {
-  test(`a name in use is AlreadyExists too when the runtime answers ${code}, as versions of containerd do`, () => {
+  test(`a name in use is AlreadyExists too when the runtime responds with ${code}, as versions of containerd do`, () => {
     const init = { verb: "RunPodSandbox", endpoint: "unix:///x", code } as const;
     const cases: [string, CriCode][] = [
       ['failed to reserve sandbox name "p_d_u_0": name "p_d_u_0" is reserved for "9fef"', "ALREADY_EXISTS"],

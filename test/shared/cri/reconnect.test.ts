@@ -66,7 +66,7 @@ test("a panic of the runtime drops the call; the next one works", async (context
   assert.ok(works);
 });
 
-test("a socket that takes connections but never answers: Unavailable after the connect timeout, even without deadline", async (context) => {
+test("a socket that accepts connections but never responds: Unavailable after the connect timeout, even without deadline", async (context) => {
   const path = await socketPath(context);
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket.on("error", () => undefined)));

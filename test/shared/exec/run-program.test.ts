@@ -35,7 +35,7 @@ test("input, arguments and environment go in, standard output comes out", async 
   assert.equal(await runProgram(runOf("echo", { args: ["found"] })), "found\n");
 });
 
-test("a program that does not read its input may still answer", async (t) => {
+test("a program that does not read its input may still respond", async (t) => {
   const command = await script(t, "exec <&-; echo fine");
   assert.equal(await runProgram(runOf(command, { input: "x".repeat(200_000) })), "fine\n");
 });

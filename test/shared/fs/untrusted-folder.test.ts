@@ -60,7 +60,7 @@ test("a listing ends with an error past its limit; names that do not count have 
   assert.equal((await namesOf(folder, undefined, 1001)).length, 1001);
 });
 
-test("while a wide folder is listed, other work goes on", async (t) => {
+test("while a wide folder is listed, other work continues", async (t) => {
   const folder = await temporaryFolder(t);
   for (let index = 0; index < 2000; index++) await writeFile(join(folder, `${index}`), "");
   let turns = 0;

@@ -27,7 +27,7 @@ test("/etc/hosts comes first, without regard to case", async () => {
   assert.deepEqual(await lookups.addresses("fd00::1", never), ["fd00::1"]);
 });
 
-test("localhost is never asked of a name server", async () => {
+test("no name server gets a query for localhost", async () => {
   const query = () => Promise.reject(new Error("asked"));
   const lookups = new PodLookups({ hosts: () => Promise.resolve(""), resolvConf: conf, query });
   assert.deepEqual(await lookups.addresses("localhost", never), ["127.0.0.1", "::1"]);
@@ -50,7 +50,7 @@ test("Search domains come first for names with fewer dots than ndots, and last f
   await assert.rejects(lookups.addresses("nothing", never), { message: "lookup nothing: no such host" });
 });
 
-test("Look-ups that get no answer leave room for other names, and end with their signal", async () => {
+test("Look-ups without a response leave room for other names, and end with their signal", async () => {
   const query = (name: string, signal: AbortSignal): Promise<string[]> =>
     name.startsWith("dead")
       ? new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("called off"))))

@@ -143,7 +143,7 @@ describe("cgroup v1", () => {
     deepEqual(reader.pressure("/p").io, NO_PRESSURES.io);
   });
 
-  test("without swap accounting there is no swap limit, and its files are asked for once", () => {
+  test("without swap accounting there is no swap limit, and its files are read once", () => {
     const swap = "/cg/memory/p/memory.memsw.usage_in_bytes";
     const files = Object.fromEntries(Object.entries(V1_FILES).filter(([path]) => path !== swap));
     const asked: string[] = [];

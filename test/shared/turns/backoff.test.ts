@@ -31,7 +31,7 @@ for (const [random, share] of [
   });
 }
 
-test("a reset begins anew", () => {
+test("after a reset the delays begin again", () => {
   const backoff = new Backoff({ initialMs: 100 });
   backoff.next();
   backoff.next();

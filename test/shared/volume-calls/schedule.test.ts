@@ -77,7 +77,7 @@ class World {
 }
 
 for (const count of [4, 40, 400]) {
-  test(`${count} mounts that hang delay a mount that answered before by less than two seconds`, () => {
+  test(`${count} mounts that hang delay a mount that responded before by less than two seconds`, () => {
     const world = new World((mount) => mount.startsWith("hung"));
     world.ask("good");
     world.runUntil(100);
@@ -109,7 +109,7 @@ test("A new mount is served while 400 mounts hang for the first time, and after"
   assert.ok((world.served[1]?.after ?? Infinity) < 2 * LIMITS.slowMs);
 });
 
-test("400 mounts that answered before and hang at once are given up one by one, and do not starve one that answers", () => {
+test("400 mounts that responded before and hang at once are given up one by one, and do not starve one that responds", () => {
   let broken = false;
   const world = new World((mount) => broken && mount !== "m-200");
   for (let index = 0; index < 400; index++) world.ask(`m-${index}`);
@@ -126,7 +126,7 @@ test("400 mounts that answered before and hang at once are given up one by one, 
   assert.ok(Math.max(...world.served.slice(401).map(({ after }) => after)) < 100);
 });
 
-test("A mount that hung is refused at once while it rests, and served again when it answers", () => {
+test("A mount that hung is refused at once while it rests, and served again when it responds", () => {
   let broken = true;
   const world = new World(() => broken);
   world.ask("m");
@@ -144,7 +144,7 @@ test("A mount that hung is refused at once while it rests, and served again when
   assert.deepEqual(world.schedule.hung, []);
 });
 
-test("A mount whose helper the kernel keeps is not asked again before the helper is gone", () => {
+test("A mount whose helper the kernel keeps gets no call before the helper has exited", () => {
   const schedule = new CallSchedule();
   schedule.submit({ id: 1, mount: "m", long: false });
   assert.deepEqual(schedule.next(0), [{ do: "start", id: 1 }]);

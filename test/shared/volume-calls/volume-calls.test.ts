@@ -61,7 +61,7 @@ test("Forty mounts that hang get errors, and leave libuv's pool free", { skip },
   await assert.rejects(statAt(calls, targets[39] ?? ""), VolumeNotAnsweringError);
 });
 
-test("A mount that responds again is asked again after its rest", { skip }, async (t) => {
+test("A mount that responds again gets calls again after its rest", { skip }, async (t) => {
   const { calls, mounts, root } = calling(t);
   await mounts.hang(`${root}/hung`);
   await assert.rejects(statAt(calls, `${root}/hung/file`), (error) => {

@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const filter = undefined;
 const inspect = `/containers/${ID}/json`;
 
-test("an answer without an end is cut off at its limit, also in place of an error or a stream", async () => {
+test("an endless response is cut off at its limit, also in place of an error or a stream", async () => {
   await using engine = await FakeEngine.start();
   for (const status of [200, 500]) {
     engine.answer("/containers/json", endless(status));
@@ -25,7 +25,7 @@ test("an answer without an end is cut off at its limit, also in place of an erro
   await assert.rejects(imageVerbs(engine.shim).pullImage(pull, signal), /message of more than 1048576 bytes/);
 });
 
-test("an answer that ends in the middle is an error at once", async () => {
+test("a response that ends in the middle is an error at once", async () => {
   await using engine = await FakeEngine.start();
   engine.answer("/containers/json", cut);
   await assert.rejects(containerVerbs(engine.shim).listContainers({ filter }, signal), (error) => {
@@ -34,7 +34,7 @@ test("an answer that ends in the middle is an error at once", async () => {
   });
 });
 
-test("an Engine that does not answer: the call ends at its deadline, a pull at its progress deadline", async () => {
+test("an Engine that does not respond: the call fails at its deadline, a pull at its progress deadline", async () => {
   await using engine = await FakeEngine.start({ requestMs: 50, progressMs: 60 });
   engine.answer("/containers/json", never);
   await assert.rejects(containerVerbs(engine.shim).listContainers({ filter }, signal), /did not respond within 0.05 s/);
@@ -46,7 +46,7 @@ test("an Engine that does not answer: the call ends at its deadline, a pull at i
   );
 });
 
-test("an answer of another form names the member that is wrong", async () => {
+test("the error for a response of another form names the wrong member", async () => {
   await using engine = await FakeEngine.start();
   const { listContainers, containerStatus } = containerVerbs(engine.shim);
   const rows: [unknown, RegExp][] = [
@@ -113,7 +113,7 @@ test("a refused pull: the message has the image and the Engine's words alone", a
   );
 });
 
-test("image layers are asked for once a minute, by all callers together; without an answer images are summed up", async () => {
+test("image layers are requested once a minute, for all callers together; without a response images are summed up", async () => {
   await using engine = await FakeEngine.start();
   const { imageFsInfo } = imageVerbs(engine.shim);
   const used = async () => (await imageFsInfo({}, signal)).imageFilesystems[0]?.usedBytes?.value;

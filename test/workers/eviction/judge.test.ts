@@ -43,7 +43,7 @@ describe("a threshold", () => {
     equal(unitsOf({ kind: "percent", percent: 15 }, 2 ** 40), Math.trunc(2 ** 40 * Math.fround(0.15)));
   });
 
-  test("of a signal that could not be read asks for nothing", () => {
+  test("of a signal that could not be read requests nothing", () => {
     const [judgement] = judgeAll([hard], [[0, seen({ "nodefs.available": 0 })]]);
     deepEqual([judgement?.pressures, judgement?.due], [[], []]);
   });

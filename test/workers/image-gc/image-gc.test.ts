@@ -173,7 +173,7 @@ test("with both limits off the images are listed, and removed only by an order o
   assert.deepEqual(world.removed, ["a"]);
 });
 
-test("while main does not know all users nothing is listed, and the thread asks again each second", async () => {
+test("while main does not know all users nothing is listed, and the thread tries again each second", async () => {
   const world = new ImageWorld();
   world.add("a", 1000);
   world.known = false;

@@ -100,7 +100,7 @@ test("an existing lease is renewed at once; its owner and unknown fields stay", 
   equal(world.renewTime, world.clock.now());
 });
 
-test("a conflict: read anew and tried again within the same turn", async () => {
+test("a conflict: read again and tried again within the same turn", async () => {
   const world = new LeaseWorld();
   await world.start();
   world.api.put("leases", {
@@ -113,7 +113,7 @@ test("a conflict: read anew and tried again within the same turn", async () => {
   deepEqual(world.outcomes, [true, false, true]);
 });
 
-test("a lease that was deleted is made anew in the same turn", async () => {
+test("a deleted lease is created again in the same turn", async () => {
   const world = new LeaseWorld();
   await world.start();
   world.api.remove("leases");
@@ -141,7 +141,7 @@ test("a lease deleted with its Node is requested once per period until the Node 
   deepEqual([world.renewTime, world.api.lease?.metadata.ownerReferences?.[0]?.uid], [world.clock.now(), "u2"]);
 });
 
-test("a lease whose absence is called a conflict is made anew, and not renewed at once", async () => {
+test("a lease whose absence is reported as a conflict is created again, and not renewed at once", async () => {
   const world = new LeaseWorld();
   await world.start();
   world.api.remove("leases");
@@ -177,7 +177,7 @@ test("a server that is away: five tries, then looked for with waits from 200 ms,
   equal(world.renewTime, world.clock.now());
 });
 
-test("an update whose answer was lost is no conflict for long", async () => {
+test("an update whose response was lost causes only a short conflict", async () => {
   const world = new LeaseWorld();
   await world.start();
   let lost = true;

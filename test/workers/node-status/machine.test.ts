@@ -45,7 +45,7 @@ test("this machine has a boot id and a kernel", async () => {
   equal(/^\d+\.\d+/.test(kernelVersion), true);
 });
 
-test("a resolver that hangs holds a look up for two seconds; its answer counts at the next", async () => {
+test("a resolver that hangs holds a look-up for two seconds; its response counts at the next", async () => {
   const clock = new SteppedClock();
   let answer: (found: string[]) => void = () => undefined;
   let asked = 0;

@@ -207,7 +207,7 @@ test("a server that returns receives the missed status as soon as the lease has 
   ok(perMinute < 60, `${perMinute} calls a minute are no storm`);
 });
 
-test("a patch whose answer was lost causes no second event", async () => {
+test("a patch whose response was lost causes no second event", async () => {
   const world = new KeeperWorld();
   await world.start();
   let lost = true;

@@ -18,7 +18,7 @@ async function asked(world: World, generation: number, ...hints: Parameters<Worl
   world.fake.calls.length = 0;
 }
 
-test("a change seen by a relist while main is at it is looked at one relist later, if main has not asked", async (t) => {
+test("a change that a relist sees during a call of main is inspected one relist later, if main sent no request", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -30,7 +30,7 @@ test("a change seen by a relist while main is at it is looked at one relist late
   await until("the exit is told", () => world.last("uid-web")?.containers[0]?.exitCode === 3);
 });
 
-test("a change that main has asked about meanwhile is not looked at again", async (t) => {
+test("a change for which main has sent a request meanwhile is not inspected again", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();
@@ -43,7 +43,7 @@ test("a change that main has asked about meanwhile is not looked at again", asyn
   assert.equal(looks(world), 0);
 });
 
-test("a change long after main asked is looked at with the first relist that shows it", async (t) => {
+test("a change long after main's request is inspected with the first relist that shows it", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   await world.started();

@@ -18,7 +18,7 @@ test("looks come 14, 20, 28, 45, 80, 150, 300 and 1000 ms after the removal, the
   assert.equal(clock.pending, 0);
 });
 
-test("a change ends the looks of its pod only; another removal begins anew", () => {
+test("a change ends the checks of its pod only; another removal starts them again", () => {
   const clock = new SteppedClock();
   const looks: string[] = [];
   const followUp = new ExitFollowUp(clock, (uid) => looks.push(`${uid}@${clock.now()}`));

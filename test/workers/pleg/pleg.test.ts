@@ -88,7 +88,7 @@ test("a container removed behind our back is found although its exit is remember
   assert.equal(world.last("uid-web")?.sandboxes.length, 1);
 });
 
-test("every request is answered with its generation, also when nothing changed", async (t) => {
+test("every request gets a reply with its generation, also when nothing changed", async (t) => {
   const world = await plegOn(t);
   await runPod(world.client, "web");
   await world.started();
@@ -113,7 +113,7 @@ test("requests during an inspection make one more, with the highest generation",
   assert.equal(world.fake.calls.filter((call) => call.verb === "PodSandboxStatus").length, 2);
 });
 
-test("hints save the lists, also for a pod never seen before; a list hint asks for those of that pod alone", async (t) => {
+test("hints save the lists, also for a pod never seen before; a list hint requests those of that pod alone", async (t) => {
   const world = await plegOn(t);
   await world.started();
   const verbs = (): string[] => world.fake.calls.map((call) => call.verb).sort();
@@ -162,7 +162,7 @@ test("hints save the lists, also for a pod never seen before; a list hint asks f
   );
 });
 
-test("an exited container is not asked about again", async (t) => {
+test("an exited container is not read again", async (t) => {
   const world = await plegOn(t);
   const { containerId } = await runPod(world.client, "web");
   world.fake.exit(containerId, 1);
@@ -174,7 +174,7 @@ test("an exited container is not asked about again", async (t) => {
   assert.equal(world.fake.calls.filter((call) => call.verb === "ContainerStatus").length, 0);
 });
 
-test("a call to a container alone does not ask about its sandbox; every other inspection does", async (t) => {
+test("a call to a container alone does not read its sandbox; every other inspection does", async (t) => {
   const world = await plegOn(t);
   const { sandboxId, containerId } = await runPod(world.client, "web");
   await world.started();
@@ -215,7 +215,7 @@ test("pods are inspected in parallel, at most so many at once", async (t) => {
   assert.ok(most >= 2 && most <= 3, `${most} at once`);
 });
 
-test("a hung container delays its own pod only, and its requests are answered by a failure", async (t) => {
+test("a hung container delays its own pod only, and its requests get a failure as reply", async (t) => {
   const world = await plegOn(t, {}, { inspectDeadlineMs: 200, inspectConcurrency: 4 });
   for (const name of ["stuck", "a", "b", "c", "d", "e"]) await runPod(world.client, name);
   world.fake.failpoint("ContainerStatus", "hang", { pod: "stuck" });
@@ -340,7 +340,7 @@ test("where the runtime offers its event stream, an exit is seen without any rel
   assert.equal(world.kinds("relisted"), relists);
 });
 
-test("a runtime without the stream is asked again only now and then, and nothing is logged", async (t) => {
+test("a runtime without the stream is called again only rarely, and nothing is logged", async (t) => {
   const world = await plegOn(t, { events: false }, { useEvents: true });
   await world.started();
   const asked = (): number => world.fake.calls.filter((call) => call.verb === "GetContainerEvents").length;

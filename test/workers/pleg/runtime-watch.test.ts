@@ -31,7 +31,7 @@ for (const [what, a, b, same] of rows) {
   });
 }
 
-test("a runtime that is away or not ready is asked five times a second, a ready one at its period", () => {
+test("a runtime that is unreachable or not ready is called five times a second, a ready one at its period", () => {
   assert.equal(nextAskMs(up, 5000), 5000);
   assert.equal(nextAskMs(down, 5000), 200);
   assert.equal(nextAskMs({ ...up, networkReady: false }, 5000), 200);

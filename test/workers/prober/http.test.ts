@@ -61,7 +61,7 @@ test("101 is a failure with its status, at once", async (t) => {
   });
 });
 
-test("informational answers without end fail the probe before its timeout", async (t) => {
+test("endless informational responses fail the probe before its timeout", async (t) => {
   const { outcome, output } = await get(await serveRaw(t, "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
   assert.equal(outcome, "failure");
   assert.match(output, /too many 1xx informational responses$/);

@@ -96,7 +96,7 @@ describe("when a probe runs", () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  test("a container that has run for longer than the delay is asked at once, with a small jitter", async () => {
+  test("a container that has run for longer than the delay is probed at once, with a small jitter", async () => {
     const world = new World();
     world.random = 0.5;
     world.clock.step(60_000);

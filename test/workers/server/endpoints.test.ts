@@ -130,7 +130,7 @@ describe("checkpoint", () => {
   });
 });
 
-test("configz, with origins when asked for", async () => {
+test("configz, with origins on request", async () => {
   await open();
   const answer = await server.ask("/configz?origin=0");
   deepEqual(

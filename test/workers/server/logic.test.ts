@@ -145,7 +145,7 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
     events: [],
   };
 
-  test("is JSON, and an SVG when asked for", async () => {
+  test("is JSON, and an SVG on request", async () => {
     kit = await new ServerKit().open();
     kit.timeline = (namespace, name) =>
       Promise.resolve(namespace === "default" && name === "web" ? timeline : undefined);
@@ -317,7 +317,7 @@ describe("paths that are not served", () => {
     });
   }
 
-  test("a malformed path is an answer, not a crash", async () => {
+  test("a malformed path gets a response and causes no crash", async () => {
     kit = await new ServerKit().open();
     ok((await kit.ask("/pods/%zz")).status >= 400);
     equal((await kit.ask("/healthz")).status, 200);

@@ -163,7 +163,7 @@ describe("the serving certificate", () => {
     }
   });
 
-  test("is shown with the versions and ciphers that were asked for", async () => {
+  test("is shown with the requested versions and ciphers", async () => {
     await open({ init: { tls: { minVersion: "TLSv1.2", ciphers: ["ECDHE-ECDSA-AES256-GCM-SHA384"] } } });
     const { port } = server;
     const ca = certificates.ca.pair.cert;

@@ -62,7 +62,7 @@ const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => 
 const UPGRADE = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 const PLAIN = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
-test("an upgrade is answered after the requests before it on the same connection", async () => {
+test("an upgrade gets its response after the requests before it on the same connection", async () => {
   await open();
   const socket = await client();
   socket.write(PLAIN + PLAIN + UPGRADE);
@@ -70,7 +70,7 @@ test("an upgrade is answered after the requests before it on the same connection
   equal(text.split("HTTP/1.1 200 OK").length - 1, 3, text);
 });
 
-test("requests sent together are answered one after the other; too many end their connection only", async () => {
+test("requests sent together get their responses in order; too many end their connection only", async () => {
   await open();
   const [few, many] = [await client(), await client()];
   few.write(PLAIN.repeat(8) + UPGRADE);

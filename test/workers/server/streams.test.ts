@@ -213,7 +213,7 @@ describe("no stream", () => {
     return [Number(head.slice(9, 12)), seen()];
   };
 
-  test("is answered in upstream's words", async () => {
+  test("gets a response in upstream's words", async () => {
     await open();
     const websocket = { method: "GET", headers: { Upgrade: "websocket" } };
     deepEqual(await refused("/exec/default/web/app?command=ls"), [

@@ -71,7 +71,7 @@ test("an object without references is not cached", async () => {
   assert.equal(calls.length, 4);
 });
 
-test("strategy Get asks every time", async () => {
+test("strategy Get sends a request every time", async () => {
   const { client, calls } = getKit(() => map(1));
   const objects = new DirectObjects<ConfigMap>({ client, kind: CONFIG_MAPS });
   await objects.get("ns", "a", never);

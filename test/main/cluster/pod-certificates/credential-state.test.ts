@@ -16,7 +16,7 @@ const pending = pendingRequest("ns/req-1", "KEY", 0, 0.5);
 const held = { key: "OLD", chain: "C", refreshAt: 100 * MINUTE, notAfter: 120 * MINUTE };
 const refused: CredentialState = { phase: "refused", how: "Denied", reason: "No", message: "never" };
 
-test("by the time: asked for, overdue, expired", () => {
+test("by the time: requested, overdue, expired", () => {
   const rows: [state: CredentialState, minutes: number, ask: boolean, name: string][] = [
     [{ phase: "none" }, 0, true, "not_yet_issued"],
     [{ phase: "none", pending }, 12.5, false, "not_yet_issued"],

@@ -50,7 +50,7 @@ test("a request carries the pod's identity; its certificate is used, and watched
   await assert.rejects(it.keyNow(web), /no credentials yet/);
 });
 
-test("each source has its own; an answer that comes before its request's own is not lost", async (t) => {
+test("each source has its own; a response that arrives before its request's own is not lost", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({}, { signerName: "example.com/t", keyType: "ECDSAP256" });
   it.certificates.wanted(web);
@@ -242,7 +242,7 @@ test("a request that another client deletes is created again after a delay", asy
   assert.equal(await it.keyNow(podWith({})), "KEY4");
 });
 
-test("a pod that ends asks for nothing any more", async (t) => {
+test("a terminating pod sends no further request", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({});
   it.certificates.wanted(web);

@@ -61,7 +61,7 @@ test("a token is bound to the pod, and one per audience and lifetime", async () 
   assert.equal(await get(), "t4");
 });
 
-test("a token for an account of a certain UID is another one, and asked for with it", async () => {
+test("a token for an account with a certain UID is another one, and its request has the UID", async () => {
   const { get, calls } = world();
   assert.equal(await get(), "t1");
   assert.equal(await get({ serviceAccountUid: "sa-1" }), "t2");

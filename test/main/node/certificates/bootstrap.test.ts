@@ -161,7 +161,7 @@ describe("bootstrap", () => {
     await assert.rejects(stat(join(deps.certDir, "kubelet-client.key.tmp")));
   });
 
-  test("asks for nothing when the kubeconfig is good", async () => {
+  test("sends no request when the kubeconfig is valid", async () => {
     const signer = new Signer();
     const deps = await kit("good", signer);
     await bootstrap(deps);
@@ -170,7 +170,7 @@ describe("bootstrap", () => {
     assert.equal(signer.requests.size, 0);
   });
 
-  test("goes on with the key and the request of an earlier life", async () => {
+  test("continues with the key and the request of an earlier kubelet", async () => {
     const signer = new Signer();
     const deps = await kit("again", signer);
     const { key, request, keyDigest } = await makeCertificateRequest({ subject: { commonName: "system:node:n1" } });
@@ -186,7 +186,7 @@ describe("bootstrap", () => {
     assert.ok((await readFile(join(deps.certDir, "kubelet-client-current.pem"), "utf8")).includes(key.trim()));
   });
 
-  test("outlasts a server that is away, and asks with another key when it is denied", async () => {
+  test("waits for a server that is unreachable, and sends a request with another key after a denial", async () => {
     const signer = new Signer();
     signer.offline = 3;
     signer.deny = 2;

@@ -77,7 +77,7 @@ class Kit {
 }
 
 describe("a certificate", () => {
-  test("is asked for when there is none, and renewed within 70 to 90 % of its life", async () => {
+  test("is requested when there is none, and renewed within 70 to 90 % of its life", async () => {
     const kit = new Kit();
     await kit.step();
     assert.deepEqual(kit.kept, ["pem 1"]);
@@ -121,7 +121,7 @@ describe("a certificate", () => {
     await kit.manager.stop();
   });
 
-  test("is asked for anew when the node has got another address", async () => {
+  test("is requested again when the node has another address", async () => {
     const kit = new Kit(certificate({ ips: ["10.0.0.1"] }));
     kit.subject = { ...NODE, ips: ["10.0.0.1"] };
     await kit.step();
@@ -145,7 +145,7 @@ describe("a certificate", () => {
     await kit.manager.stop();
   });
 
-  test("that is refused is asked for again ever more slowly, and the one in use stays", async () => {
+  test("that is refused is requested again with growing delays, and the current one stays in use", async () => {
     const kit = new Kit(certificate());
     kit.refuse = true;
     await kit.step(81 * DAY);

@@ -36,7 +36,7 @@ test("five minutes after its end the kubelet starts over, once", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("not while the server can't be asked: an hour after its end, the moment that it refuses", () => {
+test("not while the server is unreachable: an hour after its expiration, at once when the server refuses it", () => {
   const { clock, state, reasons, end, kept } = kit();
   state.answers = false;
   clock.step(2 * HOUR);

@@ -124,7 +124,7 @@ test("versions: the highest 1.x counts; a name that is taken by as high a versio
   handler.validate(plugin("one.csi", "/b", ["1.6.0"]));
 });
 
-test("how many volumes a node takes is asked anew where CSIDriver wants it", async () => {
+test("the volume limit of a node is requested again if the CSIDriver wants it", async () => {
   const { handler, plugin, clock, object, said, spec } = world({ maxVolumes: 3 });
   spec.nodeAllocatableUpdatePeriodSeconds = 60;
   await handler.register(plugin("one.csi"), never);

@@ -59,7 +59,7 @@ function listen(t: TestContext, path: string): Promise<Server> {
   });
 }
 
-test("plugins there already, new ones, gone ones and ones that come back", async (t) => {
+test("existing plugins, new ones, removed ones and ones that return", async (t) => {
   const { done, manager, driver, registry } = await world(t);
   const counted = async (): Promise<string[]> =>
     renderExposition([await registry.exportSnapshot()])
@@ -88,7 +88,7 @@ test("plugins there already, new ones, gone ones and ones that come back", async
   ]);
 });
 
-test("sockets below directories are found, and a directory made anew is watched anew", async (t) => {
+test("sockets below directories are found, and a directory that was created again is watched again", async (t) => {
   const { root, done, manager } = await world(t);
   await manager.start();
   for (const round of [1, 2]) {
@@ -126,7 +126,7 @@ test("other files are ignored: plain files, hidden sockets, sockets without a se
   assert.deepEqual(done, [`+good.csi ${good.endpoint}`]);
 });
 
-test("a refused plugin receives the reason and is asked again", async (t) => {
+test("a refused plugin receives the reason and is called again", async (t) => {
   const { problems, manager, driver, done } = await world(t);
   problems.set("bad.csi", "no");
   await manager.start();
@@ -185,7 +185,7 @@ function socketOf(answer: () => Promise<PluginInfo>, notified: () => Promise<voi
 }
 const info: PluginInfo = { type: "CSIPlugin", name: "x", endpoint: "/x", versions: ["1.0.0"] };
 
-test("a socket that fails is asked again after 0.5, 1, 2 s and so on, at most 122 s", async () => {
+test("a socket that fails is called again after 0.5, 1, 2 s and so on, at most 122 s", async () => {
   const { socket, clock, calls } = socketOf(() => Promise.reject(new Error("nobody there")));
   socket.want("one");
   let tries = 0;

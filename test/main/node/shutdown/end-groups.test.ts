@@ -52,7 +52,7 @@ class World {
   }
 }
 
-test("groups go from low to high; the next begins when all pods of one are over", async () => {
+test("groups terminate from low to high; the next begins when all pods of one have terminated", async () => {
   const world = new World([apiPod("high", 5000), apiPod("low", 1), apiPod("low2", 99), apiPod("mid", 100)]);
   const done = world.run([0, 10], [100, 20], [1000, 30]);
   await settle();

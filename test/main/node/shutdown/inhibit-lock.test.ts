@@ -51,7 +51,7 @@ test("no such program is an error", async () => {
   await assert.rejects(takeInhibitLock(clock, never), InhibitLockError);
 });
 
-test("a program that says nothing is given up and ended", async () => {
+test("a program without output is given up and killed", async () => {
   await writeFile(join(program.dir, "systemd-inhibit"), "#!/bin/sh\nexec sleep 60\n");
   const lock = takeInhibitLock(clock, never);
   clock.step(10_000);

@@ -189,7 +189,7 @@ test("called off: the node is up again, no further pod is ended, a lock is held 
   await world.stop();
 });
 
-test("called off after the lock was released: it is taken anew", async () => {
+test("cancelled after the release of the lock: the lock is taken again", async () => {
   const world = new World();
   await world.start();
   await world.say(true);
@@ -201,7 +201,7 @@ test("called off after the lock was released: it is taken anew", async () => {
   await world.stop();
 });
 
-test("a kubelet that starts in the middle of a shutdown goes on with it, without a lock", async () => {
+test("a kubelet that starts in the middle of a shutdown continues it, without a lock", async () => {
   const world = new World();
   world.preparing = true;
   world.refused = new InhibitLockError("already in progress");
@@ -249,7 +249,7 @@ test("a shutdown announced before the subscription is not missed", async () => {
   await world.stop();
 });
 
-test("a lock that is lost is taken again; one that is refused is asked for every second", async () => {
+test("a lost lock is taken again; a refused one is requested every second", async () => {
   const world = new World();
   await world.start();
   await world.lockLost();

@@ -74,7 +74,7 @@ test("only signals of logind are accepted", async () => {
   assert.deepEqual(heard, [false]);
 });
 
-test("another logind, or none: the connection is over", async () => {
+test("another logind, or none: the connection is closed", async () => {
   const { logind } = await watched();
   fake.ownerChanged(":1.5");
   assert.equal(await logind.inhibitDelayMs(), 60_000, "the same one");
@@ -103,7 +103,7 @@ test("a refusal names the sender and the call", async () => {
   });
 });
 
-test("no answer is an error after five seconds", async () => {
+test("no response is an error after five seconds", async () => {
   const { logind } = await watched();
   fake.silent.add("Get");
   const call = assert.rejects(logind.preparing(), BusDeadlineError);

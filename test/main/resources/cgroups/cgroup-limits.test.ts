@@ -37,7 +37,7 @@ test("qosReserved: each class leaves the requests of those above it", () => {
   assert.equal(none.Burstable.memoryBytes, undefined, "nothing is known of the node");
 });
 
-test("qosReserved never asks for less than nothing, and best effort has the least", () => {
+test("qosReserved never has a negative value, and best effort has the least", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100 }), fc.bigInt(1n, 300n * MIB), (percent, allocatableBytes) => {
       const tiers = tierLimits(pods, { hugePageSizes: [], reserved: { percent, allocatableBytes } });

@@ -127,7 +127,7 @@ describe("on four cores with two threads, CPU 0 reserved", () => {
   for (const [name, subject, expected] of rows) {
     test(name, () => assert.deepEqual(allocateAll(policyOn(FOUR_CORES), subject), expected));
   }
-  test("asked again it is the same", () => {
+  test("a second request has the same result", () => {
     const policy = policyOn(FOUR_CORES);
     const subject = guaranteed("a", 2, { initContainers: [fixed("i", 4)] });
     assert.deepEqual(allocateAll(policy, subject), allocateAll(policy, subject));
@@ -259,7 +259,7 @@ describe("pods with resources as a whole (gate PodLevelResourceManagers)", () =>
       assert.equal(policy.state.taken.size, 0);
     });
   }
-  test("scope container: containers ask as in any other pod", () => {
+  test("scope container: containers request CPUs as in any other pod", () => {
     assert.deepEqual(allocateAll(on("containers"), whole([fixed("a", 2), free])), { a: "1,5", free: "" });
   });
   test("no whole number of CPUs: all share", () => {
@@ -294,7 +294,7 @@ const BROKEN: [problem: RegExp, shared: string, own: Record<string, string>][] =
   [/current set of available CPUs "0-7" doesn't match with CPUs in state "0-3"/, "0,2-3", { a: "1" }],
 ];
 for (const [problem, shared, own] of BROKEN) {
-  test(`a state that can't be gone on with: ${problem.source}`, () => {
+  test(`a state that the kubelet cannot use: ${problem.source}`, () => {
     const exclusive = Object.entries(own).map(
       ([uid, list]) => [uid, new Map([["main", new Set(parseCpuList(list))]])] as const,
     );

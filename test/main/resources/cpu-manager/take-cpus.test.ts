@@ -21,7 +21,7 @@ const anyRequest = anyShape.chain((shape) => {
 });
 
 describe("on any machine", () => {
-  test("as many as asked for, of those that are free, or none", () => {
+  test("as many free CPUs as requested, or none", () => {
     const property = fc.property(anyRequest, ({ topology, free, count, options, distributed }) => {
       const taken = distributed
         ? takeDistributed(topology, free, count, 1, options)

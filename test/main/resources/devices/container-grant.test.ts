@@ -8,7 +8,7 @@ test("nothing comes of nothing", () => {
   assert.deepEqual(containerGrant(new Map([["r", response()]])), {});
 });
 
-test("answers of several plugins are joined; the first by name wins where they meet", () => {
+test("responses of several plugins are merged; the first by name wins a conflict", () => {
   const mount = { containerPath: "/m", hostPath: "/one", readOnly: true };
   const device = { containerPath: "/dev/x", hostPath: "/dev/one", permissions: "rw" };
   const grant = containerGrant(

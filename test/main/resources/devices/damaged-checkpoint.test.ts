@@ -91,7 +91,7 @@ const HOLDER = "web_default(holder)";
 
 describe("a device checkpoint", () => {
   for (const [what, damage] of Object.entries(DAMAGES)) {
-    test(`${what}: no device is allocated until the pods whose devices are unknown are gone`, async (t) => {
+    test(`${what}: no device is allocated until the pods whose devices are unknown are removed`, async (t) => {
       const next = await damaged(t, damage, [holder, plain]);
       const { manager, warnings } = next;
       assert.equal(warnings.length, 1, warnings.join());

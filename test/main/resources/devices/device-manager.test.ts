@@ -158,7 +158,7 @@ describe("health", () => {
 });
 
 describe("just before the start", () => {
-  test("only plugins that want to are asked, and may refuse", async (t) => {
+  test("only plugins that want it are called, and may refuse", async (t) => {
     const { manager, plug } = await kit(t);
     const plugin = new FakePlugin(TWO, { preStartRequired: true });
     await plug(GPU, plugin);

@@ -200,7 +200,7 @@ describe("claims of pods", () => {
     });
   }
 
-  test("the next kubelet prepares again before it starts containers, and unprepares pods that are gone", async () => {
+  test("the next kubelet prepares again before it starts containers, and unprepares claims of removed pods", async () => {
     const before = await world.start();
     world.claim("gpu", ["a"]);
     await before.claims.prepare(direct("a"), never);

@@ -74,7 +74,7 @@ test("a node without managers lets every pod in, and gives nothing", async () =>
   assert.equal(await counted("kubelet_topology_manager_admission_errors_total"), 0);
 });
 
-test("init containers come first, each asked of all managers in their order", async () => {
+test("init containers come first; each is allocated by all managers in their order", async () => {
   const calls: string[] = [];
   const { managers } = join([source(made("cpu", calls)), source(made("memory", calls))]);
   await managers.start(() => [web]);

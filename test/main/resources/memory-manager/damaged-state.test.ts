@@ -51,7 +51,7 @@ const NAMES = "a_default(uid-a), b_default(uid-b)";
 
 describe("a memory manager state", () => {
   for (const [what, damage] of Object.entries(DAMAGES)) {
-    test(`${what}: no memory is allocated until the pods whose memory is unknown are gone`, async (t) => {
+    test(`${what}: no memory is allocated until the pods whose memory is unknown are removed`, async (t) => {
       const { start, running } = await damaged(t, damage);
       const next = await start([a, b, loose]);
       assert.deepEqual(await next.admit(a), ["app any"], "it runs where it is");

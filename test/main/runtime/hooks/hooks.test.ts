@@ -209,7 +209,7 @@ test("a longer second request does not give the hook more time", async (t) => {
   assert.equal(world.calls("ExecSync").length, 1);
 });
 
-test("a hook that is over is not run again by a repeated stop, nor by the next kubelet", async (t) => {
+test("a hook that has returned is not run again by a repeated stop, nor by the next kubelet", async (t) => {
   const world = await build(t, { preStop: command("bye") });
   const id = await world.start();
   world.fake.failpoint("StopContainer", "2*error(UNKNOWN: the shim is stuck)");
@@ -270,7 +270,7 @@ test("a kubelet that stops cuts the hook and leaves it to the next one", async (
   assert.ok(!world.events.some((line) => line.includes("FailedPreStopHook")));
 });
 
-test("a pod without definition: the container's own annotation tells the hook", async (t) => {
+test("a pod without definition: the container's own annotation has the hook", async (t) => {
   const world = await build(t, { preStop: command("bye", "<now>") });
   const id = await world.start();
   await world.kill(undefined, world.killStep(id, 5));

@@ -25,7 +25,7 @@ test("a call that ends is answered as it is", async () => {
   assert.equal(await result, "done");
 });
 
-test("an abort is heard at once, and the call goes on for a while before it is cancelled", async () => {
+test("an abort rejects at once, and the call continues for some time before it is cancelled", async () => {
   const { clock, caller, seen, result } = build();
   caller.abort(new Error("the pod goes"));
   await assert.rejects(result, /the pod goes/);

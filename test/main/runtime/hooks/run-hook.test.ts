@@ -141,7 +141,7 @@ async function serveRaw(t: TestContext, onRequest: (socket: Socket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-test("101 Switching Protocols is an answer like any other", { timeout: 20_000 }, async (t) => {
+test("101 Switching Protocols is a response like any other", { timeout: 20_000 }, async (t) => {
   const world = await build(t);
   const port = await serveRaw(t, (socket) =>
     socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
@@ -149,13 +149,13 @@ test("101 Switching Protocols is an answer like any other", { timeout: 20_000 },
   await world.run({ httpGet: { port } });
 });
 
-test("a server that sends informational answers without end fails the hook", { timeout: 20_000 }, async (t) => {
+test("a server that sends informational responses without end fails the hook", { timeout: 20_000 }, async (t) => {
   const world = await build(t);
   const port = await serveRaw(t, (socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
   await failsWith(world.run({ httpGet: { port } }), /too many 1xx informational responses$/);
 });
 
-test("any answer to an HTTP request is a success; the standard headers are there", async (t) => {
+test("any response to an HTTP request is a success; the standard headers are sent", async (t) => {
   const world = await build(t);
   const { seen, port } = await serve(t, (_request, response) => response.writeHead(500).end("x".repeat(100_000)));
   await world.run({ httpGet: { port, path: "drain?now=1", httpHeaders: [{ name: "X-A", value: "1" }] } });
@@ -197,7 +197,7 @@ test("a refused connection and a pod without address are failures", async (t) =>
   await failsWith(other.run({ httpGet: { port: 80 } }), /the pod has no address/);
 });
 
-test("an HTTP hook that gets no answer is ended by an abort", async (t) => {
+test("an HTTP hook without a response is ended by an abort", async (t) => {
   const world = await build(t);
   const { seen, port } = await serve(t, () => undefined);
   const abort = new AbortController();
@@ -207,7 +207,7 @@ test("an HTTP hook that gets no answer is ended by an abort", async (t) => {
   await ended;
 });
 
-test("redirects on the same host are followed, ten at most; one that leads elsewhere is an answer", async (t) => {
+test("redirects on the same host are followed, ten at most; one to another host is a response", async (t) => {
   const world = await build(t);
   let to = "/next";
   const { seen, port } = await serve(t, (request, response) => {
@@ -244,7 +244,7 @@ test("a certificate without a trusted signer is accepted", async (t) => {
   assert.deepEqual(world.events, []);
 });
 
-test("HTTPS answered without TLS is tried again without, and without the secret", async (t) => {
+test("an HTTPS request with a response without TLS is repeated without TLS, and without the secret", async (t) => {
   const world = await build(t);
   const { seen, port } = await serve(t, (_request, response) => response.end());
   const httpHeaders = [

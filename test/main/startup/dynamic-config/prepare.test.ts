@@ -135,7 +135,7 @@ test("a damaged store never stops a start", async (t) => {
   assert.deepEqual((await dynamic.checkpoints.load(good))?.config?.text, "good");
 });
 
-test("the last known good checkpoint is gone: a failing one has nowhere to go back to and is not marked bad", async (t) => {
+test("the last known good checkpoint is missing: a failing one cannot be rolled back and is not marked bad", async (t) => {
   const node = await Node.make(t, "good");
   await node.startAndProve();
   await rm(node.path("checkpoints", await digest("good")), { recursive: true });

@@ -57,7 +57,7 @@ test("a checkpoint gives back exact texts, paths and order; saving it again chan
   assert.equal(manifest["createdAt"], "1970-01-01T00:00:00.000Z");
 });
 
-test("the digest tells paths, roles, order and texts apart", async () => {
+test("the digest distinguishes paths, roles, order and texts", async () => {
   const [one, two] = [FILES.dropIns[0], FILES.dropIns[1]];
   assert(one !== undefined && two !== undefined);
   const variants: ConfigFiles[] = [
@@ -116,7 +116,7 @@ const GARBAGE: Record<string, (path: string) => Promise<void>> = {
   },
 };
 for (const [what, damage] of Object.entries(GARBAGE)) {
-  test(`${what}: set aside with one warning, and saved anew`, async (t) => {
+  test(`${what}: set aside with one warning, and saved again`, async (t) => {
     const { folder, checkpoints, digest, warnings } = await saved(t);
     await damage(join(folder, digest));
     assert.equal(await checkpoints.load(digest), undefined);
@@ -223,7 +223,7 @@ test("a folder in a meta file's place is set aside; the oldest bad marks are for
   assert.deepEqual(meta.bad.at(-1)?.reason, "failed again");
 });
 
-test("writes to one meta file end in the order they were asked for", async (t) => {
+test("writes to one meta file complete in the order of the requests", async (t) => {
   const folder = await storeFolder(t);
   const meta = new MetaStore(folder, new SteppedClock(), keptLog().log);
   await meta.load();

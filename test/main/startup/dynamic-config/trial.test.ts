@@ -38,7 +38,7 @@ test("passes after ten healthy minutes, once, and leaves no timer", () => {
   assert.equal(clock.pending, 0);
 });
 
-test("an unhealthy spell begins the time anew and is no failure once it was healthy", () => {
+test("an unhealthy period restarts the time, and is no failure after a healthy one", () => {
   const { clock, said, health } = trial(true);
   clock.step(TRIAL_MS - 10_000);
   health.now = false;

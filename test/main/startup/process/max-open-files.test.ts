@@ -38,7 +38,7 @@ describe("limit of open files at start", () => {
     });
   }
 
-  test("a machine where nothing can be read goes on", () => {
+  test("a machine where nothing can be read causes no error", () => {
     const { texts, log } = warnings();
     const refuse = (): never => {
       throw new OsCallError("prlimit", 38, "the limit of open files");

@@ -186,7 +186,7 @@ describe("feeding under virtual time", () => {
     deepEqual(dog.errors, []);
   });
 
-  test("not while a thread is late; said once per change, and when it is over", () => {
+  test("not while a thread is late; logged once per change, and at the end", () => {
     const { dog, clock, stopPleg, resumePleg, end } = start();
     stopPleg();
     clock.step(3 * intervalMs);

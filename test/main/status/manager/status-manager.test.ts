@@ -166,7 +166,7 @@ test("another pod of the same name is left alone", async (context) => {
   assert.ok(api.calls.length <= 3);
 });
 
-test("a pod that is gone is forgotten", async (context) => {
+test("a removed pod is forgotten", async (context) => {
   const { api, manager, watch, pass } = build(context);
   const web = apiPod("web");
   api.put(bare(web));

@@ -38,7 +38,7 @@ test("equal fields are not sent", () => {
   );
 });
 
-test("lists go by their keys, fields that are gone are taken out", () => {
+test("lists are merged by their keys, and removed fields are deleted", () => {
   const base: PodStatus = {
     phase: "Pending",
     reason: "Odd",
@@ -156,7 +156,7 @@ test("property: a patched status is ours, and then there is nothing left to patc
   );
 });
 
-test("resources of a pod: values that are gone are removed, and others are kept", () => {
+test("resources of a pod: absent values are removed, and others are kept", () => {
   const base: PodStatus = {
     phase: "Running",
     resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "1" } },

@@ -143,7 +143,7 @@ test("nothing is made before the server's pods and the node are known", async (t
   assert.equal(api.count("create"), 1);
 });
 
-test("a server that is away is asked ever more seldom, and each pod by itself", async (t) => {
+test("requests to an unreachable server have growing delays, for each pod separately", async (t) => {
   const { api, mirrors, pass, kept } = build(t);
   api.fail = (call) => (call.includes("web") ? away() : undefined);
   mirrors.want(staticPod());

@@ -121,7 +121,7 @@ test("a volume of any other kind stays as it is", () => {
   assert.equal(migratedInline(podOf("u"), { name: "v", emptyDir: {} }), undefined);
 });
 
-test("where a volume can be reached is said in the driver's words", () => {
+test("the accessible topology of a volume has the driver's keys", () => {
   const expressions = (spec: Spec) =>
     spec.nodeAffinity?.required?.nodeSelectorTerms.map((term) => term.matchExpressions);
   const source = { awsElasticBlockStore: { volumeID: "vol-1" } };

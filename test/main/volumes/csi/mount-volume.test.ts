@@ -149,7 +149,7 @@ test("a call whose outcome is unknown is undone with the pod", { skip }, async (
   assert.ok(!existsSync(`${root}/pods/u1/volumes/kubernetes.io~csi/pv-1`));
 });
 
-test("a driver that will not stage a volume is asked to undo nothing, and nothing is left", { skip }, async (t) => {
+test("a driver that does not stage a volume gets no call to undo it, and nothing is left", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t);
   driver.faults.set("NodeStageVolume", { code: status.INVALID_ARGUMENT });
   const setUp = volumes.setUpMount({ pod: podOf("u1"), volume: csiVolume(), signal: never });

@@ -12,7 +12,7 @@ const DEFAULTS = {
   requiresFSResize: true,
 };
 
-test("A successful answer: capabilities that it does not name have upstream's defaults, keys have no case", () => {
+test("A successful response: capabilities that it does not name have upstream's defaults, keys have no case", () => {
   for (const [text, device, capabilities] of [
     [`{"status":"Success"}`, "", DEFAULTS],
     [`{"status":"Success","device":"/dev/sdx","message":"m"}\n`, "/dev/sdx", DEFAULTS],

@@ -73,7 +73,7 @@ test("configMap: all keys or chosen ones, on the node's disk", { skip }, async (
   assert.deepEqual(mountsBelow(root), []);
 });
 
-test("secret: decoded, in memory, gone with the pod", { skip }, async (t) => {
+test("secret: decoded, in memory, removed with the pod", { skip }, async (t) => {
   const { secrets, setUp, root, volumes } = await world(t);
   secrets.set("s", { metadata: {}, data: { password: base64("p\xe4ss") } });
   const directory = await setUp({ name: "s", secret: { secretName: "s" } });
@@ -181,7 +181,7 @@ test("a failed update is reported, leaves the files as they are, and is retried 
   assert.equal(clock.pending, 0, "a pod that is gone is not looked at");
 });
 
-test("a container that is started again finds its files though their config map is gone", { skip }, async (t) => {
+test("a restarted container finds its files after its ConfigMap was removed", { skip }, async (t) => {
   const { configMaps, setUp, volumes } = await world(t);
   configMaps.set("cm", { metadata: {}, data: { a: "A" } });
   const volume = { name: "files", configMap: { name: "cm" } };
@@ -192,7 +192,7 @@ test("a container that is started again finds its files though their config map 
   t.after(() => volumes.stop());
 });
 
-test("a kubelet that starts anew brings running pods' volumes up to date without their start", { skip }, async (t) => {
+test("a restarted kubelet updates running pods' volumes without a start of the pods", { skip }, async (t) => {
   const { secrets, setUp, clock, volumes, again } = await world(t);
   secrets.set("s", { metadata: {}, data: { a: base64("1") } });
   const volume = { name: "v", secret: { secretName: "s" } };

@@ -95,45 +95,49 @@ async function world(
 const claimed: Volume = { name: "data", persistentVolumeClaim: { claimName: "data" } };
 const csiSpec = { csi: { driver: DRIVER, volumeHandle: "vol-1" }, accessModes: ["ReadWriteOnce"] };
 
-test("a claim's CSI volume: in use before it is used, staged once attached, gone with its pod", { skip }, async (t) => {
-  const { api, manager, persistent, driver, bind, attachRequired, root, events } = await world(t);
-  attachRequired(true);
-  bind(csiSpec);
-  const name = `kubernetes.io/csi/${DRIVER}^vol-1`;
-  const reported: string[][] = [];
-  persistent.onVolumesInUse((names) => {
-    reported.push(names);
-    api.put(NODES, { metadata: { name: NODE }, status: { volumesInUse: names } });
-  });
-  const setUp = manager.setUpPod(podWith([claimed]), never);
-  await until("it is reported", () => reported.at(-1)?.includes(name) === true);
-  assert.deepEqual(driver.did(), [], "not before it is attached");
-  api.put(NODES, {
-    metadata: { name: NODE },
-    status: { volumesInUse: [name], volumesAttached: [{ name, devicePath: "" }] },
-  });
-  const asked = (): string | undefined => api.calls.find((call) => call.startsWith("get volumeattachments/"));
-  // An object that does not exist is Forbidden to a node.
-  api.failing.set("get volumeattachments/", new ApiError(403, "Forbidden", "no relationship found"));
-  await until("the attachment is looked for", () => asked() !== undefined);
-  api.failing.clear();
-  api.put(VOLUME_ATTACHMENTS, {
-    metadata: { name: asked()?.slice("get volumeattachments/".length) ?? "" },
-    spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } },
-    status: { attached: true, attachmentMetadata: { devicePath: "/dev/x" } },
-  });
-  const places = await setUp;
-  assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
-  assert.deepEqual(driver.last("NodeStageVolume")?.["publishContext"], { devicePath: "/dev/x" });
-  assert.deepEqual(events, []);
-  assert.equal(persistent.stats("uid-1").size, 0);
-  await manager.removePodDirectory("uid-1");
-  await (await persistent.csi()).idle();
-  assert.deepEqual(persistent.volumesInUse(), []);
-  assert.deepEqual(reported.at(-1), []);
-  assert.deepEqual(mountsBelow(root), []);
-  assert.ok(!existsSync(`${root}/pods/uid-1`));
-});
+test(
+  "a claim's CSI volume: reported in use before its use, staged after its attachment, removed with its pod",
+  { skip },
+  async (t) => {
+    const { api, manager, persistent, driver, bind, attachRequired, root, events } = await world(t);
+    attachRequired(true);
+    bind(csiSpec);
+    const name = `kubernetes.io/csi/${DRIVER}^vol-1`;
+    const reported: string[][] = [];
+    persistent.onVolumesInUse((names) => {
+      reported.push(names);
+      api.put(NODES, { metadata: { name: NODE }, status: { volumesInUse: names } });
+    });
+    const setUp = manager.setUpPod(podWith([claimed]), never);
+    await until("it is reported", () => reported.at(-1)?.includes(name) === true);
+    assert.deepEqual(driver.did(), [], "not before it is attached");
+    api.put(NODES, {
+      metadata: { name: NODE },
+      status: { volumesInUse: [name], volumesAttached: [{ name, devicePath: "" }] },
+    });
+    const asked = (): string | undefined => api.calls.find((call) => call.startsWith("get volumeattachments/"));
+    // An object that does not exist is Forbidden to a node.
+    api.failing.set("get volumeattachments/", new ApiError(403, "Forbidden", "no relationship found"));
+    await until("the attachment is looked for", () => asked() !== undefined);
+    api.failing.clear();
+    api.put(VOLUME_ATTACHMENTS, {
+      metadata: { name: asked()?.slice("get volumeattachments/".length) ?? "" },
+      spec: { attacher: DRIVER, nodeName: NODE, source: { persistentVolumeName: "pv-1" } },
+      status: { attached: true, attachmentMetadata: { devicePath: "/dev/x" } },
+    });
+    const places = await setUp;
+    assert.equal(hostPathOf(places, "data"), `${root}/pods/uid-1/volumes/kubernetes.io~csi/pv-1/mount`);
+    assert.deepEqual(driver.last("NodeStageVolume")?.["publishContext"], { devicePath: "/dev/x" });
+    assert.deepEqual(events, []);
+    assert.equal(persistent.stats("uid-1").size, 0);
+    await manager.removePodDirectory("uid-1");
+    await (await persistent.csi()).idle();
+    assert.deepEqual(persistent.volumesInUse(), []);
+    assert.deepEqual(reported.at(-1), []);
+    assert.deepEqual(mountsBelow(root), []);
+    assert.ok(!existsSync(`${root}/pods/uid-1`));
+  },
+);
 
 test("without a controller the kubelet attaches and detaches by itself", { skip }, async (t) => {
   const { api, manager, persistent, bind, attachRequired, events } = await world(t, { controllerAttaches: false });
@@ -226,26 +230,34 @@ test("a volume of another zone is not mounted here", async (t) => {
   );
 });
 
-test("a local volume is mounted, given to the group, read-only where asked, and left as it is", { skip }, async (t) => {
-  const { root, manager, bind } = await world(t, { withDriver: false });
-  const directory = `${root}/disks/one`;
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(`${directory}/file`, "kept");
-  bind({ local: { path: directory } });
-  const pod = podWith([claimed], { securityContext: { fsGroup: 99 } });
-  const hostPath = hostPathOf(await manager.setUpPod(pod, never), "data");
-  assert.equal(hostPath, `${root}/pods/uid-1/volumes/kubernetes.io~local-volume/pv-1`);
-  assert.equal(readFileSync(`${hostPath}/file`, "utf8"), "kept");
-  assert.equal(statSync(hostPath).gid, 99);
-  const reader = podWith([{ name: "data", persistentVolumeClaim: { claimName: "data", readOnly: true } }], {}, "uid-2");
-  const places = await manager.setUpPod(reader, never);
-  assert.throws(() => writeFileSync(`${hostPathOf(places, "data")}/new`, ""), /EROFS/);
-  assert.deepEqual({ ...places.get("data"), hostPath: "" }, { hostPath: "", volumeName: "pv-1", readOnly: true });
-  await manager.removePodDirectory("uid-1");
-  await manager.removePodDirectory("uid-2");
-  assert.deepEqual(mountsBelow(root), []);
-  assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
-});
+test(
+  "a local volume is mounted, owned by the group, read-only if requested, and otherwise unchanged",
+  { skip },
+  async (t) => {
+    const { root, manager, bind } = await world(t, { withDriver: false });
+    const directory = `${root}/disks/one`;
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(`${directory}/file`, "kept");
+    bind({ local: { path: directory } });
+    const pod = podWith([claimed], { securityContext: { fsGroup: 99 } });
+    const hostPath = hostPathOf(await manager.setUpPod(pod, never), "data");
+    assert.equal(hostPath, `${root}/pods/uid-1/volumes/kubernetes.io~local-volume/pv-1`);
+    assert.equal(readFileSync(`${hostPath}/file`, "utf8"), "kept");
+    assert.equal(statSync(hostPath).gid, 99);
+    const reader = podWith(
+      [{ name: "data", persistentVolumeClaim: { claimName: "data", readOnly: true } }],
+      {},
+      "uid-2",
+    );
+    const places = await manager.setUpPod(reader, never);
+    assert.throws(() => writeFileSync(`${hostPathOf(places, "data")}/new`, ""), /EROFS/);
+    assert.deepEqual({ ...places.get("data"), hostPath: "" }, { hostPath: "", volumeName: "pv-1", readOnly: true });
+    await manager.removePodDirectory("uid-1");
+    await manager.removePodDirectory("uid-2");
+    assert.deepEqual(mountsBelow(root), []);
+    assert.equal(readFileSync(`${directory}/file`, "utf8"), "kept");
+  },
+);
 
 test(
   "annotations of a persistent volume: the group of the pod's processes, and mount options instead of the field's",
@@ -313,30 +325,34 @@ test(
   },
 );
 
-test("a device with another file system than its volume asks for is an event of the volume", { skip }, async (t) => {
-  const { root, manager, ofObjects, bind } = await world(t, { withDriver: false });
-  const device = loopDevice(`${root}/disk`, 16 << 20);
-  if (device === undefined) {
-    t.diagnostic("no loop device can be had here");
-    return;
-  }
-  t.after(() => device.detach());
-  execFileSync("mkfs.ext4", ["-q", "-F", device.path]);
-  bind({ local: { path: device.path, fsType: "vfat" } });
-  const pod = new AbortController();
-  const setUp = manager.setUpPod(podWith([claimed]), pod.signal);
-  await until("the event", () => ofObjects.length > 0);
-  pod.abort(new Error("pod removed"));
-  await assert.rejects(setUp);
-  const [about, event] = ofObjects[0] ?? [];
-  assert.deepEqual([about?.kind, about?.name, event?.type], ["PersistentVolume", "pv-1", "Warning"]);
-  assert.equal(event?.reason, "FailedMountOnFilesystemMismatch");
-  assert.match(
-    event.message,
-    /^MountVolume failed for volume "pv-1" device .* has file system ext4, but the volume requires vfat: /,
-  );
-  await manager.removePodDirectory("uid-1");
-});
+test(
+  "a device with another file system than its volume requires causes an event of the volume",
+  { skip },
+  async (t) => {
+    const { root, manager, ofObjects, bind } = await world(t, { withDriver: false });
+    const device = loopDevice(`${root}/disk`, 16 << 20);
+    if (device === undefined) {
+      t.diagnostic("no loop device can be had here");
+      return;
+    }
+    t.after(() => device.detach());
+    execFileSync("mkfs.ext4", ["-q", "-F", device.path]);
+    bind({ local: { path: device.path, fsType: "vfat" } });
+    const pod = new AbortController();
+    const setUp = manager.setUpPod(podWith([claimed]), pod.signal);
+    await until("the event", () => ofObjects.length > 0);
+    pod.abort(new Error("pod removed"));
+    await assert.rejects(setUp);
+    const [about, event] = ofObjects[0] ?? [];
+    assert.deepEqual([about?.kind, about?.name, event?.type], ["PersistentVolume", "pv-1", "Warning"]);
+    assert.equal(event?.reason, "FailedMountOnFilesystemMismatch");
+    assert.match(
+      event.message,
+      /^MountVolume failed for volume "pv-1" device .* has file system ext4, but the volume requires vfat: /,
+    );
+    await manager.removePodDirectory("uid-1");
+  },
+);
 
 test("a host path behind a claim is that path", async (t) => {
   const { root, manager, bind } = await world(t, { withDriver: false });
@@ -412,7 +428,7 @@ test("a volume that has grown is grown on the node, and the claim's status has t
   await manager.removePodDirectory("uid-1");
 });
 
-test("a size that can't be had is said so once, and the pod runs", { skip }, async (t) => {
+test("an impossible size is reported once, and the pod runs", { skip }, async (t) => {
   const { api, manager, driver, bind, attachRequired, events } = await world(t);
   attachRequired(false);
   const allocatedResourceStatuses = { storage: "NodeResizePending" };
@@ -428,7 +444,7 @@ test("a size that can't be had is said so once, and the pod runs", { skip }, asy
   await manager.removePodDirectory("uid-1");
 });
 
-test("a driver that grows no volume in use is asked again when it comes anew", { skip }, async (t) => {
+test("a driver that expands no volume in use is called again after it registers again", { skip }, async (t) => {
   const { manager, driver, bind, attachRequired, events, persistent } = await world(t);
   attachRequired(false);
   bind({ ...csiSpec, capacity: { storage: "2Gi" } }, { status: { phase: "Bound", capacity: { storage: "1Gi" } } });

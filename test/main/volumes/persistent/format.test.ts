@@ -30,7 +30,7 @@ const message = ({ result }: { result: unknown }): string => {
 const BLANK = { code: 2 };
 const LOOK = "blkid -p -s -s -o";
 
-test("a blank device is formatted as the volume asks", async () => {
+test("a blank device is formatted as the volume requires", async () => {
   const ext4 = await prepare({ blkid: BLANK, "mkfs.ext4": { code: 0 } });
   assert.deepEqual([ext4.result, ext4.ran], ["ext4", [LOOK, "mkfs.ext4 -F -m0"]]);
   const xfs = await prepare({ blkid: BLANK, "mkfs.xfs": { code: 0 } }, { fsType: "xfs" });
@@ -69,7 +69,7 @@ test("the type of file system is a word, not a path or an option", async () => {
   }
 });
 
-test("a mkfs that fails says why", async () => {
+test("the error of a failing mkfs has its reason", async () => {
   const failed = await prepare({ blkid: BLANK, "mkfs.ext4": { code: 1, stderr: "no space" } });
   assert.match(message(failed), /cannot format device \/dev\/made-up as ext4: exit 1: no space/);
 });

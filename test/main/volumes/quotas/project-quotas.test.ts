@@ -57,7 +57,7 @@ async function quotasIn(t: TestContext, enabled: boolean) {
   return { root, paths, kept, quotas: new ProjectQuotas({ enabled, clock: systemClock, log: kept.log, paths }) };
 }
 
-test("without project quotas in the file system, usage is unknown, and the log says once what is missing", async (t) => {
+test("without project quotas in the file system, usage is unknown, and the log names the missing part once", async (t) => {
   // The file systems on which these tests run count no projects; where one does, test/vm/quotas.test.ts has the other half.
   const { root, quotas, kept, paths } = await quotasIn(t, true);
   for (const name of ["a", "b"]) {

@@ -84,7 +84,7 @@ for (const protocol of PROTOCOLS) {
       deepEqual([failed.status, failed.reason, failed.message], [409, "Conflict", "the object has been modified"]);
     });
 
-    it("does not decode an unread answer, but reports its refusals", async () => {
+    it("does not decode an unread response, but reports its refusals", async () => {
       let status = 201;
       await using rig = await rigOf(protocol, {
         answer: (_request, response) => {
@@ -190,7 +190,7 @@ for (const protocol of PROTOCOLS) {
       });
     });
 
-    it("connects anew after closeConnections(), and not after close()", async () => {
+    it("connects again after closeConnections(), and not after close()", async () => {
       await using rig = await rigOf(protocol, {
         answer: ({ url }, response) => (url.includes("hang") ? undefined : sendJson(response, {})),
       });

@@ -141,7 +141,7 @@ describe("a server that has none", () => {
   const config = { contentType: PROTOBUF };
   const node = { kind: "Node", apiVersion: "v1", metadata: { name: "n" } };
 
-  it("answers in JSON, and gets its next bodies in JSON", async () => {
+  it("responds in JSON, and gets its next bodies in JSON", async () => {
     await using rig = await startRig({ config, answer: (_, response) => sendJson(response, node) });
     deepEqual(await rig.client.get(NODES, { name: "n" }), node);
     deepEqual(await rig.client.update(NODES, node as never), node);
@@ -189,7 +189,7 @@ describe("a server that has none", () => {
     );
   });
 
-  it("refuses a patch (415): that is no answer about protobuf", async () => {
+  it("refuses a patch (415): that says nothing about protobuf", async () => {
     await using rig = await startRig({
       config,
       answer: (_, response) => sendStatus(response, 415, "", "no such patch"),
@@ -204,7 +204,7 @@ for (const [what, body, text] of [
   ["half an object", enveloped("v1", "Node", Buffer.from([0x0a, 0x20])), "longer than its message"],
   ["another kind", enveloped("v1", "NodeList", Buffer.alloc(0)), "v1 NodeList was not expected"],
 ] as const) {
-  it(`a body with ${what} is a broken answer that names the request`, async () => {
+  it(`a body with ${what} is an invalid response; the error names the request`, async () => {
     await using rig = await startRig({
       config: { contentType: PROTOBUF },
       answer: (_, response) => {

@@ -40,7 +40,7 @@ test("a group gets read and write", { skip: process.getuid?.() === 0 ? false : "
   equal(gid, 54321);
 });
 
-test("a left socket is replaced; one on which a process answers is not", async (t) => {
+test("a left socket is replaced; one on which a process listens is not", async (t) => {
   const path = join(await folder(t), "s");
   await writeFile(path, "left");
   const bound = await bindSocket(server(t), path, "");

@@ -225,7 +225,7 @@ describe("tokens", () => {
       equal((await open(() => answer).tokens.verify("t", "10.0.0.1")).kind, "refused");
     });
   }
-  test("no answer is not kept", async () => {
+  test("a missing response is not cached", async () => {
     let answer: object | Error = new Error("away");
     const { tokens, registry } = open(() => answer);
     await rejects(tokens.verify("t", "10.0.0.1"), /away/);
@@ -265,7 +265,7 @@ describe("authorisation", () => {
     return { ask, asked, clock };
   }
 
-  test("AlwaysAllow asks no authoriser", async () => {
+  test("AlwaysAllow calls no authoriser", async () => {
     const { ask, asked } = open(() => new Error("away"), "AlwaysAllow");
     equal(await ask(), "allowed");
     equal(asked.length, 0);
@@ -288,7 +288,7 @@ describe("authorisation", () => {
       equal(asked.length, 3);
     }
   });
-  test("the first of several that is allowed suffices; none after it is asked", async () => {
+  test("the first of several that is allowed suffices; none after it is checked", async () => {
     let answers = [{ allowed: false }, { allowed: true }];
     const { ask, asked } = open(() => answers.shift() ?? {});
     equal(await ask(["pods", "proxy"]), "allowed");

@@ -96,7 +96,7 @@ test("a follower that is slower than rotation and compression gets every line on
   assert.deepEqual(got, ["0", "1", "2", "3", "4", "5", "6"]);
 });
 
-test("a partial line goes on; a limit ends the following", async (t) => {
+test("a partial line continues; a limit ends the following", async (t) => {
   const podLogs = await writeLog(await temporaryFolder(t), [{ text: line("old") }]);
   const current = join(podLogs, "app", "0.log");
   const follower = follow(podLogs, { tailLines: 1, limitBytes: 12 });

@@ -23,7 +23,7 @@ test("a counter that went back is another cgroup of that name", () => {
   equal(rates.rate("a", 7 * SECOND, 1e9 + 1), 1e9);
 });
 
-test("a clock that was set back begins anew, and no rate is below 0", () => {
+test("a clock that was set back starts the rates again, and no rate is below 0", () => {
   const rates = new CpuRates();
   rates.rate("a", 100 * SECOND, 1e9);
   equal(rates.rate("a", 10 * SECOND, 2e9), undefined);

@@ -226,7 +226,7 @@ describe("asking the runtime", () => {
     equal((await stats.now())?.length, 1);
   });
 
-  test("one that does not know the call is asked every five minutes, and logged once", async () => {
+  test("one that does not know the call is called every five minutes, and logged once", async () => {
     const { clock, stats, calls, warnings } = setUp([fail("UNIMPLEMENTED"), fail("UNIMPLEMENTED"), tell]);
     for (const wait of [0, 299_999, 1, 300_000]) {
       clock.step(wait);

@@ -194,7 +194,7 @@ test("a runtime that falls silent leaves its last figures", async () => {
   equal(await disks.now(), first);
 });
 
-test("an answer is shared within its life, a failed one is made again", async () => {
+test("a response is shared within its life, a failed one is requested again", async () => {
   let now = 0;
   let made = 0;
   const make = (): Promise<number> => (++made === 2 ? Promise.reject(new Error("no")) : Promise.resolve(made));

@@ -23,7 +23,7 @@ const openFiles = (path: string): number =>
   }).length;
 
 describe("files that stay open", () => {
-  test("are read anew each time, long ones whole, and closed when unused", async () => {
+  test("are read again each time, long ones completely, and closed when unused", async () => {
     const folder = await mkdtemp(join(tmpdir(), "nodelet-kept-"));
     const clock = new SteppedClock();
     const kept = new KeptFiles(clock, 2);
@@ -122,7 +122,7 @@ describe("places of pods", () => {
     return { clock, looked, found, there, places };
   };
 
-  test("are found once, and anew for a new object, after half a minute, or on request", () => {
+  test("are found once, and again for a new object, after half a minute, or on request", () => {
     const { clock, looked, found, places } = setUp();
     const first = pod("Pending");
     equal(places.find(first)?.path, "/k/u");

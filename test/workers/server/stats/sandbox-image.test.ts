@@ -50,7 +50,7 @@ test("containerd 2 names it in the status of any PodSandbox; without one the nex
   deepEqual(calls, ["Status", "ListPodSandbox", "Status", "ListPodSandbox", "PodSandboxStatus one"]);
 });
 
-test("a runtime whose status names no image is not asked at each page", async () => {
+test("a runtime whose status names no image is not called at each page", async () => {
   const { image, calls } = build("", { one: "not JSON" });
   equal(await image.get(), "");
   equal(await image.get(), "");

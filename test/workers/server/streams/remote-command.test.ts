@@ -281,7 +281,7 @@ describe("the end of a command over WebSocket v5", () => {
     match(String(message), /streaming server broke off/);
   });
 
-  test("by a runtime with an invalid answer is reported", async () => {
+  test("by a runtime with an invalid response is reported", async () => {
     await openServer();
     const client = await command();
     switched?.write(controlFrame(2, Buffer.alloc(4), { version: 2 }));

@@ -118,7 +118,7 @@ test("the client's close frame is its end, though it stays and reads nothing; la
   await gone(client);
 });
 
-test("more pings than there are answers waiting for cut the connection", async () => {
+test("more pings than waiting responses close the connection", async () => {
   const { client, end, events } = open();
   client.slow = true;
   end.send(Buffer.alloc(100_000));

@@ -77,7 +77,7 @@ test("loaded and stopped units are distinguished; stopping a missing unit is no 
   await units.stop("a.slice");
 });
 
-test("a job that is over before the answer is not waited for", async () => {
+test("a job that is complete before the reply is not waited for", async () => {
   systemd.plan("StartTransientUnit", { early: true });
   await units.start("a.slice", AT_START, SETTABLE);
 });

@@ -54,7 +54,7 @@ describe("a list", () => {
   }
 });
 
-it("work goes on for 2 ms, then others have their turn", async () => {
+it("work continues for 2 ms, then others have their turn", async () => {
   const clock = new SteppedClock();
   const turn = new Turn(clock);
   clock.step(1.9);

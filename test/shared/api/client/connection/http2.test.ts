@@ -76,7 +76,7 @@ describe("an HTTP/2 connection", () => {
     await Promise.all(calls);
   });
 
-  it("whose server answers no PING is given up", async () => {
+  it("whose server responds to no PING is closed", async () => {
     const clock = new SteppedClock();
     const { answer, held } = holding();
     await using rig = await rigWith({ answer, clock, limits: { timeoutMs: 3_600_000 } });

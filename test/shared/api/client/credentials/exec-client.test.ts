@@ -43,7 +43,7 @@ describe("a client with a plugin", () => {
     doesNotMatch(rig.lines.join("\n"), /secret/);
   });
 
-  it("connects with its certificate, and anew with the next one", async () => {
+  it("connects with its certificate, and again with the next one", async () => {
     const certs = await certFolder();
     try {
       const ca = await certs.ca("cluster");

@@ -4,7 +4,7 @@ import type { ExecConfig } from "../../../../../src/shared/api/client/config.js"
 import { readExecCredential } from "../../../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { credential, V1 } from "./exec-kit.js";
 
-describe("an answer of a plugin", () => {
+describe("a response of a plugin", () => {
   const exec: ExecConfig = {
     apiVersion: V1,
     command: "p",

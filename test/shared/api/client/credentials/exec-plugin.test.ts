@@ -149,7 +149,7 @@ describe("a run of a plugin that fails", () => {
     await failing(await script("kill -9 $$"), /was killed by SIGKILL$/);
   });
 
-  it("that never answers is killed", async () => {
+  it("that never responds is killed", async () => {
     const running = runCommand(await script("exec sleep 1000"), "{}", clock);
     const failed = rejects(running, (error: Error) => {
       ok(isCredentialError(error));

@@ -178,7 +178,7 @@ describe("a reflector has the server's objects", () => {
     ok(seen.mirror.replaced >= 2);
   });
 
-  it("when its storage was wiped, though the server does not tell", async () => {
+  it("when its storage was wiped, though the server does not report it", async () => {
     // As a real server, which sends none at a version of the future.
     api.settings.bookmarkMs = 3_600_000;
     write(50);

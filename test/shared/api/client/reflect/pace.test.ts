@@ -42,7 +42,7 @@ test("watches that bring something take waits back: one refusal among them costs
   }
 });
 
-test("a server that mostly refuses is not asked more often for a watch now and then", () => {
+test("a server that mostly refuses gets no more requests because of an occasional watch", () => {
   const { clock, after } = paced();
   let requests = 0;
   while (clock.monotonic() < 600_000) {
@@ -55,7 +55,7 @@ test("a server that mostly refuses is not asked more often for a watch now and t
 
 const ANEW: Round = { how: "anew", received: 0, livedMs: 5 };
 
-test("a server that is back is asked for the set soon, however long it was waited for", () => {
+test("a server that is reachable again gets a request for the set soon, after an outage of any length", () => {
   const { after } = paced();
   for (let outage = 0; outage < 3; outage++) {
     for (let times = 0; times < 5; times++) after(REFUSED);

@@ -37,7 +37,7 @@ describe("the whole set as a stream", () => {
   });
 
   for (const status of [400, 415, 422]) {
-    it(`is asked for as a list where the server answers ${status}, from then on`, async () => {
+    it(`is requested as a list after the server responded with ${status}, from then on`, async () => {
       const api = new ScriptedApi();
       api.answers = [items("5", "a")];
       api.onWatch = (watch) => {
@@ -55,7 +55,7 @@ describe("the whole set as a stream", () => {
     });
   }
 
-  it("is asked for as a list when it stops halfway", async () => {
+  it("is requested as a list when it stops halfway", async () => {
     const api = new ScriptedApi();
     api.answers = [items("5", "a")];
     api.reflector.start();
@@ -231,7 +231,7 @@ describe("storage that was set back without a word", () => {
     equal(api.clock.pending, 0);
   });
 
-  it("is found by the version of the answer, too", async () => {
+  it("is found by the version of the response, too", async () => {
     const api = await synced();
     api.answers = [items("2", "b")];
     api.affirm = () => Promise.resolve(items("4"));
@@ -240,7 +240,7 @@ describe("storage that was set back without a word", () => {
     await api.reflector.stop();
   });
 
-  it("is asked for after two silent minutes, and no more than every half while there is no answer", async () => {
+  it("is requested after two silent minutes, and at most every half minute without a response", async () => {
     const api = await synced();
     api.watch.send(bookmark("6"));
     await api.step(100_000);
