@@ -22,7 +22,7 @@ async function burst(tool: string, pods: number): Promise<void> {
     await node.until(pods, (pod) => pod.status?.phase === "Running");
     for (const name of names) await node.manifests.remove(name);
     await node.until(0);
-    console.log("the burst is over; clinic makes its report");
+    console.log("the burst has ended; clinic writes its report");
   } finally {
     await node.stop(180_000);
   }

@@ -54,7 +54,7 @@ async function firstLines(child: ChildProcess, count: number): Promise<string[]>
     lines.push(line);
     if (lines.length === count) return lines;
   }
-  throw new Error("the API server ended before it was up");
+  throw new Error("the API server exited before it was up");
 }
 
 /** Times at which the bench's pods were first Ready, and removed, by performance.now(). */

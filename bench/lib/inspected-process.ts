@@ -49,7 +49,7 @@ export class InspectedProcess implements Disposable {
   private constructor(private readonly socket: WebSocket) {
     socket.on("message", (data: Buffer) => this.receive(JSON.parse(data.toString("utf8")) as Answer));
     socket.on("close", () => {
-      for (const { reject } of this.waiting.values()) reject(new Error("the inspected process is gone"));
+      for (const { reject } of this.waiting.values()) reject(new Error("the inspected process has exited"));
       this.waiting.clear();
     });
   }

@@ -8,7 +8,7 @@ export interface Least {
 }
 
 const relist = { start: 0, end: 0, reason: "relists find what no inspection of a pod reports" };
-const status = { start: 0, end: 0, reason: "the runtime's own state, asked at intervals" };
+const status = { start: 0, end: 0, reason: "the runtime's own state, read at intervals" };
 
 /** By the label of the row. */
 export const LEAST: ReadonlyMap<string, Least> = new Map(
@@ -16,14 +16,18 @@ export const LEAST: ReadonlyMap<string, Least> = new Map(
     "CRI RunPodSandbox": { start: 1, end: 0, reason: "the sandbox" },
     "CRI CreateContainer": { start: 1, end: 0, reason: "the container" },
     "CRI StartContainer": { start: 1, end: 0, reason: "the container's process" },
-    "CRI ImageStatus": { start: 1, end: 0, reason: "images may have been removed: asked for each container" },
-    "CRI PodSandboxStatus": { start: 1, end: 1, reason: "the pod's IP is in no other answer; the end of the sandbox" },
-    "CRI ContainerStatus": { start: 1, end: 1, reason: "the start time and the exit code are in no other answer" },
+    "CRI ImageStatus": { start: 1, end: 0, reason: "images may have been removed: checked for each container" },
+    "CRI PodSandboxStatus": {
+      start: 1,
+      end: 1,
+      reason: "the pod's IP is in no other response; the end of the sandbox",
+    },
+    "CRI ContainerStatus": { start: 1, end: 1, reason: "the start time and the exit code are in no other response" },
     "CRI ListPodSandbox": relist,
     "CRI ListContainers": relist,
     "CRI Version": status,
     "CRI Status": status,
-    "CRI GetContainerEvents": { start: 0, end: 0, reason: "containerd 1.6 has none: asked again at intervals" },
+    "CRI GetContainerEvents": { start: 0, end: 0, reason: "containerd 1.6 has none: tried again at intervals" },
     "CRI StopContainer": { start: 0, end: 1, reason: "SIGTERM, then SIGKILL" },
     "CRI StopPodSandbox": { start: 0, end: 1, reason: "the pod's network" },
     "CRI RemoveContainer": { start: 0, end: 0, reason: "RemovePodSandbox removes the containers of the sandbox" },

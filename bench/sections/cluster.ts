@@ -24,7 +24,7 @@ interface ClusterRow {
   /** Median over the rounds. */
   lastReady: number;
   lastFloor: number;
-  /** delete → gone, of each pod from the first delete. */
+  /** delete → removed, of each pod from the first delete. */
   gone: Summary;
   cpuMsPerStart: number;
   cpuMsPerEnd: number;
@@ -164,8 +164,18 @@ async function settled({ node }: Parts, pods: number): Promise<IdleRow> {
 
 function clusterReport(server: string, rows: readonly ClusterRow[]): Report {
   return {
-    title: `API server (${server}): created → Ready, deleted → gone (ms), and the kubelet's processor time`,
-    head: ["pods", "p50", "p99", "last Ready", "floor last", "gone p50", "gone max", "CPU ms per start", "per end"],
+    title: `API server (${server}): created → Ready, deleted → removed (ms), and the kubelet's processor time`,
+    head: [
+      "pods",
+      "p50",
+      "p99",
+      "last Ready",
+      "floor last",
+      "removed p50",
+      "removed max",
+      "CPU ms per start",
+      "per end",
+    ],
     rows: rows.map((row) => [
       row.size,
       row.ready.p50,

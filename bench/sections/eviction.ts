@@ -196,7 +196,7 @@ async function follow(parts: Parts, { name, uid, pid, crossedAt, mibPerSecond }:
   const order = (await orderedAt(node, uid)) - crossedAt;
   await cluster.api.delete("pods", NAMESPACE, name);
   await cluster.api.waitFor("nodes", "", NODE_NAME, (one) => !isUnderPressure(one), {
-    what: "the pressure to be over",
+    what: "the pressure to end",
     timeoutMs: PATIENCE_MS,
   });
   return { order, dead, mibPerSecond };

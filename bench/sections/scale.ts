@@ -37,7 +37,7 @@ export const scaleSection: Section<ScaleResult> = {
         ["main-thread delay max, ms", scale.loopDelayMs["1"]],
         ["RSS, MiB", scale.rssMiB],
         ["% of one core at rest", scale.idleCpuPercent],
-        ["1,000 removed → all gone, s", scale.allGoneSeconds],
+        ["1,000 manifests removed → all pods removed, s", scale.allGoneSeconds],
       ],
     },
   ],

@@ -33,7 +33,7 @@ export const trafficSection: Section<TrafficRow[]> = {
   run: benchTraffic,
   report: (rows) => [
     {
-      title: `What a node asks of its API server: per minute at rest, per pod of a burst of ${PODS}, per restart of the kubelet`,
+      title: `Requests of a node to its API server: per minute at rest, per pod of a burst of ${PODS}, per restart of the kubelet`,
       head: ["what", "at rest", `with ${PODS} pods`, "pod started", "pod ended", "restart"],
       rows: rows.map((row) => [row.what, row.atRest, row.atRestWithPods, row.perStart, row.perEnd, row.perRestart]),
     },
