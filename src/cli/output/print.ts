@@ -1,4 +1,4 @@
-// Prints a result in the form that -o asks for.
+// Prints a result in the format of -o.
 import type { Context } from "../context.js";
 
 /** `text` makes the form for people; `data` is the whole result for programs. */

@@ -27,7 +27,7 @@ function* probeRule(
   const last = failing.at(-1);
   const lastAt = timeOf(last?.lastTimestamp);
   const waits = kind === "readiness" ? !status.ready : kind === "startup" && status.started === false;
-  // A liveness probe only matters while its failures go on.
+  // A liveness probe only matters while it keeps failing.
   const periodMs = (probe.periodSeconds ?? 10) * 1000;
   const goesOn = lastAt !== undefined && now - lastAt < 3 * periodMs + 5000;
   if (kind === "readiness" && status.started === false) return;

@@ -62,7 +62,7 @@ export class LeasedImages implements ImageProvider {
   }
 }
 
-/** The container waits and tries again; its pod's other containers go on. */
+/** The container waits and tries again; its pod's other containers continue. */
 function toStartError(error: unknown): unknown {
   if (!isImageBeingRemoved(error)) return error;
   return new StartContainerError("ImageInspectError", error.message, undefined, { cause: error });

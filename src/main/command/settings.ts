@@ -8,7 +8,7 @@ import { versionText } from "./version.js";
 export type { CommandIo, CommandRequest, Settings };
 
 /**
- * `argv` without the program's own name. Throws SettingsError. Help and version ask for no valid settings and load
+ * `argv` without the program's own name. Throws SettingsError. Help and version need no valid settings and load
  * nothing that reads a configuration.
  */
 export async function loadSettings(argv: readonly string[], io: CommandIo): Promise<CommandRequest> {

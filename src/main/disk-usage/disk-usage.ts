@@ -1,6 +1,6 @@
 // Disk usage of pods for the eviction thread and the stats pages. Each figure carries its time; a walk starts only when
 // a caller requests newer figures.
-// Invariant: one job at a time, however many callers ask. Pods take turns by jobs, so that a pod with a million files
+// Invariant: one job at a time, for any number of callers. Pods take turns by jobs, so that a pod with a million files
 // delays the others by one job each. A removed pod is walked no further, and its figures are deleted. No caller waits
 // longer than its own limit; the walk continues for the next caller.
 import type { Pod } from "../../shared/api/pod.js";

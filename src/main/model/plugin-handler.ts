@@ -16,7 +16,7 @@ export interface PluginHandler {
   validate(plugin: PluginInfo): void;
   /** Resolves when the plugin is in use. A failure is reported to the plugin and retried. */
   register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
-  /** The plugin's socket is gone, or is another one now. Only the plugin of that very endpoint is meant. */
+  /** The plugin's socket was removed or replaced. This concerns only the plugin of that endpoint. */
   deregister(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ function matchingRestartRule(container: Container, exitCode: number): ContainerR
   });
 }
 
-/** Does this exit ask for a restart of all containers of the pod? */
+/** Does this exit require a restart of all containers of the pod? */
 export function asksRestartAll(container: Container, exitCode: number, gates: RestartGates): boolean {
   if (!gates.containerRestartRules || !gates.restartAllContainers) return false;
   return matchingRestartRule(container, exitCode)?.action === "RestartAllContainers";

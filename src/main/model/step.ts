@@ -115,7 +115,7 @@ export interface PlannedEvent {
 }
 
 export interface RestartingAll {
-  /** The rule RestartAllContainers fired, and not all containers are gone yet. */
+  /** The rule RestartAllContainers fired, and not all containers are removed yet. */
   active: boolean;
   /** Names of containers that were removed by it and are not there again. */
   removed: ReadonlySet<string>;
@@ -131,7 +131,7 @@ export interface Plan {
   finished: boolean;
   /** The deadline for stopping the remaining containers of a completed pod, by the steady clock. */
   endDeadline?: number;
-  /** Names of containers that will be started again though their policy does not ask for it. */
+  /** Names of containers that will be started again although their policy does not require it. */
   restarting?: ReadonlySet<string>;
   restartingAll?: RestartingAll;
   /** Something of the pod runs with other resources than those that were allocated to it. */

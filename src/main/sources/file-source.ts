@@ -44,7 +44,7 @@ export class FileSource {
   private complaint: string | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
-    // One listener per manifest that waits to be decoded, gone when it is.
+    // One listener per manifest that waits for its decoding, removed after it.
     setMaxListeners(0, this.abort.signal);
     this.folder = options.path;
     const { earlier, changes, clock, log } = options;

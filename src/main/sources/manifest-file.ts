@@ -6,7 +6,7 @@
 //            │  settled    │
 //            └──▶ broken ──┘   reported once per content; the last good pods stay as long as the file exists
 //
-// Always holds: one examination at a time; the same content is decoded and reported once; a file that is gone has no pods.
+// Always holds: one examination at a time; the same content is decoded and reported once; a removed file has no pods.
 import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, warningText, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
@@ -35,7 +35,7 @@ export class ManifestFile {
   pods: readonly Pod[] = [];
   /** False until the first content was accepted or refused for good. */
   settled = false;
-  /** False once the file is gone. */
+  /** False after the removal of the file. */
   exists = true;
 
   private signature: FileSignature | undefined;

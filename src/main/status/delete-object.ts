@@ -19,7 +19,7 @@ class StillThereError extends Error {
 }
 
 /**
- * Resolves when the object is gone, or another pod has its name. Rejects with StillThereError, ApiError,
+ * Resolves when the object is removed, or another pod has its name. Rejects with StillThereError, ApiError,
  * ApiConnectionError, or the signal's reason.
  */
 export async function deleteObject(

@@ -230,7 +230,7 @@ export class PodStatuses {
     if (this.leaving.has(uid) && !this.held.has(uid)) this.drop(uid);
   }
 
-  /** The pod is gone: it is no longer shown, once the status it ended with has been. */
+  /** The pod was removed: it is no longer shown after its last status was shown. */
   forget(uid: string): void {
     if (this.held.get(uid)?.ended === true) this.leaving.add(uid);
     else this.drop(uid);

@@ -103,7 +103,7 @@ export class TerminationReader {
 const TAIL_BYTES = 64 * 1024;
 const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
 
-/** @throws NotFolderError, NotRegularFileError, or a system error; a log that is gone is empty */
+/** @throws NotFolderError, NotRegularFileError, or a system error; a removed log is empty */
 async function outputTail(path: string): Promise<string> {
   try {
     return await inUntrustedFolder(dirname(path), (folder) => outputOfRun(join(folder, basename(path))));

@@ -103,7 +103,8 @@ export class StepRunner {
       if ("backoff" in step) this.noteRestart(step.backoff);
       return hints;
     } catch (error) {
-      // A container that cannot be started, for example for an unknown command, must not be made anew every few seconds.
+      // A container that cannot be started, for example for an unknown command, must not be created again every few
+      // seconds.
       if (starts && step.backoff !== undefined && isStartContainerError(error)) this.noteRestart(step.backoff);
       throw error;
     } finally {

@@ -229,7 +229,7 @@ export class SyncLoop implements PodChangeLoop {
     );
   }
 
-  /** A termination that an earlier kubelet began is carried to its end; the pod then starts anew. */
+  /** A termination that an earlier kubelet began is completed; the pod then starts again. */
   private resumeOrAdd(pod: Pod): void {
     const { uid } = pod.metadata;
     const record = this.deps.records.get(uid);

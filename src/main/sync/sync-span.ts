@@ -17,7 +17,10 @@ type Failures = ReadonlyMap<string, Pick<StartFailure, "reason" | "message">>;
 export class SyncTrace {
   private span: OpenSpan | undefined;
 
-  /** @param action one pass; resolves to true when the sync goes on in the next pass. @param failures of containers that did not start */
+  /**
+   * @param action one pass; resolves to true when the sync continues in the next pass. @param failures of containers
+   * that did not start
+   */
   async pass(pod: Pod, updateType: UpdateType, failures: Failures, action: () => Promise<boolean>): Promise<void> {
     this.span ??= tracer()?.start("syncPod", { parent: "none", attributes: syncAttributes(pod, updateType) });
     const { span } = this;
@@ -33,7 +36,7 @@ export class SyncTrace {
       span.fail(error);
       throw error;
     } finally {
-      // A container that does not start fails upstream's sync; here the others go on.
+      // A container that does not start fails upstream's sync; here the others continue.
       for (const [container, failure] of failures) {
         if (before.has(failure)) continue;
         span.fail(new Error(`container ${container}: ${failure.reason}: ${failure.message}`));

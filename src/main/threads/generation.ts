@@ -125,7 +125,7 @@ export class ThreadGeneration {
     this.kill("message-lost", `main cannot handle its message: ${errorText(thrown)}`, thrown);
   }
 
-  /** Asks the thread to finish; kills it when it has not by the deadline. Resolves when it is gone. */
+  /** Requests the thread to exit, and kills it at the deadline. Resolves after its exit. */
   async drain(deadlineMs: number): Promise<void> {
     if (this.ready) this.post({ kind: "drain" });
     else this.kill("drained", "stopped before it was ready");
@@ -136,7 +136,7 @@ export class ThreadGeneration {
     timer.cancel();
   }
 
-  /** Resolves when the thread is gone. */
+  /** Resolves after the thread's exit. */
   gone(): Promise<void> {
     return this.exit;
   }

@@ -1,4 +1,4 @@
-// The pleg thread as main runs it: supervised, its queues joined to the sync path anew at every start.
+// The pleg thread as main runs it: supervised, its queues connected to the sync path at every start.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";

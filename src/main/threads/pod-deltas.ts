@@ -46,7 +46,7 @@ export class PodDeltas<Value> {
     void this.flush();
   }
 
-  /** The thread is gone. */
+  /** The thread has exited. */
   leave(): void {
     this.open = false;
   }

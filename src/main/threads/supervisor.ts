@@ -164,7 +164,7 @@ export class SupervisedThread<Control extends object> {
     await this.firstTry.promise;
   }
 
-  /** Kills the thread as a crash would; it is restarted. Resolves when this generation is gone. */
+  /** Kills the thread as a crash would; it is restarted. Resolves after the exit of this generation. */
   async terminate(): Promise<void> {
     this.current?.kill("terminated", "terminated on request");
     await this.current?.gone();

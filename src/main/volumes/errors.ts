@@ -99,7 +99,7 @@ export class VolumeOperationPendingError extends Error {
   }
 }
 
-/** A mount of the pod is still in use; try again when its containers are gone. */
+/** A mount of the pod is still in use; try again after its containers have exited. */
 export class VolumeBusyError extends Error {
   override readonly name = "VolumeBusyError";
   constructor(

@@ -62,7 +62,7 @@ export class OwnMounts {
   }
 
   /**
-   * Idempotent. Resolves to whether the directory at `target` is gone too; it may be there still when that is false.
+   * Idempotent. Resolves to whether the directory at `target` is removed, too; if false, it may still exist.
    * @throws VolumeBusyError, ForeignMountError, ProgramError, OsCallError
    */
   async remove(uid: string, target: string, meta: string): Promise<boolean> {

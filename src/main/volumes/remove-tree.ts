@@ -26,7 +26,7 @@ export async function removeTree(directory: string): Promise<void> {
   await run("rm", ["-rf", "--one-file-system", "--", directory]);
 }
 
-/** False, with nothing but some files gone, when the directory is not small and flat. */
+/** False when the directory is not small and flat; some files may be removed. */
 async function removeSmall(directory: string): Promise<boolean> {
   if ((await tryRemove(directory)) === "gone") return true;
   const files: string[] = [];
@@ -48,7 +48,7 @@ export async function removeOwnTree(directory: string): Promise<void> {
   if (!(await explained(directory, () => removeFound(directory)))) await removeTree(directory);
 }
 
-/** False, with nothing but empty directories gone, when there is too much. */
+/** False when the tree is too large; only empty directories may be removed. */
 async function removeFound(directory: string): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const found: Found = { files: [], directories: [], count: 0 };
@@ -96,7 +96,7 @@ async function list(path: string, below: string[], found: Found): Promise<void> 
   }
 }
 
-/** True when the directory is gone afterwards. */
+/** True when the directory does not exist afterwards. */
 export async function removeEmpty(directory: string): Promise<boolean> {
   try {
     return (await tryRemove(directory)) === "gone";

@@ -48,7 +48,7 @@ export interface VolumeManager {
   tearDownPod(uid: string): Promise<void>;
   /** Removes the rest of the pod's directory. @throws ForeignMountError while anything is mounted below it */
   removePodDirectory(uid: string): Promise<void>;
-  /** The volumes of the pod that were asked for, for the nodelet command. */
+  /** The requested volumes of the pod, for the nodelet command. */
   describe(uid: string): VolumeFacts[];
   /** UIDs of pods with a directory on disk. */
   listPods(): Promise<string[]>;

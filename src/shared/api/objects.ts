@@ -200,5 +200,5 @@ export interface ResourceClaim extends ApiObject {
   };
 }
 
-/** resource.k8s.io/v1: devices that a driver offers. The kubelet only deletes those of drivers that are gone. */
+/** resource.k8s.io/v1: devices that a driver offers. The kubelet only deletes those of unregistered drivers. */
 export type ResourceSlice = ApiObject;

@@ -41,7 +41,7 @@ export interface ImageProposal {
 
 export type ImageGcEventReason = "FreeDiskSpaceFailed" | "InvalidDiskCapacity" | "ImageGCFailed" | "InvalidImageID";
 
-/** The questions that the thread may ask main. */
+/** The requests that the thread may send to main. */
 export interface ImageGcUpcalls {
   /** Which of them a container or a wanted pod uses, by id. */
   imagesInUse(images: ImageNames[]): Promise<string[] | undefined>;

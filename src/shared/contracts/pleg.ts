@@ -36,7 +36,7 @@ export interface PlegControl {
   setWatches(pods: WatchedPod[]): void;
   /** Starts watching one more pod. */
   watch(pod: WatchedPod): void;
-  /** Ends the watch of a pod that is gone. */
+  /** Ends the watch of a removed pod. */
   unwatch(uid: string): void;
   metrics(): Promise<MetricSnapshot>;
 }

@@ -51,7 +51,7 @@ export interface Listening {
   healthz?: ListenAddress;
 }
 
-/** The questions that the server thread may ask main. */
+/** The requests that the server thread may send to main. */
 export interface ServerUpcalls {
   /** Snapshots of main and of every other thread but the server's own. */
   collectMetrics(): Promise<MetricSnapshot[]>;

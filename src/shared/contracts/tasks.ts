@@ -113,7 +113,7 @@ export interface CompressLogJob {
   path: string;
 }
 
-/** `gone`: the file was removed, before or meanwhile; nothing is left of it. */
+/** `gone`: the file was removed before the job or during it; no part of it is left. */
 export type CompressLogResult =
   | { outcome: "compressed"; /** Size of the new file. */ bytes: number }
   | { outcome: "gone" }

@@ -103,7 +103,7 @@ function octalAt(bytes: Buffer, at: number): number | undefined {
   return code & 0xff;
 }
 
-// One reading for all who ask for the same thing at about the same time.
+// One reading for all callers that request the same at about the same time.
 // Invariant: a caller's result was read after its call; a pending reading is not shared with it.
 
 /** @returns a function that reads; callers that come while a reading is under way share the next one. @internal */

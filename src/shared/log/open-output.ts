@@ -4,7 +4,10 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 
 export interface LogOutput {
-  /** @returns bytes written, 0 when there is no room now. Throws when they can never be: reader gone, disk full. */
+  /**
+   * @returns bytes written, 0 when there is no room now. Throws when they can never be written: reader closed, disk
+   * full.
+   */
   write(bytes: Uint8Array): number;
   close(): void;
 }

@@ -21,7 +21,7 @@ export const IN = {
   UNMOUNT: 0x2000,
   /** The kernel's queue was full: events were lost, of whichever watch. */
   Q_OVERFLOW: 0x4000,
-  /** The watch is gone: removed, its file deleted or unmounted. */
+  /** The kernel removed the watch: it was cancelled, or its file was deleted or unmounted. */
   IGNORED: 0x8000,
 } as const;
 

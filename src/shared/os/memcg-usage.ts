@@ -10,7 +10,7 @@ const CLOEXEC = 0o2000000;
  * @param directory The cgroup's, in the memory hierarchy.
  * @param bytes The mark.
  * @param onCrossed Called also when the cgroup is removed, and now and then for nothing: look before you act.
- * @throws OsCallError; Node's own error when the cgroup is gone or takes no marks.
+ * @throws OsCallError; Node's own error when the cgroup is removed or accepts no marks.
  */
 export function watchMemcgUsage(directory: string, bytes: number, onCrossed: () => void): Disposable {
   const about = `a mark for the memory use of ${directory}`;

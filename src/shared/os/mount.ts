@@ -20,9 +20,9 @@ const MOUNT_FLAGS = {
 type MountFlag = keyof typeof MOUNT_FLAGS;
 
 const UNMOUNT_FLAGS = {
-  /** Network file systems whose server is gone. */
+  /** Network file systems whose server is unreachable. */
   force: 1,
-  /** Out of sight now, gone when no longer busy. */
+  /** Detached now, unmounted when no longer busy. */
   detach: 2,
   /** A symbolic link as target is not followed. */
   noFollow: 8,

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 
 /** The file's text; undefined: there is none, or it cannot be read now. */
 export type ReadText = (path: string) => string | undefined;
-/** Names of the directories in it; none when it is gone. */
+/** Names of the directories in it; none when it does not exist. */
 export type ListDirectories = (path: string) => readonly string[];
 
 export const readKernelText: ReadText = (path) => {
@@ -35,7 +35,7 @@ export function listOpenFiles(pid: number | string): readonly string[] {
   }
 }
 
-/** Milliseconds since the epoch; undefined: it is gone. */
+/** Milliseconds since the epoch; undefined: it does not exist. */
 export function modifiedAt(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }

@@ -12,7 +12,7 @@ export interface UncaughtOptions {
   log: Pick<Logger, "error">;
   /** For metrics. */
   onError: (origin: UncaughtOrigin) => void;
-  /** The thread, or the process, can't go on. */
+  /** The thread, or the process, can't continue. */
   end: (error: unknown) => void;
 }
 

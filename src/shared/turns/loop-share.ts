@@ -17,7 +17,7 @@ export class LoopShare {
 
   /** Resolves at once, or in a later round of the loop: await it directly before a piece of work. In the order of the calls. */
   turn(): Promise<void> {
-    // The caller goes on before the next one is asked for: it was first to wait for this promise.
+    // The caller continues before the next one starts: it was first to wait for this promise.
     this.last = this.last.then(() => this.room());
     return this.last;
   }

@@ -33,7 +33,7 @@ export const LIMITS: ScheduleLimits = {
 export type Step =
   /** Make the call. */
   | { do: "start"; id: number }
-  /** End the call's helper, and report `ended` once it is gone; the caller gets an error. */
+  /** Kill the call's helper, and report `ended` after its exit; the caller gets an error. */
   | { do: "give up"; id: number; since: number }
   /** It was never made; the caller gets an error. */
   | { do: "refuse"; id: number; since: number };
@@ -62,7 +62,7 @@ interface MountState {
 export class CallSchedule {
   private readonly mounts = new Map<string, MountState>();
   private readonly running = new Map<number, Running>();
-  /** Given up, with a helper that is not gone. */
+  /** Given up, with a helper that has not exited. */
   private readonly ending = new Map<number, string>();
   private waiting: Call[] = [];
   /** A mount whose pause has ended was refused, because another mount is being tried again. */
@@ -97,7 +97,7 @@ export class CallSchedule {
     if (state !== undefined) state.busy = false;
   }
 
-  /** Mounts that are gone are not remembered. */
+  /** Removed mounts are forgotten. */
   keepOnly(isMounted: (mount: string) => boolean): void {
     for (const [mount, { busy }] of this.mounts) if (!busy && !isMounted(mount)) this.mounts.delete(mount);
   }
@@ -187,7 +187,7 @@ export class CallSchedule {
     if (state?.busy === true || this.running.size >= slots) return false;
     const running = [...this.running.values()];
     if (long && running.some((call) => call.long)) return false;
-    // Mounts that did not respond are asked again one at a time, each after its rest.
+    // Mounts that did not respond get calls again one at a time, each after its rest.
     if (state?.answered === false && (state.restsUntil > now || running.some((call) => this.isHung(call))))
       return false;
     if (state?.answered === true && !long) return true;

@@ -51,7 +51,7 @@ export interface ImageGcDeps {
 
 /** Images granted at once: no container can begin to use them until they are released, so few. */
 const BATCH = 8;
-/** Main does not know all users yet: ask again. */
+/** Main does not know all users yet: try again. */
 const RETRY_MS = 1000;
 
 /** Main does not know yet who uses what. */

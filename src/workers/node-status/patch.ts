@@ -61,7 +61,7 @@ function removedConditions(before: readonly NodeCondition[], after: readonly Nod
   return gone.map(({ type }) => ({ type, $patch: "delete" }));
 }
 
-/** Members that differ; null for those that are gone. */
+/** Members that differ; null for removed ones. */
 function diff(before: Json, after: Json, field: string): Json {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

@@ -16,7 +16,7 @@ export interface EventStreamOptions {
   cri: EventStreamCri;
   clock: Clock;
   log: Logger;
-  /** `isStart`: something was made or started; otherwise it has ended or is gone. */
+  /** `isStart`: an object was created or started; otherwise it has exited or was removed. */
   onEvent(uid: string, isStart: boolean): void;
   onState(state: EventStreamState): void;
   metrics: Pick<PlegMetrics, "streamConnected" | "streamFailed" | "eventArrived">;

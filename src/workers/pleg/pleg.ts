@@ -154,7 +154,7 @@ export class Pleg {
       this.lastChangeAt = this.deps.clock.monotonic();
       this.followUp.end(pod.uid);
     }
-    // Of a pod that is gone and that main does not ask about (any more) nothing is kept.
+    // A removed pod without a request of main is forgotten.
     const over = pod.generation === 0 && pod.sandboxes.length + pod.containers.length === 0;
     const signature = signatureOf(pod.sandboxes, pod.containers);
     if (over) this.published.delete(pod.uid);

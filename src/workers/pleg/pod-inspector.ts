@@ -268,7 +268,7 @@ function wantsAnother(entry: Entry): boolean {
   return entry.again;
 }
 
-/** Nothing is left of the pod, and main does not ask about it. */
+/** The runtime has no object of the pod, and main has no request for it. */
 function isOver(entry: Entry): boolean {
   return entry.generation === 0 && entry.listed && entry.sandboxIds.size + entry.containerIds.size === 0;
 }
@@ -284,7 +284,7 @@ function applyHint(entry: Entry, hint: InspectHint): void {
     case "sandbox-removed":
       entry.sandboxIds.delete(hint.id);
       entry.sandboxes.delete(hint.id);
-      // A sandbox takes its containers along: with the last one all of them are gone.
+      // A removed sandbox removes its containers: with the last one all of them are removed.
       if (entry.listed && entry.sandboxIds.size === 0) {
         entry.containerIds.clear();
         entry.exited.clear();

@@ -25,7 +25,7 @@ interface ProbeSubject {
 
 export interface ProbeMetrics {
   ran(subject: ProbeSubject, outcome: ProbeOutcome, durationMs: number): void;
-  /** The pod is gone: its series go with it, or they would pile up. */
+  /** The pod was removed: its series are removed with it, else they would accumulate. */
   forget(uid: string): void;
 }
 

@@ -1,6 +1,6 @@
 // Metrics pages compressed as upstream's are, for clients that accept gzip: Prometheus does, and a page of 100 KiB becomes 12.
-// Invariant: one piece is compressed at a time, however many clients ask: the libuv pool that does it serves the file calls of
-// all threads.
+// Invariant: one piece is compressed at a time, for any number of clients: the libuv pool that does it serves the file
+// calls of all threads.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { replyText, writeChunks } from "./reply.js";
 

@@ -2,7 +2,7 @@
 // Invariant: one IPv4 address is one network; an IPv6 client cannot gain a network by changing the lower 64 bits of its address.
 import { isIPv6 } from "node:net";
 
-/** @returns the IPv4 address, or the first 64 bits of the IPv6 address; "" for a client that has gone */
+/** @returns the IPv4 address, or the first 64 bits of the IPv6 address; "" for a client that disconnected */
 export function networkOf(address: string | undefined): string {
   if (address === undefined) return "";
   if (!isIPv6(address) || address.toLowerCase().startsWith("::ffff:")) return address;

@@ -49,7 +49,7 @@ export class TreeWalk {
 
   /**
    * @param place Where the last piece ended; absent: the beginning.
-   * @param skipped Codes of errors for which a directory is left out, besides those of one that is gone.
+   * @param skipped Codes of errors for which a directory is left out, besides those of a removed one.
    */
   constructor(
     private readonly root: string,
@@ -95,7 +95,7 @@ export class TreeWalk {
     }
   }
 
-  /** The next entry of the last level; undefined at its end, or when the directory is gone. */
+  /** The next entry of the last level; undefined at its end, or when the directory was removed. */
   private next(level: Level): DirectoryEntry | undefined {
     for (;;) {
       if (level.at >= level.filled && !this.fill(level)) return undefined;
@@ -142,7 +142,7 @@ export class TreeWalk {
     this.placeBytes -= placeBytes(level.name);
   }
 
-  /** Opens the last level by the path to it, and holds those near it. Throws when a part of the path is gone. */
+  /** Opens the last level by the path to it, and holds those near it. Throws when a part of the path was removed. */
   private open(): number | undefined {
     const last = this.levels.length - 1;
     let passing: number | undefined;

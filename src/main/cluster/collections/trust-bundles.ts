@@ -67,7 +67,7 @@ export class TrustBundles implements TrustAnchors {
 
   private async all(signal: AbortSignal): Promise<readonly ClusterTrustBundle[]> {
     this.bundles ??= this.open().catch((error: unknown) => {
-      // The next caller asks again.
+      // The next caller sends a request again.
       this.bundles = undefined;
       throw error;
     });

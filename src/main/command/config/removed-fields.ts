@@ -1,5 +1,5 @@
-// Names that a KubeletConfiguration carried once: since when they are gone, and what does their work now. Configuration
-// v1alpha1 lived in Kubernetes 1.8 and 1.9; v1beta1 came with 1.10.
+// Former fields of KubeletConfiguration: the release that removed each, and its replacement. Configuration v1alpha1
+// lived in Kubernetes 1.8 and 1.9; v1beta1 came with 1.10.
 
 const v1alpha1 = (instead: string): string => `a field of v1alpha1, removed in Kubernetes 1.10; ${instead}`;
 const SOURCES = "remove it: Pod Security admission restricts host namespaces";

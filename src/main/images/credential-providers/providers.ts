@@ -1,4 +1,4 @@
-// All credential providers of the node, asked in the order of the configuration. One that fails costs the pull its
+// All credential providers of the node, called in the order of the configuration. One that fails costs the pull its
 // credentials, not the pull: others may have some, and the registry may want none.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

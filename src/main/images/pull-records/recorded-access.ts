@@ -55,7 +55,7 @@ export class RecordedAccess implements ImageAccess {
   private readonly unrecorded = new Set<string>();
   private readonly turns = new KeyedSerializer();
   private opened: Promise<void> | undefined;
-  /** Records written since those of images that are gone were removed. */
+  /** Records written since the last removal of records of removed images. */
   private unpruned = 0;
 
   constructor(private readonly deps: RecordedAccessDeps) {
@@ -192,7 +192,7 @@ export class RecordedAccess implements ImageAccess {
     return this.opened;
   }
 
-  /** Pulls that the kubelet before this one did not see the end of, and records of images that are gone. */
+  /** Pulls that the previous kubelet did not complete, and records of removed images. */
   private async reconcile(): Promise<void> {
     await Promise.all([this.intents.open(), this.records.open()]);
     for (const intent of await this.intents.usable()) await this.settle(intent);

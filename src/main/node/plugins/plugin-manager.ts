@@ -46,7 +46,7 @@ export class PluginManager {
     this.watch = new SocketWatch({ directory: `${rootDir}/plugins_registry`, clock, log, onSockets });
   }
 
-  /** Resolves when the directory has been read once; registrations go on by themselves. */
+  /** Resolves when the directory has been read once; registrations continue in the background. */
   async start(): Promise<void> {
     await this.watch.start();
     await labelPluginFolders(this.labels);

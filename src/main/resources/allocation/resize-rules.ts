@@ -101,7 +101,7 @@ export function beyondNode(desired: Pod, allocatable: NodeResources): Infeasible
   return undefined;
 }
 
-/** Does the resize ask for more of CPU or memory than the pod has? */
+/** Does the resize request more CPU or memory than the pod has? */
 export function raisesRequests(desired: Pod, allocated: Pod): boolean {
   const [before, after] = [podRequests(allocated), podRequests(desired)];
   return ["cpu", "memory"].some((name) => sumOf(after, name).nanos > sumOf(before, name).nanos);

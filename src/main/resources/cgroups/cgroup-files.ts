@@ -101,7 +101,7 @@ export async function moveProcess(directory: string, pid: number): Promise<void>
   }
 }
 
-/** True when the cgroup is gone afterwards, false when it has processes or children. */
+/** True when the cgroup does not exist afterwards, false when it has processes or children. */
 export async function removeDirectory(directory: string): Promise<boolean> {
   try {
     await rmdir(directory);

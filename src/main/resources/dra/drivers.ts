@@ -34,7 +34,7 @@ interface Plugin {
   client: DriverClient;
   /** The kubelet is connected to its service; a plugin may keep its registration without one. */
   connected: boolean;
-  /** Aborts when the plugin is gone. */
+  /** Aborts when the plugin is deregistered. */
   gone: AbortController;
 }
 

@@ -16,8 +16,8 @@ export interface TopologyHint {
 }
 
 /**
- * Resource name to the places that could serve it. `undefined`: no preference; `[]`: nowhere, as far as this manager goes.
- * A resource that the container does not ask for is absent.
+ * Resource name to the places that could serve it. `undefined`: no preference; `[]`: nowhere, as far as this manager
+ * goes. A resource that the container does not request is absent.
  */
 export type ResourceHints = ReadonlyMap<string, readonly TopologyHint[] | undefined>;
 

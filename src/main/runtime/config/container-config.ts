@@ -39,7 +39,7 @@ export interface ContainerInput {
   seccompDefault: boolean;
   seccompProfileRoot: string;
   thermalThrottlePaths: readonly string[];
-  /** Groups that the pod's volumes ask for. */
+  /** Groups that the pod's volumes require. */
   volumeGroups: readonly number[];
   userNamespace?: UserNamespace;
   /** Ephemeral containers: id of the running target container. */

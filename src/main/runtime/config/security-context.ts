@@ -28,7 +28,7 @@ export interface SecurityContextInput {
   seccompDefault: boolean;
   /** ROOTDIR/seccomp. */
   seccompProfileRoot: string;
-  /** Groups that the pod's volumes ask for. */
+  /** Groups that the pod's volumes require. */
   volumeGroups: readonly number[];
   /** The node's existing /sys/devices/system/cpu/cpuN/thermal_throttle directories. */
   thermalThrottlePaths: readonly string[];

@@ -45,7 +45,8 @@ export function unavailable(message: string): ManifestRefusal {
   return { code: 503, reason: "ServiceUnavailable", message };
 }
 
-// Whether a write may go on: If-Match and If-None-Match of RFC 9110, so that two writers do not undo each other's changes.
+// Whether a write is allowed: If-Match and If-None-Match of RFC 9110, so that two writers do not undo each other's
+// changes.
 
 /** `current`: version of the manifest that is there; undefined: there is none. */
 export function refusedByCondition(

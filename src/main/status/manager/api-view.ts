@@ -72,7 +72,7 @@ export class ApiView {
     return known;
   }
 
-  /** The watch shows that the object is gone. */
+  /** The watch shows that the object was removed. */
   drop(uid: string): Pod | undefined {
     this.buried.delete(uid);
     const known = this.pods.get(uid);

@@ -3,8 +3,9 @@
 //
 // Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
-// - A pod object is deleted only when its deletion was asked for, its final phase is there, and nothing of it is left here.
-// - While the server does not respond it is asked by one call at a time, with a back-off.
+// - A pod object is deleted only after its deletion was requested, its final phase is set, and the node has no object
+//   of the pod.
+// - While the server does not respond there is one call at a time, with a back-off.
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -292,7 +293,7 @@ export class StatusManager {
     );
   }
 
-  /** Reads the object from the server. @returns false when the object is gone, or cannot be read */
+  /** Reads the object from the server. @returns false when the object is removed, or cannot be read */
   private async readObject(uid: string, entry: Entry): Promise<boolean> {
     const { client, view } = this.deps;
     const target = this.target(entry);
@@ -311,7 +312,7 @@ export class StatusManager {
     return false;
   }
 
-  /** The object is gone before the watch has shown it. */
+  /** The object was removed before the watch has shown it. */
   private lose(uid: string, entry: Entry): void {
     const target = this.target(entry);
     if (entry.isStatic) {

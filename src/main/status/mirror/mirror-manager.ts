@@ -82,7 +82,7 @@ export class MirrorManager {
     this.sweep();
   }
 
-  /** The watch shows the mirror pod, or that it is gone. */
+  /** The watch shows the mirror pod, or its removal. */
   onChange(mirror: Pod): void {
     this.schedule(podFullName(mirror));
   }

@@ -72,7 +72,7 @@ export function persistentVolume(
   };
 }
 
-/** A volume that is made with its pod and gone with it. @throws CsiSpecError */
+/** A volume that is created and removed with its pod. @throws CsiSpecError */
 export function inlineVolume(pod: Pod, volume: Volume, csi: CSIVolumeSource): CsiVolume {
   const { uid, namespace } = pod.metadata;
   const secret = csi.nodePublishSecretRef?.name;

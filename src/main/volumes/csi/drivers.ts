@@ -1,5 +1,5 @@
-// The CSI drivers that have registered on this node. Volume operations wait here for a moment for a driver that is about to register. After
-// a restart of the kubelet drivers register while pods already ask for their volumes.
+// The CSI drivers that have registered on this node. Volume operations wait here for a moment for a driver that is
+// about to register. After a restart of the kubelet drivers register while pods already wait for their volumes.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { CsiDriverMissingError } from "./errors.js";
 import type { CsiNode } from "./node-port.js";

@@ -1,6 +1,7 @@
 // Network disks that pods have as block devices (volumeMode Block). The pod's directory has a link, and
 // plugins/<plugin>/volumeDevices/<place> has one for each pod that uses the disk.
-// Invariant: the links exist while the pod may use the device; the disk is detached after the last link of its place is gone.
+// Invariant: the links exist while the pod may use the device; the disk is detached after the removal of the last link
+// of its place.
 import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";

@@ -182,7 +182,7 @@ export class DiskVolumes {
         if (errorCode(error) !== "ENOENT") throw error;
       });
     });
-    // A pod may have come meanwhile; it mounts the disk anew when it has the lock.
+    // A pod may have arrived meanwhile; it mounts the disk again when it has the lock.
     if (isDevice || (this.inHand.get(place) ?? 0) > 0) return;
     this.inHand.delete(place);
     for (const name of this.namesOf.get(place) ?? []) attachments.forget(name);

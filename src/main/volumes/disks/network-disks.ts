@@ -1,4 +1,4 @@
-// The volumes of one kind of network disk, as the plugin of pods and the plugin of claims ask for them.
+// The volumes of one kind of network disk, for the plugin of pods and the plugin of claims.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { asVolumeErrors } from "../persistent/volume-errors.js";

@@ -117,8 +117,8 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-// Which huge pages back an emptyDir: the size its medium names, or the only one that the pod requests. A volume of pages
-// that the pod did not ask for could never hold a byte: the pod's cgroup allows none.
+// Which huge pages back an emptyDir: the size its medium names, or the only one that the pod requests. A volume of
+// pages that the pod did not request could never hold a byte: the pod's cgroup allows none.
 
 const ANY = "HugePages";
 

@@ -19,7 +19,7 @@ export interface DriverWatchOptions {
   directory: string;
   clock: Clock;
   log: Logger;
-  /** Drivers may have come or gone. */
+  /** Drivers may have been added or removed. */
   onChange(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export class DriverWatch {
     try {
       const watcher = watch(path, { persistent: false }, (_event, name) => {
         faultPoint("plugin-watch");
-        // Its own name, or none: the directory is gone, and another one in its place needs a new watch.
+        // Its own name, or none: the directory was removed, and another one in its place needs a new watch.
         if (name === null || path.endsWith(`/${name}`)) this.unwatch(path, watcher);
         this.scans.poke();
       });

@@ -1,5 +1,6 @@
 // The flexVolume drivers of this node: programs below volumePluginDir, found when a volume needs one.
-// Invariant: a driver is used only as long as its program is the file that answered "init"; a program that came since is asked again.
+// Invariant: a driver is used only as long as its program is the file that succeeded with "init". A replaced program
+// gets "init" again.
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/errors/thrown.js";

@@ -67,7 +67,7 @@ export class FlexVolumes {
       this.ready.add(target);
       return place;
     }
-    // Upstream asks for the name and ignores it.
+    // Upstream requests the name and ignores it.
     if (driver.capabilities.attach) await driver.callIfSupported("getvolumename", [optionsFor(request)], { signal });
     await this.locks.run(`${driver.name}/${name}`, () => this.mount(driver, request), signal);
     this.ready.add(target);
@@ -191,7 +191,7 @@ export class FlexVolumes {
     }
   }
 
-  /** undefined: the driver is gone, and nothing is mounted. */
+  /** undefined: the driver was removed, and nothing is mounted. */
   private async findForTearDown(driver: string, target: string): Promise<FlexDriver | undefined> {
     try {
       return await this.drivers.find(driver);

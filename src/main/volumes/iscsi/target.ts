@@ -46,7 +46,7 @@ export function placeOf(target: IscsiTarget): string {
   return `iface-${sessionIface(target)}/${target.portals[0] ?? ""}-${target.iqn}-lun-${target.lun}`;
 }
 
-/** The target of a place whose file is gone: with its first portal only. */
+/** The target of a place without its file: with its first portal only. */
 export function targetOfPlace(place: string): IscsiTarget | undefined {
   const parts = /^iface-([^/]+)\/([^/]+?)-((?:iqn|eui|naa)\.[^/]+)-lun-(\d+)$/.exec(place);
   if (parts === null) return undefined;

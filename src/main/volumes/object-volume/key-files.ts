@@ -1,4 +1,5 @@
-// Keys of a config map or secret as files: all of them under their names, or those that items ask for. Volumes and projections use them.
+// Keys of a config map or secret as files: all of them under their names, or those that items name. Volumes and
+// projections use them.
 import type { KeyToPath } from "../../../shared/api/volume.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -9,7 +10,7 @@ import type { ReferencedObjects } from "../../model/cluster-access.js";
 /** Default mode of the API for sources without defaultMode. */
 export const DEFAULT_MODE = 0o644;
 
-/** A key that items ask for is not in the object. */
+/** A key that items name is not in the object. */
 class MissingKeyError extends Error {
   override readonly name = "MissingKeyError";
 }

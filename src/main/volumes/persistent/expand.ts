@@ -116,7 +116,7 @@ export class VolumeExpansion {
     const message = `${online ? ONLINE_STEP : STEP} failed for volume "${name}" : ${problem}`;
     const event = { reason: "VolumeResizeFailed" as const, message };
     const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
-    // Only a CSI driver's call may go on after its failure.
+    // Only a CSI driver's call may continue after its failure.
     const final = isPluginCallError(error) ? !error.uncertain : pv.spec.csi === undefined;
     if (growth.tracked && !growth.shown && final) {
       const now = apiTime(this.deps.clock.now());

@@ -8,7 +8,7 @@ export class DeviceFormatError extends Error {
   override readonly name = "DeviceFormatError";
 }
 
-/** The device has another file system than the volume asks for, and was not mounted. */
+/** The device has another file system than the volume requires, and was not mounted. */
 export class FilesystemMismatchError extends DeviceFormatError {}
 
 export interface FormatRequest {

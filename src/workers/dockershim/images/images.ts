@@ -78,7 +78,7 @@ export class Images {
     const { RepoTags, RepoDigests } = namesOf(found);
     const names = [...(RepoTags ?? []), ...(RepoDigests ?? []).filter((digest) => !digest.startsWith("<none>"))];
     for (const name of names) await this.removeOne(name, signal);
-    // Untagged by the last name, it is gone.
+    // Removing the last name also removes the image.
     if (names.length === 0) await this.removeOne(found.Id, signal);
   }
 

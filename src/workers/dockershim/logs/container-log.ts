@@ -32,7 +32,7 @@ export interface LoggedContainer {
 
 type LogStream = AsyncIterable<Buffer> & { destroy(): unknown };
 
-/** Wait before the Engine is asked again. */
+/** Delay before the next request to the Engine. */
 const RETRY_MS = 1000;
 const TAIL_BYTES = 128 * 1024;
 const LINE_FEED = 0x0a;

@@ -9,7 +9,7 @@ import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js
 
 export interface Attachment {
   containerId: string;
-  /** Path of the network namespace; "": it is gone. */
+  /** Path of the network namespace; "": it does not exist any more. */
   netns: string;
   /** "K=V;K=V" */
   args: string;

@@ -51,7 +51,10 @@ export class ChannelConnection implements Carrier {
     this.channels = Array.from({ length: count }, (_, id) => new ClientStream(this, id));
   }
 
-  /** Answers the handshake; `ws` itself refuses a wrong one. @returns undefined: the client has gone, or got an error */
+  /**
+   * Responds to the handshake; `ws` itself refuses an invalid one. @returns undefined: the client disconnected, or got
+   * an error
+   */
   static open(
     request: IncomingMessage,
     socket: Duplex,

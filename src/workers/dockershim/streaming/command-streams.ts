@@ -77,7 +77,7 @@ export function spdyCommandStreams(
   });
 }
 
-/** Undefined: the client has gone, or its handshake was wrong and was answered. */
+/** Undefined: the client disconnected, or got an error for an invalid handshake. */
 export function channelCommandStreams(
   request: IncomingMessage,
   socket: Duplex,

@@ -37,7 +37,7 @@ export class Tokens {
   }
 
   /**
-   * Rejects when the API server could not be asked, with TooManyReviewsError when it was not.
+   * Rejects when the review could not be created, with TooManyReviewsError when no request was sent.
    * @param network of the client, for fair turns
    */
   async verify(token: string, network: string): Promise<TokenVerdict> {

@@ -47,7 +47,10 @@ export class ConnectionBudget {
     return this.entries.size;
   }
 
-  /** False: the connection was ended at once, as every other is an authorised client's or the client has gone. */
+  /**
+   * False: the connection was closed at once, because all others belong to authorised clients, or the client
+   * disconnected.
+   */
   admit(socket: Socket): boolean {
     const key = keyOf(socket);
     if (key === undefined || !this.makeRoom(networkOf(socket.remoteAddress))) {

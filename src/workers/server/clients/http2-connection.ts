@@ -48,7 +48,7 @@ export class Http2Connection {
     this.session.settings({ maxConcurrentStreams });
   }
 
-  /** The streams that are open go on; no new ones are taken. */
+  /** Open streams continue; new ones are refused. */
   close(): void {
     if (this.timer !== undefined || this.session.destroyed) return;
     this.session.close();

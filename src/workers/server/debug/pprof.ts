@@ -1,5 +1,5 @@
-// /debug/pprof/…: profiles of this process under the names that tools for Go ask for. The formats are V8's: Chrome's developer
-// tools open .cpuprofile and .heapprofile files. A profile that V8 cannot make is 404, with the reason.
+// /debug/pprof/…: profiles of this process under the names that tools for Go request. The formats are V8's: Chrome's
+// developer tools open .cpuprofile and .heapprofile files. A profile that V8 cannot make is 404, with the reason.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Route } from "../answer.js";
 import { queryOf, replyError, replyNotFound, replyText } from "../reply.js";

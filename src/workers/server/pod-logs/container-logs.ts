@@ -1,6 +1,6 @@
 // GET /containerLogs/<namespace>/<pod>/<container>: the output of `kubectl logs`, read from the files.
-// Invariant: a follower costs flat memory, and nothing once its client is gone. Followers are bounded, and one pod has at most
-// half of their places.
+// Invariant: a follower costs flat memory, and none after its client has disconnected. Followers are bounded, and one
+// pod has at most half of their places.
 import { join } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../../shared/api/pod.js";

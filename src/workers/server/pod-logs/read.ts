@@ -200,7 +200,9 @@ class LogReader {
     }
   }
 
-  /** Another file has taken the name. Between rename and the runtime's new file there is none, and nothing to go on to. */
+  /**
+   * Another file has taken the name. Between the rename and the runtime's new file there is none: the result is false.
+   */
   private async isRotated(file: OpenLogFile): Promise<boolean> {
     const inode = await currentInode(this.run);
     return inode !== undefined && inode !== file.ino;

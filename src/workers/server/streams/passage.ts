@@ -35,7 +35,7 @@ const KEPT_BACK = new Set(["host", "authorization", "cookie", "expect", "content
 
 /**
  * The client's headers as the runtime is to see them.
- * @param protocols the value of Sec-WebSocket-Protocol that goes on
+ * @param protocols the forwarded value of Sec-WebSocket-Protocol
  */
 export function headersFor(request: IncomingMessage, protocols: (offered: string) => string): OutgoingHttpHeaders {
   const headers: Record<string, string[]> = {};

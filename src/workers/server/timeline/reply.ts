@@ -1,4 +1,4 @@
-// GET /debug/pods/<namespace>/<name>/timeline: JSON, or an SVG for ?format=svg and for browsers that ask for an image.
+// GET /debug/pods/<namespace>/<name>/timeline: JSON, or an SVG for ?format=svg and for browsers that accept an image.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";

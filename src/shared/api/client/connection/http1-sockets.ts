@@ -35,7 +35,7 @@ export class Http1Sockets implements Wire {
   constructor(
     private readonly server: URL,
     private readonly dial: () => Promise<Socket>,
-    /** The last connection is gone. */
+    /** The last connection was closed. */
     private readonly onGone: () => void,
   ) {
     this.agent = new DialingAgent(() => this.next());

@@ -10,7 +10,7 @@ import { unlessAborted } from "../../../abort/scope.js";
 import { isCertificateAlert } from "./trouble.js";
 import type { Wire, WireRequest, WireResponse } from "./wire.js";
 
-/** For calls under way on connections with an old certificate. Watches are cut and go on with the new one. */
+/** For calls under way on connections with an old certificate. Watches are cut and continue with the new one. */
 const GRACE_MS = 5000;
 /** client-go's period for token files; a stat costs nothing. */
 const LOOK_EVERY_MS = 60_000;

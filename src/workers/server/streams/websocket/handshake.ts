@@ -50,7 +50,7 @@ export function checkHandshake({ method, headers }: Pick<IncomingMessage, "metho
  * Answers a handshake that was checked.
  * @param head what came with the request's last bytes
  * @param protocol the one chosen of those offered; empty: none
- * @returns undefined: the client has gone
+ * @returns undefined: the client disconnected
  */
 export function openWebSocket(
   request: IncomingMessage,
