@@ -231,5 +231,7 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
 
 test("a driver that unregisters is removed from CSINode", async () => {
   await driver.stop();
-  await api.waitFor("csinodes", "", NODE_NAME, (one) => registered(one) === undefined, { what: "the driver gone" });
+  await api.waitFor("csinodes", "", NODE_NAME, (one) => registered(one) === undefined, {
+    what: "the driver to be removed",
+  });
 });

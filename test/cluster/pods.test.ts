@@ -75,7 +75,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await api.delete("pods", "default", "forced", { gracePeriodSeconds: 0 });
     assert.equal(await pod("forced"), undefined);
     await node.waitFor((pods) => pods.every(({ metadata: { uid } }) => uid !== made.metadata.uid), {
-      what: "forced gone",
+      what: "removal of the forced pod",
     });
   });
 

@@ -48,7 +48,7 @@ describe("volumes that do not go", () => {
       what: "other pods to come and go",
       timeoutMs: PATIENCE_MS,
     });
-    assert.ok(podOf(others, "held") !== undefined, "the pod is not gone while its volume is there");
+    assert.ok(podOf(others, "held") !== undefined, "the pod is not removed while its volume exists");
 
     await node.kill9();
     const before = (await agentLog(node)).length;

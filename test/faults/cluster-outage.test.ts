@@ -99,7 +99,7 @@ describe("a cluster whose API server stops", () => {
       const { phase, containerStatuses } = statusOf(podIn(fixture, "ends"));
       return phase === "Failed" && containerStatuses?.[0]?.state.terminated?.exitCode === 5 ? "" : `phase ${phase}`;
     });
-    assert.deepEqual(livesOf(fixture, [...live, mirror(STATIC[0])]), before, "nobody was touched");
+    assert.deepEqual(livesOf(fixture, [...live, mirror(STATIC[0])]), before, "no pod was touched");
     await settled("the heartbeat goes on", () =>
       agentCalls(fixture, since).some(({ verb, resource }) => verb === "update" && resource === "leases")
         ? ""

@@ -48,10 +48,10 @@ describe("hostile containers", () => {
       (pod) => pod.metadata.uid !== first.metadata.uid && isUp(pod) && existsSync(join(ctl, "second.up")),
       "running in its second version",
     );
-    assert.ok(existsSync(join(ctl, "first.asked")), "the first was asked before it was killed");
+    assert.ok(existsSync(join(ctl, "first.asked")), "the first got SIGTERM before SIGKILL");
     await node.removeManifest("deaf");
     await waitGone(node, "deaf");
-    assert.ok(existsSync(join(ctl, "second.asked")), "the second was asked before it was killed");
+    assert.ok(existsSync(join(ctl, "second.asked")), "the second got SIGTERM before SIGKILL");
     await onlyNeighbours();
   });
 

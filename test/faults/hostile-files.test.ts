@@ -111,7 +111,7 @@ describe("hostile files", () => {
     assert.equal(statusOf(seen, "app")?.state.terminated?.message, "there\n");
     await node.removeManifest(name);
     await node.waitFor((pods) => podOf(pods, name) === undefined, {
-      what: `${name} to be gone`,
+      what: `${name} to be removed`,
       timeoutMs: PATIENCE_MS,
     });
   }

@@ -52,7 +52,7 @@ describe("durations of thousands of years", () => {
       timeoutMs: PATIENCE_MS,
     });
     for (const name of ["pod-grace", "probe-grace", "long-hook"]) await node.removeManifest(name);
-    await node.waitFor((pods) => pods.length === 1, { what: "the pods to be gone", timeoutMs: PATIENCE_MS });
+    await node.waitFor((pods) => pods.length === 1, { what: "the pods to be removed", timeoutMs: PATIENCE_MS });
     await node.writeManifest("next", sleeper("next"));
     await node.waitFor((pods) => runs(pods, "next"), { what: "another pod to start", timeoutMs: PATIENCE_MS });
     assert.deepEqual(identities(await node.pods(), ["calm"]), calm);
@@ -68,7 +68,7 @@ describe("durations of thousands of years", () => {
     const logged = (await agentLog(node)).length;
     await node.restart();
     await node.waitFor((pods) => runs(pods, "calm") && podOf(pods, "pod-grace") === undefined, {
-      what: "the pod to be gone",
+      what: "the pod to be removed",
       timeoutMs: PATIENCE_MS,
     });
     await waitFor(() => isHealthy(node.kubelet.healthzUrl), { what: "the kubelet's health", timeoutMs: PATIENCE_MS });

@@ -69,7 +69,7 @@ describe("a container that floods its log", () => {
     assert.equal(await metric(node, "nodelet_log_rotations_total", { result: "failed" }), 0);
     await node.removeManifest("flood");
     await node.waitFor((pods) => podOf(pods, "flood") === undefined, {
-      what: "the flood to be gone",
+      what: "the flood to be removed",
       timeoutMs: PATIENCE_MS,
     });
   });
@@ -118,7 +118,7 @@ describe("the disk of the logs is full", () => {
 
     await unlink(filler);
     await waitFor(async () => (await counted("ok")) >= 3 && (await compressions()) >= 1, {
-      what: "rotation and compression to go on",
+      what: "rotation and compression to continue",
       timeoutMs: PATIENCE_MS,
     });
     assert.equal(await counted("failed"), 0);

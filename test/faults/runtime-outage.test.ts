@@ -72,7 +72,7 @@ describe("containerd killed under 20 pods", () => {
     assert.deepEqual(identities(pods, BYSTANDERS), calm);
 
     const lines = await since();
-    assert.equal(lines.filter(({ msg }) => BACK.test(msg)).length, 1, "its return is told once");
+    assert.equal(lines.filter(({ msg }) => BACK.test(msg)).length, 1, "its return is reported once");
     const errors = lines.filter(isError).map(({ msg }) => msg);
     assert.equal(errors.length, 1, errors.join("\n"));
     assert.match(errors[0] ?? "", GONE);
@@ -86,7 +86,7 @@ describe("containerd killed under 20 pods", () => {
     const logged = (await agentLog(node)).length;
     for (const name of burst) await node.writeManifest(name, sleeper(name));
     await waitFor(async () => (await agentLog(node)).slice(logged).some(({ step }) => step === "create-sandbox"), {
-      what: "the first sandbox to be asked for",
+      what: "the first request for a sandbox",
       timeoutMs: PATIENCE_MS,
     });
     await containerd.kill9();

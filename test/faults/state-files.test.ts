@@ -101,7 +101,7 @@ describe("state files of any shape", () => {
     await node.removeManifest(NAME);
     await node.waitFor((pods) => podOf(pods, NAME) === undefined, { what: "the pod to go", timeoutMs: PATIENCE_MS });
     const pods = await readdir(join(node.kubelet.rootDir, "pods"));
-    assert.ok(!pods.includes(uid), "its directory is gone");
+    assert.ok(!pods.includes(uid), "its directory is removed");
   });
 });
 

@@ -57,7 +57,7 @@ test("pods that end while they are read: every page is whole, and no figure belo
       left = Math.max(...summaries.map((text) => (JSON.parse(text) as Summary).pods.length));
       return left === 1;
     },
-    { what: "the pods to be gone", lastSeen: () => `${left} left`, timeoutMs: PATIENCE_MS },
+    { what: "the pods to be removed", lastSeen: () => `${left} left`, timeoutMs: PATIENCE_MS },
   );
 });
 

@@ -30,7 +30,7 @@ describe("an error in a handler of a cluster's node", () => {
     await makeReady(name);
     await api.delete("pods", "default", name);
     const isGone = (pod: unknown): boolean => pod === undefined;
-    await api.waitFor("pods", "default", name, isGone, { what: `${name} to be gone`, timeoutMs: PATIENCE_MS });
+    await api.waitFor("pods", "default", name, isGone, { what: `${name} to be removed`, timeoutMs: PATIENCE_MS });
   }
 
   test("main: api-watch: no thread ends", { timeout: 2 * PATIENCE_MS }, async () => {

@@ -75,7 +75,7 @@ export class Operator {
       window.calls.slice(1).some((call) => call.kind === kind && call.problem === undefined);
     try {
       await waitFor(() => ["/pods", "/containerLogs", "/exec", "/stats/summary", "/metrics"].every(good), {
-        what: "the operator's calls to be answered",
+        what: "responses to the operator's calls",
         timeoutMs,
         lastSeen: () => window.problems.slice(-3).join("; "),
       });

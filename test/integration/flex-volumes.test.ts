@@ -109,7 +109,7 @@ test("drivers that hang, print garbage or megabytes: an event each; other pods s
   assert.equal((await report(node, "beside", "app")).length, 1);
   for (const [name] of bad) await node.removeManifest(name);
   await node.waitFor((pods) => !pods.some(({ metadata }) => bad.some(([name]) => metadata.name.startsWith(name))), {
-    what: "the pods of the bad drivers gone",
+    what: "the pods of the bad drivers to be removed",
     timeoutMs: 60_000,
   });
 });

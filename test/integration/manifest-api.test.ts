@@ -48,7 +48,7 @@ const running = ({ status }: { status?: { phase?: string } }): boolean => status
 
 async function waitAdmin(node: TestNode): Promise<void> {
   await waitFor(async () => (await ask(node, "GET", "/manifests/")).status === 200, {
-    what: "the admin socket to answer",
+    what: "the admin socket to respond",
   });
 }
 

@@ -135,7 +135,7 @@ describe("a node that shuts down", () => {
     }
     const seen = await story();
     assert.ok(seen.indexOf("new over") < seen.indexOf("important told"), seen.join());
-    assert.equal((await locks()).length, taken, "no lock is asked for in a shutdown");
+    assert.equal((await locks()).length, taken, "no lock is requested in a shutdown");
     await until("the end to be noted", async () => {
       const metrics = await (await fetch(`${node.kubelet.url}/metrics`)).text();
       const of = (name: string): number =>

@@ -133,19 +133,19 @@ test("a pod removed or edited while the kubelet was down is terminated, and its 
   await node.restart();
   for (const { metadata } of [orphan, edited]) {
     await waitFor(async () => (await identity(metadata.uid)).length === 0, {
-      what: `${metadata.name} to be gone from the runtime`,
+      what: `${metadata.name} to be removed from the runtime`,
       timeoutMs: PATIENCE_MS,
     });
     await waitFor(() => isGone(join(node.kubelet.rootDir, "pods", metadata.uid)), {
-      what: `the folder of ${metadata.name} to be gone`,
+      what: `the folder of ${metadata.name} to be removed`,
       timeoutMs: PATIENCE_MS,
     });
     await waitFor(async () => !(await readdir(node.kubelet.podLogs)).some((name) => name.endsWith(metadata.uid)), {
-      what: `the logs of ${metadata.name} to be gone`,
+      what: `the logs of ${metadata.name} to be removed`,
       timeoutMs: PATIENCE_MS,
     });
   }
-  assert.equal(await readFile(join(path, "told"), "utf8"), "told\n", "it was asked to stop, once");
+  assert.equal(await readFile(join(path, "told"), "utf8"), "told\n", "it got one request to stop");
   const anew = await waitForPod(
     node,
     "edited",
@@ -178,7 +178,7 @@ test("a termination continues after kill -9, with its deadline", async () => {
   const { length } = await readFile(node.kubelet.log, "utf8");
   await node.restart();
   await waitFor(async () => (await identity(metadata.uid)).length === 0, {
-    what: "the pod to be gone",
+    what: "the pod to be removed",
     timeoutMs: PATIENCE_MS,
   });
   // A grace that was forgotten shows here; a slow machine only adds to it.
@@ -191,7 +191,7 @@ test("a termination continues after kill -9, with its deadline", async () => {
   for (const seconds of left) assert.ok(seconds <= grace - 4 + 1, `${seconds} s were given once more`);
   await waitGone(node, "ending");
   await waitFor(() => isGone(join(node.kubelet.rootDir, "pods", metadata.uid)), {
-    what: "its folder to be gone",
+    what: "its folder to be removed",
     timeoutMs: PATIENCE_MS,
   });
 });

@@ -85,7 +85,7 @@ describe("ends", { concurrency: 4 }, () => {
     assert.deepEqual([status?.reason, status?.message], ["DeadlineExceeded", DEADLINE_MESSAGE]);
     assert.equal(status?.startTime, first.status?.startTime);
     const ended = status?.containerStatuses?.[0]?.state.terminated;
-    assert.equal(ended?.exitCode, 0, "it ended by itself when it was told to");
+    assert.equal(ended?.exitCode, 0, "it exited by itself on request");
     const lived = Date.parse(ended.finishedAt ?? "") - Date.parse(status?.startTime ?? "");
     assert.ok(lived >= 7000, `it lived ${lived} ms`);
     await assertReleased(metadata.uid);

@@ -220,7 +220,7 @@ describe("environment of a container", { concurrency: 6 }, () => {
     await node.writeManifest("port", manifest("port", [app]));
     const pod = await waitForPod(node, "port", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
     await waitFor(async () => (await ask(pod.status?.podIP ?? "", 8080)) === "ok\n", {
-      what: "an answer on the pod's address",
+      what: "a response on the pod's address",
       timeoutMs: PATIENCE_MS,
     });
     const addresses = Object.values(networkInterfaces())

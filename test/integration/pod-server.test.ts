@@ -231,7 +231,7 @@ test("pods of a web server start, change and are removed with its response", asy
   const { length } = served.asked;
   served.status = 500;
   await node.waitFor(() => served.asked.length >= length + 3, {
-    what: "three answers that are errors",
+    what: "three responses with errors",
     timeoutMs: 60_000,
   });
   const during = await waitForPod(node, "second", () => true, "still there");

@@ -81,7 +81,7 @@ describe("edits", { concurrency: 6 }, () => {
     );
     assert.equal(statusOf(second, "app")?.restartCount, 0);
     await waitFor(async () => (await runtime.sandboxes(first.metadata.uid)).length === 0, {
-      what: "the old pod's sandbox to be gone",
+      what: "the old pod's sandbox to be removed",
       timeoutMs: PATIENCE_MS,
     });
   });

@@ -103,10 +103,10 @@ test("the namespace of the tests has no way out", async () => {
 test("a pod runs with an address and a host port, survives kill -9 of containerd, and stop leaves nothing", async () => {
   const pod = await runPod("one");
   assert.match(pod.ip, /^10\./);
-  await waitFor(async () => (await ask(pod.ip, 8080)) === "ok\n", { what: "an answer on the pod's address" });
+  await waitFor(async () => (await ask(pod.ip, 8080)) === "ok\n", { what: "a response on the pod's address" });
   const bridge = networkInterfaces()[containerd.bridge]?.find(({ family }) => family === "IPv4")?.address;
   assert.ok(bridge !== undefined, "the bridge has an address");
-  await waitFor(async () => (await ask(bridge, HOST_PORT)) === "ok\n", { what: "an answer on the host port" });
+  await waitFor(async () => (await ask(bridge, HOST_PORT)) === "ok\n", { what: "a response on the host port" });
   const log = await readFile(join(base, "logs-one", "web.log"), "utf8");
   assert.match(log, /stdout F 0\n.*stdout F 1777\n/);
 
@@ -128,7 +128,7 @@ test("a pod runs with an address and a host port, survives kill -9 of containerd
   assert.deepEqual(await mountsBelow(containerd.dir), []);
   assert.deepEqual(await cgroupFolders(containerd.cgroup), []);
   assert.equal(networkInterfaces()[containerd.bridge], undefined);
-  assert.ok((await readdir("/run/containerd/s")).length < shimSockets.length, "the shim's socket is gone");
+  assert.ok((await readdir("/run/containerd/s")).length < shimSockets.length, "the shim's socket is removed");
   const results = await readdir("/var/lib/cni/results");
   assert.deepEqual(
     results.filter((name) => name.includes(pod.sandbox)),

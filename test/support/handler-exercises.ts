@@ -30,7 +30,7 @@ export async function shortPod(node: TestNode): Promise<void> {
   });
   await node.removeManifest("short");
   await node.waitFor((seen) => podOf(seen, "short") === undefined, {
-    what: "the other pod to be gone",
+    what: "the other pod to be removed",
     timeoutMs: PATIENCE_MS,
   });
 }
@@ -120,7 +120,7 @@ export async function devicePlugin(node: TestNode): Promise<void> {
     await plugin.stop();
   }
   await waitFor(async () => !(await allocatable(node)).includes("one"), {
-    what: "the device to be gone",
+    what: "the device to be removed",
     timeoutMs: PATIENCE_MS,
   });
 }
@@ -176,7 +176,7 @@ export function pullWithProvider(dir: string): (node: TestNode) => Promise<void>
     });
     await node.removeManifest("pulls");
     await node.waitFor((seen) => podOf(seen, "pulls") === undefined, {
-      what: "the pod that pulls to be gone",
+      what: "the pod that pulls to be removed",
       timeoutMs: PATIENCE_MS,
     });
     assert.ok((await runs()) > before, "the provider has run");

@@ -55,7 +55,7 @@ export async function startRegistry({ auth }: { auth: boolean }): Promise<TestRe
     await rm(dir, { recursive: true, force: true });
   };
   try {
-    await waitFor(async () => (await fetch(`http://${address}/v2/`)).status < 500, { what: "the registry to answer" });
+    await waitFor(async () => (await fetch(`http://${address}/v2/`)).status < 500, { what: "the registry to respond" });
   } catch (error) {
     await stop();
     throw error;

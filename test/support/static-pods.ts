@@ -88,7 +88,7 @@ export async function waitForPod(
 
 export async function waitGone(node: TestNode, name: string): Promise<void> {
   await node.waitFor((pods) => podOf(pods, name) === undefined, {
-    what: `pod ${name} to be gone`,
+    what: `pod ${name} to be removed`,
     timeoutMs: PATIENCE_MS,
   });
 }

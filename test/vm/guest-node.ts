@@ -80,7 +80,7 @@ export class GuestNode {
     await this.vm.ok(`rm -f ${MANIFESTS}/*`);
     await this.vm.until(
       `busybox wget -q -O - ${PODS_URL} | grep -q '"items":\\[\\]' && test -z "$(ctr --namespace k8s.io containers list --quiet)"`,
-      { what: "all pods to be gone", timeoutMs: 90_000 },
+      { what: "all pods to be removed", timeoutMs: 90_000 },
     );
   }
 

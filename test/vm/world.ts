@@ -60,7 +60,7 @@ export async function openWorld({ suite, payload: make = makePayload }: WorldOpt
 async function prepare(vm: Machine): Promise<void> {
   await vm.ok("mount -o ro /dev/vdb /mnt");
   await vm.until("test -S /run/containerd/containerd.sock && ctr version", {
-    what: "containerd to answer",
+    what: "containerd to respond",
     timeoutMs: 90_000,
   });
   await vm.ok("ctr --namespace k8s.io images import /mnt/images.tar", 90_000);

@@ -48,7 +48,9 @@ function lying(
           bench.fixture.faults.clear();
           bench.fixture.dropConnections();
           // The administrator's connection broke, too.
-          await waitFor(() => bench.api.find("pods", "default", BYSTANDER), { what: "the API server to answer again" });
+          await waitFor(() => bench.api.find("pods", "default", BYSTANDER), {
+            what: "the API server to respond again",
+          });
           await running.stop();
           if (lies === 0) throw new Error("no lie was told");
           return did === undefined ? `${lies} responses` : `${lies} responses; ${did}`;

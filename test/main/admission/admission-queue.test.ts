@@ -62,7 +62,7 @@ test("pods of an earlier kubelet are admitted first, in their old order, and onc
   await settle();
   for (const name of ["b", "a", "c"]) await answer(name);
   assert.deepEqual(asked, ["b", "a", "c"]);
-  assert.deepEqual(names(), ["b", "a", "c"], "they hold what they have before their sources told of them");
+  assert.deepEqual(names(), ["b", "a", "c"], "they keep their allocations before their sources report them");
   assert.deepEqual(await queue.admit(a, never()), { admit: true });
   assert.deepEqual(await late, { admit: true });
   assert.equal(asked.length, 3);

@@ -362,7 +362,7 @@ table("host ports", nodePortsHandler, [
     refusal: noPort,
   },
   {
-    what: "of an init container that is over by then",
+    what: "of an init container that has exited by then",
     pod: listening({ hostPort: 80 }),
     others: [apiPod({ initContainers: [container("init", { ports: [{ containerPort: 1, hostPort: 80 }] })] }, "other")],
   },
@@ -417,28 +417,28 @@ const annotated = (value: string): Pod => {
 const off = { appArmorProblem: "AppArmor is not enabled on the host" };
 
 table("AppArmor", appArmorHandler, [
-  { what: "nothing asked, not there", pod: apiPod(), node: off },
+  { what: "not requested, absent", pod: apiPod(), node: off },
   { what: "unconfined, not there", pod: profile("Unconfined"), node: off },
   {
-    what: "asked for, not there",
+    what: "requested, absent",
     pod: profile("RuntimeDefault"),
     node: off,
     refusal: ["AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host"],
   },
   {
-    what: "asked for by annotation, not there",
+    what: "requested by annotation, absent",
     pod: annotated("localhost/mine"),
     node: off,
     refusal: ["AppArmor", "Cannot enforce AppArmor: AppArmor is not enabled on the host"],
   },
   { what: "unconfined by annotation, not there", pod: annotated("unconfined"), node: off },
-  { what: "asked for by annotation, there", pod: annotated("runtime/default") },
+  { what: "requested by annotation, present", pod: annotated("runtime/default") },
   {
     what: "by annotation without a name",
     pod: annotated("localhost/"),
     refusal: ["AppArmor", 'Cannot enforce AppArmor: invalid AppArmor profile name: "localhost/"'],
   },
-  { what: "asked for, there", pod: profile("Localhost", "mine") },
+  { what: "requested, present", pod: profile("Localhost", "mine") },
   {
     what: "without a name",
     pod: profile("Localhost"),

@@ -216,7 +216,7 @@ test("an intent exists during a pull, a record after it", async (t) => {
   assert.deepEqual(await files("pulling"), [recordName("a:1")]);
   assert.equal((await stat(join(root, "image_manager", "pulling"))).mode & 0o777, 0o700);
   await access.failed("a:1");
-  assert.deepEqual(await files("pulling"), [recordName("a:1")], "the other pull goes on");
+  assert.deepEqual(await files("pulling"), [recordName("a:1")], "the other pull continues");
   await access.pulled("a:1", REF, undefined);
   assert.deepEqual(await files("pulling"), []);
   assert.deepEqual(await files("pulled"), [recordName(REF)]);

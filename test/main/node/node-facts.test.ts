@@ -60,7 +60,7 @@ test("a burst is reported once and whole; an unchanged fact is not reported", ()
 test("a runtime that falls silent keeps its face, and since when it is silent", () => {
   const { clock, facts } = gather();
   facts.onRecord(runtime(DOWN));
-  deepEqual(facts.all.runtime, undefined, "it has never answered");
+  deepEqual(facts.all.runtime, undefined, "it has never responded");
   facts.onRecord(runtime(UP));
   clock.step(5000);
   facts.onRecord(runtime(DOWN));

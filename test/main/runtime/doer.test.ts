@@ -318,7 +318,7 @@ test("recursive read-only as far as the runtime's default handler can", async (t
     await started;
     const mount = world.created().config?.mounts.find(({ containerPath }) => containerPath === "/data");
     assert.equal(mount?.recursiveReadOnly, expected, `${String(can)} ${mode}`);
-    if (mode === "Disabled") assert.equal(world.calls("Status").length, 0, "not asked without need");
+    if (mode === "Disabled") assert.equal(world.calls("Status").length, 0, "no request without need");
   }
 });
 

@@ -17,13 +17,13 @@ const WITHOUT_CONTEXT = "apiVersion: v1\nkind: Config\n";
 
 const rows: { what: string; kubeconfig?: string; bootstrap?: string; expected?: RegExp }[] = [
   { what: "a good one", kubeconfig: GOOD },
-  { what: "a good one beside a bootstrap that is gone", kubeconfig: GOOD, bootstrap: "" },
+  { what: "a valid one without its bootstrap", kubeconfig: GOOD, bootstrap: "" },
   { what: "none yet, a good bootstrap", bootstrap: GOOD },
-  { what: "a broken one that the bootstrap makes anew", kubeconfig: WITHOUT_CONTEXT, bootstrap: GOOD },
+  { what: "an invalid one that the bootstrap replaces", kubeconfig: WITHOUT_CONTEXT, bootstrap: GOOD },
   { what: "a broken one", kubeconfig: WITHOUT_CONTEXT, expected: /kubelet\.conf.*current-context: is missing/ },
   { what: "a broken bootstrap", bootstrap: WITHOUT_CONTEXT, expected: /bootstrap\.conf.*current-context: is missing/ },
   {
-    what: "a broken one whose bootstrap is gone",
+    what: "an invalid one without its bootstrap",
     kubeconfig: WITHOUT_CONTEXT,
     bootstrap: "",
     expected:

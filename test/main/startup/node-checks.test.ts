@@ -88,7 +88,7 @@ describe("a cluster", () => {
     await writeFile(bad, "clusters: [");
     assert.ok(await asked(good));
     assert.ok(await asked(missing, good));
-    assert.ok(await asked(bad, good), "it is made anew");
+    assert.ok(await asked(bad, good), "it is created again");
     assert.ok(await asked(good, "/nonexistent/b.conf"), "kubeadm removes the bootstrap's after the join");
   });
 

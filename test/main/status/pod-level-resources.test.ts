@@ -72,14 +72,14 @@ const rows: Row[] = [
     allocated: amounts("300m", "64Mi"),
   },
   {
-    what: "a running pod: values that the kernel raises to its minimum are those that were asked for",
+    what: "a running pod: values that the kernel raises to its minimum are shown as requested",
     spec: podLevel(amounts("1m"), amounts("5m")),
     requests: amounts("1m"),
     limits: amounts("5m"),
     allocated: amounts("1m"),
   },
   {
-    what: "a running pod: the kernel's minimum is not shown where nothing was asked for",
+    what: "a running pod: the kernel's minimum is not shown without a request",
     spec: { containers: [app(amounts("1m"), amounts("5m", "1Mi"))] },
     limits: amounts(undefined, "1Mi"),
     allocated: amounts("1m"),

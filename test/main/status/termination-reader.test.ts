@@ -117,7 +117,7 @@ test("an empty file falls back to the log only with policy FallbackToLogsOnError
     await writeFile(messageFile, own);
     await writeFile(logFile, logOf("boom"));
     assert.equal(await read(ended(policy, rest)), expected, `${policy} "${own}"`);
-    assert.equal(found.length, 1, "silence is told too: a status waits for it");
+    assert.equal(found.length, 1, "an absent result is reported, too: a status waits for it");
   }
 });
 

@@ -79,7 +79,7 @@ test("latest waits for the reply to the last change; without a change it resolve
   const latest = cache.latest("u", never).then((observed) => (seen = observed));
   cache.onRecord(pod(full("u", first)));
   await settle();
-  assert.equal(seen, undefined, "the first change's answer is not the last one's");
+  assert.equal(seen, undefined, "the first change's reply is not the last one's");
   cache.onRecord(pod(full("u", second)));
   assert.equal((await latest).generation, second);
   assert.equal((await cache.latest("u", never)).generation, second, "known: nothing to wait for");
@@ -160,7 +160,7 @@ test("after a failed inspection the next wait sends a request at once, not after
   await rejected;
   assert.equal(asked.length, 1);
   const second = cache.latest("u", never);
-  assert.equal(asked.length, 2, "asked when somebody wants to know again");
+  assert.equal(asked.length, 2, "requested at the next call");
   assert.equal(asked.at(-1)?.generation, generation);
   cache.onRecord(pod(full("u", generation)));
   assert.equal((await second).containers.length, 1);
@@ -261,7 +261,7 @@ test("forgetting: an empty pod is removed, one that the runtime still has stays 
   cache.forget("u");
   assert.deepEqual(cache.uids(), ["u"]);
   cache.onRecord(pod(emptyObservation("u", 0)));
-  assert.deepEqual(cache.uids(), [], "nobody asked: the end of the pod is the end of its entry");
+  assert.deepEqual(cache.uids(), [], "no request: the end of the pod removes its entry");
   cache.onRecord(pod(emptyObservation("v", cache.bump("v", []))));
   assert.deepEqual(cache.uids(), ["v"]);
   cache.forget("v");

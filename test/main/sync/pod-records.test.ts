@@ -232,7 +232,7 @@ test("unwritable records are reported once until a write works again, and cost n
   await writeFile(folder, "");
   records.accept(pod({}, "e"), at("2026-01-01T00:00:00Z"));
   await records.flush();
-  assert.equal(kept.errors().length, 2, "the next trouble is told again");
+  assert.equal(kept.errors().length, 2, "the next problem is reported again");
 });
 
 test("10,000 preStop hooks leave those of containers that are still there, in memory and on disk", async (t) => {
@@ -280,7 +280,7 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
   second.admitted("uid-late");
   second.admitted("uid-b");
-  assert.deepEqual(order(), ["b", "c", "late"], "nobody loses its place");
+  assert.deepEqual(order(), ["b", "c", "late"], "no caller loses its place");
   await second.flush();
 });
 
@@ -296,7 +296,7 @@ test("a completed pod stays terminated until its definition changes; a failed on
     const seen = pod({}, name);
     seen.metadata.annotations = { "kubernetes.io/config.seen": "later" };
     records.accept(seen, now);
-    assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, told again");
+    assert.ok(records.get(`uid-${name}`)?.finalStatus, "the same definition, reported again");
     await records.keepEndDeadline(`uid-${name}`, 30_000);
     records.accept(pod({ hostNetwork: true }, name), now);
   }

@@ -32,7 +32,7 @@ test("fail: containers, then the sandbox, then volumes and cgroup; the remaining
   assert.deepEqual(world.finished, []);
   await settle();
   assert.equal(worker.state, "finished");
-  assert.deepEqual(world.finished, ["uid-web"], "told once all is released");
+  assert.deepEqual(world.finished, ["uid-web"], "reported after all is released");
   const after = world.begunOf("uid-web").slice(3);
   assert.deepEqual(after.sort(), ["kill-container a", "kill-container b", "release", "stop-sandbox"]);
   const kill = world.steps.find((step) => step.kind === "kill-container");
@@ -233,7 +233,7 @@ test("a rejected pod: one event, nothing created, shown as Failed; with another 
   assert.deepEqual(last?.end?.failure, { reason: "OutOfcpu", message: "no room" });
   worker.setPod(structuredClone(worker.desired ?? pod()));
   await settle();
-  assert.equal(asked.length, 1, "the same definition has its answer");
+  assert.equal(asked.length, 1, "the same definition has its result");
   const smaller = pod({ hostname: "smaller" });
   worker.setPod(smaller);
   await settle();

@@ -222,7 +222,7 @@ test("without a network only pods of the host's network start; the others wait, 
   assert.deepEqual(world.recorded, [
     "Warning NetworkNotReady: network is not ready: NetworkReady: no CNI configuration",
   ]);
-  assert.equal(world.synced.length, 1, "its status is told all the same");
+  assert.equal(world.synced.length, 1, "its status is reported nevertheless");
   world.runtimeState = { ...noNetwork, networkReady: true, message: "" };
   worker.pokeNow();
   await settle();

@@ -228,7 +228,7 @@ test("start failures without a time of their own are retried after 1, 2, 4, 8, 1
     expected++;
   }
   assert.equal(starts(), expected);
-  assert.equal(world.kept.errors().length, expected, "each failure is told");
+  assert.equal(world.kept.errors().length, expected, "each failure is reported");
 });
 
 test("a new definition does not wait for the failure of the old one", async () => {
@@ -352,8 +352,8 @@ test("while the runtime is away a pod retries quietly, and a poke on its return 
     world.clock.step(1000);
     await settle();
   }
-  assert.equal(world.kept.errors().length, 0, "the runtime's absence is told once for the node, not per pod");
-  assert.ok(world.asked.length >= 5, "it goes on trying");
+  assert.equal(world.kept.errors().length, 0, "the runtime's absence is reported once for the node, not per pod");
+  assert.ok(world.asked.length >= 5, "it keeps trying");
   world.script = () => undefined;
   world.answer = (request) => world.observation(request);
   worker.poke();

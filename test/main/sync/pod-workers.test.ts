@@ -301,7 +301,7 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
     world.terminating.map(({ deadline }) => deadline),
     [600_000, 2000],
   );
-  assert.equal(workers.get("uid-1")?.state, "syncing", "and starts anew");
+  assert.equal(workers.get("uid-1")?.state, "syncing", "and starts again");
 });
 
 test("pods are admitted in the order of their arrival, and a waiting pod does not delay a running one", async () => {

@@ -252,7 +252,7 @@ test("containers of a removed pod that appear later are terminated, but not thos
   const swept = loop.sweepLeftovers();
   workers.remove("uid-going", "test");
   await settle();
-  assert.equal(workers.has("uid-going"), false, "gone while the list was being made");
+  assert.equal(workers.has("uid-going"), false, "removed during the list");
   loop.onPodChange(add(pod({}, "back")));
   listed();
   await swept;
@@ -395,12 +395,12 @@ test("the runtime's state is reported once per change, and its return wakes ever
   assert.deepEqual(await publish({ ...down, message: "refused again" }), []);
   const noisy = await publish(noNetwork);
   assert.match(noisy.join("\n"), /^30 runtime fake 1.0 is reachable\n40 .*no CNI configuration$/);
-  assert.deepEqual(await publish({ ...noNetwork, events: true }), [], "the same trouble is not told again");
+  assert.deepEqual(await publish({ ...noNetwork, events: true }), [], "the same problem is not reported again");
   assert.equal(world.synced.length, synced, "nothing is woken for a runtime that is not ready");
   assert.deepEqual(await publish(up), []);
   assert.equal(world.synced.length, synced + 1);
   assert.deepEqual(await publish({ ...up, events: true }), []);
-  assert.equal(world.synced.length, synced + 1, "ready already: nobody is woken");
+  assert.equal(world.synced.length, synced + 1, "ready already: no thread is woken");
 });
 
 test("a stopped loop routes nothing", async (t) => {

@@ -77,7 +77,7 @@ test("orders arrive; a restarted thread receives the pods, the open orders and t
     }),
   });
   t.after(() => eviction.stop());
-  assert.deepEqual(await eviction.metrics(), [], "nothing is asked of a thread that was never started");
+  assert.deepEqual(await eviction.metrics(), [], "no request to a thread that was never started");
   eviction.setPod(told("early", 9));
   assert.equal(asked, 0, "main's side is loaded with the thread");
   eviction.thread.startInBackground();

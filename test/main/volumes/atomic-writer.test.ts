@@ -61,7 +61,7 @@ test("files, directories and modes; links that readers see; another content repl
   assert.equal(await writePayload(volume, payload({ a: "2", c: "3" }), { clock }), true);
   assert.deepEqual(content(volume), { a: "2", c: "3" });
   assert.deepEqual(visible(volume), ["a", "c"]);
-  assert.equal(hidden(volume).length, 2, "the old directory is gone");
+  assert.equal(hidden(volume).length, 2, "the old directory is removed");
   assert.equal(await writePayload(volume, payload({}), { clock }), true);
   assert.deepEqual(visible(volume), []);
 });

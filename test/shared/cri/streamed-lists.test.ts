@@ -43,5 +43,5 @@ test("an error of the stream is an error of the list", async (t) => {
   fake.failpoint("StreamImages", "error(UNAVAILABLE: boom)");
   await assert.rejects(client.listImages({}), (error) => isCriError(error) && error.code === "UNAVAILABLE");
   fake.failpoint("StreamImages", "off");
-  assert.ok((await client.listImages({})).images.length > 0, "the stream is asked again");
+  assert.ok((await client.listImages({})).images.length > 0, "the stream is requested again");
 });

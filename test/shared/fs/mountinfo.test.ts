@@ -57,7 +57,7 @@ test("callers during a reading share the next one", async () => {
   ends[1]?.();
   assert.deepEqual(await Promise.all(others), [1, 1]);
   await turn();
-  assert.equal(ends.length, 3, "the late one asked when the second was under way");
+  assert.equal(ends.length, 3, "the late one came during the second");
   ends[2]?.();
   assert.equal(await late, 2);
   const alone = read();

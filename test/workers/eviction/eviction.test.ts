@@ -83,7 +83,7 @@ describe("memory", () => {
     await world.run(2000);
     deepEqual(world.evicted, ["a", "b"]);
     await world.run(30_000);
-    deepEqual(world.evicted, ["a", "b", "a"], "nobody else is left: main hears of it again");
+    deepEqual(world.evicted, ["a", "b", "a"], "no other pod is left: main gets the order again");
   });
 
   test("a pod that changed was not evicted: it is judged again at once", async () => {
@@ -369,7 +369,7 @@ describe("limits of pods' own", () => {
     );
     deepEqual([world.bits, world.connected], [0, 0]);
     await world.run(60_000);
-    equal(world.orders.length, 2, "each is told once");
+    equal(world.orders.length, 2, "each is reported once");
   });
 
   test("a growing pod is found at the next measuring", async () => {

@@ -134,7 +134,7 @@ test("main is stuck: NotReady by name, the lease runs out; both come back with i
   world.deaf = new Error("main does not respond");
   await world.step(15_000);
   deepEqual(world.ready(), OK);
-  ok(world.clock.now() - renewTime() < 11_000, "busy for 15 s: the heartbeat goes on");
+  ok(world.clock.now() - renewTime() < 11_000, "busy for 15 s: the heartbeat continues");
   await world.step(10_000);
   match(world.ready()?.message ?? "", /^main is not healthy: its thread was last seen active at .*; threshold is 20s$/);
   await world.step(60_000);
@@ -171,7 +171,7 @@ test("a server that refuses: five tries per round, the first read from its cache
     reads.map(({ resourceVersion }) => resourceVersion),
     ["0", undefined, undefined, undefined, undefined],
   );
-  equal(world.api.closedConnections, 0, "it answered: the connection is well");
+  equal(world.api.closedConnections, 0, "it responded: the connection works");
   world.api.fault = ({ resource }) => (resource === "nodes" ? NOT_REACHED : undefined);
   await world.step(10_500);
   equal(world.api.closedConnections, 4);

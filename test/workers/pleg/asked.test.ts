@@ -104,7 +104,7 @@ test("a pod is removed with its last sandbox without an inspection; with one of 
   world.pleg.unwatch("uid-web");
   const published = world.podRecords("uid-web").length;
   await world.relist();
-  assert.equal(world.podRecords("uid-web").length, published, "a forgotten pod that is gone is not told again");
+  assert.equal(world.podRecords("uid-web").length, published, "no event for a forgotten pod that was removed");
 });
 
 test("events: a container that main starts is not inspected, one that exits is", async (t) => {

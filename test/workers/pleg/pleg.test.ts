@@ -122,7 +122,7 @@ test("hints save the lists, also for a pod never seen before; a list hint reques
   world.fake.calls.length = 0;
   world.ask("uid-web", 1, [{ kind: "sandbox", id: sandboxId }]);
   await until("answered", () => world.last("uid-web")?.generation === 1);
-  assert.deepEqual(verbs(), ["PodSandboxStatus"], "after the first relist a pod nobody knows is new");
+  assert.deepEqual(verbs(), ["PodSandboxStatus"], "after the first relist an unknown pod is new");
   world.fake.calls.length = 0;
   world.ask("uid-web", 2, [{ kind: "container", id: containerId }]);
   await until("answered", () => world.last("uid-web")?.generation === 2);
@@ -139,7 +139,7 @@ test("hints save the lists, also for a pod never seen before; a list hint reques
   });
   world.ask("uid-web", 3, []);
   await until("answered", () => world.last("uid-web")?.generation === 3);
-  assert.equal(world.last("uid-web")?.containers.length, 1, "nobody said that there is a second one");
+  assert.equal(world.last("uid-web")?.containers.length, 1, "no source reported a second one");
   world.fake.calls.length = 0;
   world.ask("uid-web", 4, [{ kind: "relist", id: "" }]);
   await until("answered", () => world.last("uid-web")?.generation === 4);
@@ -279,7 +279,7 @@ test("the runtime stops and returns: each is reported once, and its return cause
     world.clock.step(200);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  assert.equal(world.runtimes().length, 2, "an absence is told once");
+  assert.equal(world.runtimes().length, 2, "an absence is reported once");
   world.fake.state.end(world.fake.state.container(containerId), 9);
   const relists = world.kinds("relisted");
   await world.fake.start();

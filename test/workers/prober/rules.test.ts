@@ -96,6 +96,6 @@ describe("deadline", () => {
     const before = meter.stalledMs;
     clock.freeze(5000);
     meter.use()();
-    assert.equal(meter.stalledMs, before, "nobody measured");
+    assert.equal(meter.stalledMs, before, "no measurement");
   });
 });

@@ -121,5 +121,5 @@ test("a directory that is moved away, or becomes a link, between two pieces is n
   });
   assert.ok(!walked.names.includes("secret"));
   rmSync(root, { recursive: true });
-  assert.deepEqual(walkAll(root, 10).names, [], "a root that is gone has no entries");
+  assert.deepEqual(walkAll(root, 10).names, [], "a removed root has no entries");
 });

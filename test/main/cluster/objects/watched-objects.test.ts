@@ -143,7 +143,7 @@ test("an immutable object is not watched, and is dropped with its last pod", asy
   objects.podRemoved("u1");
   objects.podRemoved("u2");
   objects.setReferences("u3", "ns", refs("a"));
-  assert.equal(all.length, 2, "it may have been made anew");
+  assert.equal(all.length, 2, "it may have been created again");
 });
 
 test("an object that only containers read is not watched for ever; the next read fetches it again", async () => {

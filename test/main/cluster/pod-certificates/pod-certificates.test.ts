@@ -110,7 +110,7 @@ test("renewed at its time; the old one stays meanwhile, and a late renewal is re
   ]);
   assert.deepEqual([await it.keyNow(web), await it.states()], ["KEY1", ["example.com/s expired 1"]]);
   const last = made();
-  assert.ok(last >= 3, "a request that nobody heard of for ten minutes was made anew");
+  assert.ok(last >= 3, "a request without a response for ten minutes was created again");
   it.say(it.issue(last, 100));
   assert.deepEqual([await it.keyNow(web), it.changed.length], [`KEY${last}`, 2]);
   await pass(it.clock, 10);

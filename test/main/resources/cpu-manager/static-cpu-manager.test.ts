@@ -191,7 +191,7 @@ describe("running containers", () => {
     await until("a round", () => asked === 5);
     clock.step(10_000);
     await Promise.resolve();
-    assert.equal(asked, 5, "one that is gone is not asked for again");
+    assert.equal(asked, 5, "a removed one is not requested again");
   });
   test("only one call at a time, and none after stop", async (t) => {
     const { clock, updates, runtime, start } = await cpuManagerKit(t, MACHINE);

@@ -102,7 +102,7 @@ describe("a device checkpoint", () => {
       await doesNotStart(next, holder);
       const network = podOf("network", wanting("c", 1, NIC));
       await allocate(manager, network);
-      assert.deepEqual(idsOf(manager, network, "c", NIC), ["n"], "a resource that no running pod asked for");
+      assert.deepEqual(idsOf(manager, network, "c", NIC), ["n"], "a resource that no running pod requested");
 
       const again = await started(next, [holder, plain, network]);
       await refused(again, other, HOLDER);

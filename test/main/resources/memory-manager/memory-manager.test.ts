@@ -145,7 +145,7 @@ test("a restarted kubelet finds the memory of pods that are still known", async 
   await admit(b);
   await made.stop();
   const next = await manager(t, two, root, [b]);
-  assert.deepEqual(await next.admit(b), ["app 1"], "asked for again");
+  assert.deepEqual(await next.admit(b), ["app 1"], "requested again");
   assert.deepEqual(await next.admit(guaranteed("c", "3Gi")), ["app 0"], "what the other had is free");
   const state = JSON.parse(await readFile(join(root, "memory_manager_state"), "utf8")) as {
     policyName: string;

@@ -112,7 +112,7 @@ test(
     await mounts.hang(path);
     const ended = one.tearDownPod("uid-1").catch(() => undefined);
     const calls = async (): Promise<string[]> => (await driver?.calls())?.map(([command = ""]) => command) ?? [];
-    await waitFor(async () => (await calls()).includes("unmount"), { what: "the driver to be asked" });
+    await waitFor(async () => (await calls()).includes("unmount"), { what: "a call of the driver" });
     await mounts.releaseAll();
     await ended;
   },

@@ -178,7 +178,7 @@ test("a failed update is reported, leaves the files as they are, and is retried 
   await until("the update", () => clock.pending === 1);
   assert.deepEqual(read(directory), { a: "2" });
   await volumes.tearDownPod("uid-1");
-  assert.equal(clock.pending, 0, "a pod that is gone is not looked at");
+  assert.equal(clock.pending, 0, "a removed pod is not inspected");
 });
 
 test("a restarted container finds its files after its ConfigMap was removed", { skip }, async (t) => {

@@ -106,7 +106,7 @@ describe("figures of the runtime", () => {
     machineMemory: 1,
     swapFree: 0,
     pressure: (path: string) => {
-      equal(path, "/", "no cgroup of a pod is asked");
+      equal(path, "/", "no cgroup of a pod is read");
       return NO_PRESSURES;
     },
     madeAt: () => undefined,

@@ -104,7 +104,7 @@ test("without a client nothing is read, and no timer is left", async () => {
   first.destroy();
   const before = reads();
   await second(2);
-  assert.ok(reads() > before, "the other client's feed goes on");
+  assert.ok(reads() > before, "the other client's feed continues");
   other.destroy();
   await turn();
   const after = reads();

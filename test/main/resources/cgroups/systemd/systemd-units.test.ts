@@ -159,7 +159,7 @@ test("an idle connection is closed, and made again when needed", async () => {
   clock.step(10_000);
   await quiet.stop("a.slice");
   assert.equal(systemd.connections, 2);
-  assert.equal(clock.pending, 1, "the deadlines are gone, the idle timer is there");
+  assert.equal(clock.pending, 1, "the deadlines are removed, the idle timer exists");
   quiet.close();
   assert.equal(clock.pending, 0, "no timer is left");
 });
