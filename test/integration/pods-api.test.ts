@@ -48,6 +48,7 @@ test("a client on the node watches a pod from its start to its removal, and read
   const running = await waitForPod(node, "watched", (seen) => seen.status?.phase === "Running", "Running");
   const name = running.metadata.name;
   await waitFor(() => events.includes(`MODIFIED ${name} Running`), { what: "the running pod" });
+  assert.match(events.find((event) => event.startsWith(`ADDED ${name}`)) ?? "", / (Pending|Running)$/);
   assert.ok(events.indexOf("INITIAL_SYNC_COMPLETE") < events.findIndex((event) => event.startsWith(`ADDED ${name}`)));
 
   const read = await get(running.metadata.uid);

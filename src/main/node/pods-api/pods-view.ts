@@ -1,6 +1,6 @@
 // The pods of this node as the pods API shows them, and the watchers of their changes.
 // Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; an event
-// that does not fit a slow watcher's queue is dropped and counted. A pod is encoded once per change, and only for a reader.
+// that does not fit a slow watcher's queue is dropped and counted. A new pod is an event from its first status on, as upstream. A pod is encoded once per change, and only for a reader.
 import type { Pod } from "../../../shared/api/pod.js";
 import { encode } from "../../../shared/api/protobuf/encode.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -23,6 +23,8 @@ type Send = (event: WatchPodsEvent) => boolean;
 
 interface Kept {
   pod: Pod;
+  /** Watchers up to this number wait for the pod's first status; later ones have it in their first list. undefined: it had a status. */
+  unseenUntil: number | undefined;
   /** undefined: not encoded yet; null: it cannot be. */
   bytes: Uint8Array | null | undefined;
 }
@@ -30,9 +32,10 @@ interface Kept {
 export class PodsView {
   private readonly kept = new Map<string, Kept>();
   private readonly watchers = new Set<Watcher>();
+  private begun = 0;
 
   constructor(private readonly deps: PodsViewDeps) {
-    for (const pod of deps.pods()) this.kept.set(pod.metadata.uid, { pod, bytes: undefined });
+    for (const pod of deps.pods()) this.changed(pod);
   }
 
   get watching(): number {
@@ -42,17 +45,20 @@ export class PodsView {
   /** The pod is new, or its definition or status changed. */
   changed(pod: Pod): void {
     const { uid } = pod.metadata;
-    const type = this.kept.has(uid) ? EventType.MODIFIED : EventType.ADDED;
-    const kept: Kept = { pod, bytes: undefined };
+    const before = this.kept.get(uid);
+    const unseenUntil = before === undefined ? this.begun : before.unseenUntil;
+    const hadStatus = before !== undefined && unseenUntil === undefined;
+    const isShown = hadStatus || (pod.status?.phase ?? "") !== "";
+    const kept: Kept = { pod, unseenUntil: isShown ? undefined : unseenUntil, bytes: undefined };
     this.kept.set(uid, kept);
-    this.broadcast(type, kept);
+    if (isShown) this.broadcast(kept, ({ number }) => (isUnseen(number, unseenUntil) ? "ADDED" : "MODIFIED"));
   }
 
   removed(uid: string): void {
     const kept = this.kept.get(uid);
     if (kept === undefined) return;
     this.kept.delete(uid);
-    this.broadcast(EventType.DELETED, kept);
+    this.broadcast(kept, ({ number }) => (isUnseen(number, kept.unseenUntil) ? undefined : "DELETED"));
   }
 
   /** Encoded, in the order of their UIDs. */
@@ -75,7 +81,7 @@ export class PodsView {
       else first.push({ type: EventType.ADDED, pod });
     }
     first.push({ type: EventType.INITIAL_SYNC_COMPLETE, pod: new Uint8Array(0) });
-    const watcher = new Watcher(first, send);
+    const watcher = new Watcher(++this.begun, first, send);
     this.watchers.add(watcher);
     watcher.ready();
     return watcher;
@@ -85,11 +91,14 @@ export class PodsView {
     this.watchers.delete(watcher);
   }
 
-  private broadcast(type: EventType, kept: Kept): void {
+  /** `typeFor` undefined: no event for this watcher. */
+  private broadcast(kept: Kept, typeFor: (watcher: Watcher) => keyof typeof EventType | undefined): void {
     if (this.watchers.size === 0) return;
     const pod = this.bytesOf(kept);
     for (const watcher of this.watchers) {
-      if (pod === undefined || !watcher.put({ type, pod })) this.deps.dropped();
+      const type = typeFor(watcher);
+      if (type === undefined) continue;
+      if (pod === undefined || !watcher.put({ type: EventType[type], pod })) this.deps.dropped();
     }
   }
 
@@ -111,12 +120,18 @@ export class PodsView {
   }
 }
 
+function isUnseen(watcher: number, unseenUntil: number | undefined): boolean {
+  return unseenUntil !== undefined && watcher <= unseenUntil;
+}
+
 /** The queue of one watcher. */
 class Watcher {
   private isReady = false;
   private readonly limit: number;
 
   constructor(
+    /** Watchers are numbered in the order in which they begin, from 1. */
+    readonly number: number,
     private readonly queue: WatchPodsEvent[],
     private readonly send: Send,
   ) {

@@ -36,15 +36,40 @@ test("a watcher gets the pods of the node, the end of the list, then each change
   const seen: string[] = [];
   const watcher = pods.watch((event) => seen.push(text(event)) > 0);
   assert.deepEqual(seen.splice(0), ["ADDED a Running", "ADDED b", "INITIAL_SYNC_COMPLETE"]);
-  pods.changed(pod("c"));
+  pods.changed(pod("c", "Pending"));
   pods.changed(pod("c", "Running"));
   pods.removed("c");
   pods.removed("never seen");
-  assert.deepEqual(seen.splice(0), ["ADDED c", "MODIFIED c Running", "DELETED c Running"]);
+  assert.deepEqual(seen.splice(0), ["ADDED c Pending", "MODIFIED c Running", "DELETED c Running"]);
   pods.unwatch(watcher);
   pods.changed(pod("d"));
   assert.deepEqual(seen, []);
   assert.equal(pods.watching, 0);
+});
+
+test("a new pod is an event from its first status on, unless the watcher has it in its first list", () => {
+  const { view: pods } = view([]);
+  const [early, late]: [string[], string[]] = [[], []];
+  pods.watch((event) => early.push(text(event)) > 0);
+  pods.changed(pod("a"));
+  pods.changed(pod("b"));
+  pods.watch((event) => late.push(text(event)) > 0);
+  pods.changed(pod("a"));
+  pods.changed(pod("a", "Pending"));
+  pods.changed(pod("a", "Running"));
+  pods.changed(pod("a"));
+  pods.removed("a");
+  pods.removed("b");
+  const both = ["MODIFIED a Running", "MODIFIED a", "DELETED a"];
+  assert.deepEqual(early, ["INITIAL_SYNC_COMPLETE", "ADDED a Pending", ...both]);
+  assert.deepEqual(late, [
+    "ADDED a",
+    "ADDED b",
+    "INITIAL_SYNC_COMPLETE",
+    "MODIFIED a Pending",
+    ...both,
+    "DELETED b",
+  ]);
 });
 
 test("pods are listed in the order of their UIDs and found by UID", () => {
