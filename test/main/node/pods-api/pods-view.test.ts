@@ -62,14 +62,7 @@ test("a new pod is an event from its first status on, unless the watcher has it 
   pods.removed("b");
   const both = ["MODIFIED a Running", "MODIFIED a", "DELETED a"];
   assert.deepEqual(early, ["INITIAL_SYNC_COMPLETE", "ADDED a Pending", ...both]);
-  assert.deepEqual(late, [
-    "ADDED a",
-    "ADDED b",
-    "INITIAL_SYNC_COMPLETE",
-    "MODIFIED a Pending",
-    ...both,
-    "DELETED b",
-  ]);
+  assert.deepEqual(late, ["ADDED a", "ADDED b", "INITIAL_SYNC_COMPLETE", "MODIFIED a Pending", ...both, "DELETED b"]);
 });
 
 test("pods are listed in the order of their UIDs and found by UID", () => {
