@@ -1,6 +1,7 @@
 // The pods of this node as the pods API shows them, and the watchers of their changes.
-// Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; an event
-// that does not fit a slow watcher's queue is dropped and counted. A new pod is an event from its first status on, as upstream. A pod is encoded once per change, and only for a reader.
+// Invariant: a watcher gets every pod that existed when it began, then INITIAL_SYNC_COMPLETE, then each change in order; a watcher with a
+// full queue is ended and counted, as upstream. A new pod is an event from its first status on, as upstream. A pod is encoded once per
+// change, and only for a reader.
 import type { Pod } from "../../../shared/api/pod.js";
 import { encode } from "../../../shared/api/protobuf/encode.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -13,7 +14,7 @@ const QUEUE_LIMIT = 100;
 export interface PodsViewDeps {
   /** Pods of the node with their statuses. */
   pods: () => Iterable<Pod>;
-  /** An event was dropped: the watcher is too slow, or the pod cannot be encoded. */
+  /** An event was dropped: the watcher is too slow and was ended, or the pod cannot be encoded. */
   dropped: () => void;
   log: Pick<Logger, "warn">;
 }
@@ -72,8 +73,8 @@ export class PodsView {
     return kept === undefined ? undefined : this.bytesOf(kept);
   }
 
-  /** Sends at once what exists. */
-  watch(send: Send): Watcher {
+  /** Sends at once what exists. `end` is called when the queue of the watcher is full; it receives no event after that. */
+  watch(send: Send, end: () => void): Watcher {
     const first: WatchPodsEvent[] = [];
     for (const kept of this.sorted()) {
       const pod = this.bytesOf(kept);
@@ -81,7 +82,7 @@ export class PodsView {
       else first.push({ type: EventType.ADDED, pod });
     }
     first.push({ type: EventType.INITIAL_SYNC_COMPLETE, pod: new Uint8Array(0) });
-    const watcher = new Watcher(++this.begun, first, send);
+    const watcher = new Watcher(++this.begun, first, send, end);
     this.watchers.add(watcher);
     watcher.ready();
     return watcher;
@@ -98,7 +99,12 @@ export class PodsView {
     for (const watcher of this.watchers) {
       const type = typeFor(watcher);
       if (type === undefined) continue;
-      if (pod === undefined || !watcher.put({ type: EventType[type], pod })) this.deps.dropped();
+      if (pod === undefined) this.deps.dropped();
+      else if (!watcher.put({ type: EventType[type], pod })) {
+        this.deps.dropped();
+        this.watchers.delete(watcher);
+        watcher.end();
+      }
     }
   }
 
@@ -134,6 +140,7 @@ class Watcher {
     readonly number: number,
     private readonly queue: WatchPodsEvent[],
     private readonly send: Send,
+    readonly end: () => void,
   ) {
     this.limit = queue.length + QUEUE_LIMIT;
   }

@@ -16,6 +16,8 @@ import { listenOnSocket, CallRate } from "../local-socket.js";
 import { PodsView } from "./pods-view.js";
 
 const MAX_WATCHERS = 100;
+/** Upstream's; the client lists again. */
+const TOO_SLOW = { code: status.RESOURCE_EXHAUSTED, details: "watch client channel closed" };
 const REFUSED = { code: status.RESOURCE_EXHAUSTED, details: "rejected by rate limit" };
 
 export interface PodsApiOptions {
@@ -69,7 +71,10 @@ function handlers(view: PodsView, rate: CallRate): PodsServer {
 }
 
 function serveWatch(view: PodsView, call: ServerWritableStream<WatchPodsRequest, WatchPodsEvent>): void {
-  const watcher = view.watch((event) => call.write(event));
+  const watcher = view.watch(
+    (event) => call.write(event),
+    () => call.emit("error", TOO_SLOW),
+  );
   call.on("drain", () => watcher.ready());
   const end = (): void => view.unwatch(watcher);
   call.on("cancelled", () => {

@@ -1,0 +1,44 @@
+// The pods API over a socket: a client that does not read.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { credentials, status, type ServiceError } from "@grpc/grpc-js";
+import type { PodSubscriber } from "../../../../src/main/model/pod-events.js";
+import { servePodsApi } from "../../../../src/main/node/pods-api/server.js";
+import { systemClock } from "../../../../src/shared/clock/clock.js";
+import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { EventType, PodsClient, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
+import { pod } from "../../../support/pods.js";
+import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
+
+test("the watch of a client that does not read ends with RESOURCE_EXHAUSTED", async (t) => {
+  const directory = await temporaryFolder(t);
+  const made = pod({});
+  const annotations = { filler: "x".repeat(256 * 1024) };
+  const big = { ...made, metadata: { ...made.metadata, annotations }, status: { phase: "Running" as const } };
+  let subscriber: PodSubscriber = {};
+  const server = await servePodsApi({
+    directory,
+    pods: { all: () => [], get: () => big },
+    subscribe: (given) => (subscriber = given),
+    registry: new ThreadRegistry("main"),
+    clock: systemClock,
+    log: keptLog().log,
+  });
+  const client = new PodsClient(`unix://${directory}/pods-api.sock`, credentials.createInsecure());
+  t.after(() => {
+    client.close();
+    server.stop();
+  });
+  const stream = client.watchPods({});
+  const [first] = (await once(stream, "data")) as [WatchPodsEvent];
+  assert.equal(first.type, EventType.INITIAL_SYNC_COMPLETE);
+  stream.pause();
+  for (let i = 0; i < 200; i++) subscriber.accepted?.({ pod: big, known: true });
+  const failed = once(stream, "error") as Promise<[ServiceError]>;
+  let events = 0;
+  stream.on("data", () => events++);
+  const [error] = await failed;
+  assert.deepEqual([error.code, error.details], [status.RESOURCE_EXHAUSTED, "watch client channel closed"]);
+  assert.ok(events < 200, String(events));
+});
