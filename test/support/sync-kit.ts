@@ -149,8 +149,13 @@ export class SyncWorld {
   }
 
   /** Of PodWorkers: every pod may use what it asks for, and no earlier kubelet terminated one. */
-  intake(accept: (pod: Pod) => unknown = ignore): PodWorkersDeps["intake"] {
-    return { accept: (pod) => void accept(pod), allocated: (pod) => pod, earlierEnd: () => undefined };
+  intake(accept: (pod: Pod) => unknown = ignore, redefine: (pod: Pod) => unknown = ignore): PodWorkersDeps["intake"] {
+    return {
+      accept: (pod) => void accept(pod),
+      allocated: (pod) => pod,
+      earlierEnd: () => undefined,
+      redefine: (pod) => void redefine(pod),
+    };
   }
 
   /** Pod events, of which only removals count. */

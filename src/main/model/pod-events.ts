@@ -14,6 +14,8 @@ export interface PodEvents {
   admitted: { pod: Pod };
   /** The definition of a running pod has changed; `pod` has the allocated resources. */
   updated: { pod: Pod };
+  /** The definition of a terminating pod has changed, for example a label: only readers of the definition follow it. */
+  redefined: { pod: Pod };
   /** A running pod was allocated other resources. */
   resized: { pod: Pod };
   /** The resize conditions of the pod's status changed. */

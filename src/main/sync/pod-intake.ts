@@ -53,6 +53,11 @@ export class PodIntake {
     this.watchAdopted(pod, allocated);
   }
 
+  /** A source has changed the definition of a terminating pod. */
+  redefine(pod: Pod): void {
+    this.deps.events.emit("redefined", { pod });
+  }
+
   /** The pod with the resources that it may use. */
   allocated(pod: Pod): Pod {
     return this.deps.resizes.effective(pod.metadata.uid) ?? pod;

@@ -20,7 +20,7 @@ export interface PodWorkersDeps {
   log: Pick<Logger, "error">;
   /** Creates the collaborators of one worker. */
   workerDeps(uid: string): PodWorkerDeps;
-  intake: Pick<PodIntake, "accept" | "allocated" | "earlierEnd">;
+  intake: Pick<PodIntake, "accept" | "allocated" | "earlierEnd" | "redefine">;
   events: Pick<PodEventStream, "emit">;
 }
 
@@ -105,6 +105,7 @@ export class PodWorkers {
     let worker = this.workers.get(uid);
     if (worker?.state === "terminating") {
       worker.shorten(request.deadline);
+      this.deps.intake.redefine(pod);
       return;
     }
     const allocated = this.accept(pod);

@@ -9,16 +9,20 @@ import { hang, settle, SyncWorld } from "../../support/sync-kit.js";
 function build() {
   const world = new SyncWorld();
   const desired: Pod[] = [];
+  const redefined: Pod[] = [];
   const gone: string[] = [];
   const workers = new PodWorkers({
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
-    intake: world.intake((pod) => desired.push(pod)),
+    intake: world.intake(
+      (pod) => desired.push(pod),
+      (pod) => redefined.push(pod),
+    ),
     events: world.removals((uid) => gone.push(uid)),
   });
   world.onTerminated = (uid) => workers.terminated(uid);
-  return { world, workers, desired, gone };
+  return { world, workers, desired, redefined, gone };
 }
 
 const one = pod({}, "web", "uid-1");
@@ -72,6 +76,19 @@ test("pods of other names are not held up", async () => {
   await settle();
   assert.deepEqual(world.model(other).running(), ["app"]);
   assert.deepEqual(world.begunOf("uid-2"), []);
+});
+
+test("a change of a terminating pod is no new definition for its worker, but readers receive it", async () => {
+  const { world, workers, desired, redefined } = build();
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  workers.add(one);
+  await settle();
+  workers.delete(one);
+  await settle();
+  assert.deepEqual([desired.length, redefined.length], [2, 0]);
+  const labelled: Pod = { ...one, metadata: { ...one.metadata, labels: { state: "new" } } };
+  workers.delete(labelled);
+  assert.deepEqual([desired.length, redefined], [2, [labelled]]);
 });
 
 test("a namespace makes another full name", async () => {

@@ -44,8 +44,28 @@ export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): v
   const server = new Server();
   server.addService(PodsService, handlers(view, new CallRate(clock)));
   await listenOnSocket(server, directory, "pods-api.sock");
-  const changed = ({ pod }: { pod: Pod }): void => view.changed(pods.get(pod.metadata.uid) ?? pod);
-  options.subscribe({ accepted: changed, statusChanged: changed, removed: ({ uid }) => view.removed(uid) });
+  // A terminating pod keeps its definition in its worker and its status; clients see the newest one, as upstream's do.
+  const redefined = new Map<string, Pod>();
+  const changed = ({ pod }: { pod: Pod }): void => {
+    const shown = pods.get(pod.metadata.uid) ?? pod;
+    const newest = redefined.get(pod.metadata.uid) ?? shown;
+    view.changed(shown.status === undefined ? newest : { ...newest, status: shown.status });
+  };
+  options.subscribe({
+    accepted: ({ pod }) => {
+      redefined.delete(pod.metadata.uid);
+      changed({ pod });
+    },
+    redefined: ({ pod }) => {
+      redefined.set(pod.metadata.uid, pod);
+      changed({ pod });
+    },
+    statusChanged: changed,
+    removed: ({ uid }) => {
+      redefined.delete(uid);
+      view.removed(uid);
+    },
+  });
   return { stop: () => server.forceShutdown() };
 }
 

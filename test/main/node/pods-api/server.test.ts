@@ -1,4 +1,4 @@
-// The pods API over a socket: a client that does not read.
+// The pods API over a socket: a client that does not read, and a pod that changes while it terminates.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -8,6 +8,7 @@ import { servePodsApi } from "../../../../src/main/node/pods-api/server.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { EventType, PodsClient, type WatchPodsEvent } from "../../../../src/shared/plugins/gen/pods.v1alpha1.js";
+import { decode } from "../../../support/protobuf-decode.js";
 import { pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 
@@ -41,4 +42,43 @@ test("the watch of a client that does not read ends with RESOURCE_EXHAUSTED", as
   const [error] = await failed;
   assert.deepEqual([error.code, error.details], [status.RESOURCE_EXHAUSTED, "watch client channel closed"]);
   assert.ok(events < 200, String(events));
+});
+
+test("a terminating pod is shown with its newest definition and its newest status", async (t) => {
+  const directory = await temporaryFolder(t);
+  const made = pod({});
+  const labelled = (state: string) => ({ ...made, metadata: { ...made.metadata, labels: { state } } });
+  let known = { ...labelled("old"), status: { phase: "Running" as const, message: "one" } };
+  let subscriber: PodSubscriber = {};
+  const server = await servePodsApi({
+    directory,
+    pods: { all: () => [], get: () => known },
+    subscribe: (given) => (subscriber = given),
+    registry: new ThreadRegistry("main"),
+    clock: systemClock,
+    log: keptLog().log,
+  });
+  const client = new PodsClient(`unix://${directory}/pods-api.sock`, credentials.createInsecure());
+  t.after(() => {
+    client.close();
+    server.stop();
+  });
+  const shown = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      client.getPod({ podUID: made.metadata.uid }, (error, reply) => {
+        if (error !== null) {
+          reject(error);
+          return;
+        }
+        const { metadata, status: now } = decode("Pod", reply.pod) as typeof known;
+        resolve(`${metadata.labels.state} ${now.message}`);
+      });
+    });
+  subscriber.accepted?.({ pod: known, known: true });
+  assert.equal(await shown(), "old one");
+  subscriber.redefined?.({ pod: labelled("new") });
+  assert.equal(await shown(), "new one");
+  known = { ...known, status: { phase: "Running", message: "two" } };
+  subscriber.statusChanged?.({ pod: known, status: known.status });
+  assert.equal(await shown(), "new two");
 });
