@@ -241,12 +241,12 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     await write({ maxPods: 41, logging: { format: "json", verbosity: 3 } }, { changed: "yes" });
     await runsWith("logging", { ...((await field("logging")) as Fields), verbosity: 3 });
     assert.equal(await restarts(), before);
-    assert.notEqual(await readFile(join(dir, "store/meta/trial"), "utf8"), trial);
-    // The log thread writes the line a moment after the values are there.
+    // The values are there before the record of the trial and the log's line.
     await waitFor(async () => (await takeovers()) > begun, {
       what: "the log's line of the change",
       timeoutMs: PATIENCE_MS,
     });
+    assert.notEqual(await readFile(join(dir, "store/meta/trial"), "utf8"), trial);
     assert.equal(await takeovers(), begun + 1);
     const changedAt = performance.now();
     await write({ maxPods: 42 });
