@@ -53,7 +53,10 @@ export interface SubmittedPod {
   pod: Pod;
 }
 
-/** A part of giving a volume to its fsGroup: the job is repeated with the place where it ended until there is none. */
+/**
+ * A part of the change of a volume to its fsGroup. The job is repeated from the position of its result, until there is
+ * none.
+ */
 export interface ChangeOwnershipJob {
   /** The volume's directory; it is changed last, by the caller, so that it shows whether all below it is done. */
   root: string;

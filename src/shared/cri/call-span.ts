@@ -1,4 +1,5 @@
-// Spans of CRI calls: each is one span, named by its rpc, and the runtime gets its context in the metadata, as from upstream's kubelet.
+// Spans of CRI calls: one span for each call, with the name of its rpc. The runtime gets the context in the metadata,
+// as from upstream's kubelet.
 // Invariant: a call without tracing sends no extra metadata.
 import { Metadata } from "@grpc/grpc-js";
 import { errorCode } from "../errors/thrown.js";

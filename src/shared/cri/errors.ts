@@ -108,8 +108,8 @@ function isNameInUse(details: string): boolean {
 const STARTING_UP = /^server is not initialized yet/;
 
 /**
- * The class for a status code, independent of the runtime's wording: a name in use is ALREADY_EXISTS, a runtime that is
- * still starting is UNAVAILABLE.
+ * The class for a status code, independent of the runtime's wording. A name in use is ALREADY_EXISTS; a runtime that
+ * is still starting is UNAVAILABLE.
  */
 export function criError(init: CriErrorInit): CriError {
   if (init.code === "UNKNOWN" && STARTING_UP.test(init.details)) {

@@ -22,8 +22,8 @@ export interface AtomicWriteOptions {
   /** Permission bits; default 0600. */
   mode?: number;
   /**
-   * Survives a crash of the machine (default): file and folder are synced to disk. False is for what says nothing once
-   * the machine was down: it survives the end of the process, and costs the disk nothing.
+   * Survives a crash of the machine (default): file and folder are synced to disk. False is for files that are useless
+   * after a reboot. They survive the exit of the process, and need no sync of the disk.
    */
   durable?: boolean;
 }

@@ -1,7 +1,8 @@
 // Opens files whose path or content a pod can shape: termination messages, container logs, env files, node logs.
 // Invariant: only a regular file is ever opened for reading. A FIFO would hold a thread for ever, and opening a device
-// can have effects of its own. The inode is therefore taken by O_PATH, which opens nothing, looked at, and then opened
-// itself, so that no rename between the two steps counts. Reads end at a limit of the caller, not at the size the file had.
+// can have effects of its own. Therefore O_PATH, which opens nothing, gets the inode. Its kind is checked, and then
+// this inode is opened. So a rename between the two steps has no effect. Reads end at a limit of the caller, not at
+// the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
 import { errorCode } from "../errors/thrown.js";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";

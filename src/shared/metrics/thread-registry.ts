@@ -1,6 +1,5 @@
-// One metrics registry per thread. Metrics are counted where things happen and never shared: the server thread
-// requests them from each thread for a snapshot and adds them up. Making a metric twice under one name returns the
-// first one.
+// One metrics registry per thread. Each thread counts its own metrics; no memory is shared. The server thread requests
+// a snapshot from each thread and adds them up. Making a metric twice under one name returns the first one.
 import { prom, type Counter, type Gauge, type Histogram, type Registry } from "./prom.js";
 import type { MetricFamily, MetricSample, MetricSnapshot, MetricType, NativeSeries } from "./snapshot.js";
 

@@ -25,7 +25,8 @@ import type { RepeatedErrorLog } from "./repeated-error-log.js";
 /** Time for which a sample waits for disks; slower results count in the next one. */
 const DISK_WAIT_MS = 200;
 /**
- * The delay after no pod was left to evict for a disk, and between two walks of all pods while a disk is nearly short.
+ * The delay after a round without a pod to evict for a disk. Also the time between two walks of all pods while a disk
+ * is near its threshold.
  */
 const DISK_REST_MS = 10_000;
 /** Samples in a row without a figure before a log line: at the start the runtime may be unreachable. */

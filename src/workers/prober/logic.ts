@@ -45,7 +45,10 @@ export interface ProberDeps {
 const EXEC_TURNS = { limit: 16, share: 8 };
 /** Connections that begin at once. */
 const SOCKET_TURNS = { limit: 256, share: 64 };
-/** A run that takes longer mostly sleeps: from then on it counts for its pod's share only, and another pod has its turn. */
+/**
+ * A run that takes longer mostly sleeps. From then on it counts for its pod's share only, and another pod gets its
+ * turn.
+ */
 const LONG_RUN_MS = 500;
 /** A probe that waits for so long is reported to the pod's owner. */
 const WAIT_REPORT_MS = 10_000;

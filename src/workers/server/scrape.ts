@@ -1,6 +1,5 @@
-// A metrics page: this thread's figures and those of all other threads, collected at each scrape. Main may be stuck:
-// after a deadline the page contains the others' last known figures, so that the page which explains a stall still
-// works.
+// A metrics page: this thread's figures and those of all other threads, collected at each scrape. Main may be stuck.
+// After a deadline the page contains the last known figures of other threads, so that it works during a stall.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { exposition, type Exposition } from "./exposition.js";

@@ -17,7 +17,8 @@ export function answerUpgrade(
   response.once("finish", () => {
     response.detachSocket(socket);
     socket.end();
-    // Further bytes of the client are read and dropped: unread bytes would hide the client's end, and reset a response it has not read yet.
+    // Further bytes of the client are read and dropped. Unread bytes would hide the client's end, and would reset a
+    // response that it has not read yet.
     socket.resume();
     const late = clock.after(lingerMs, () => socket.destroy());
     socket.once("close", () => late.cancel());

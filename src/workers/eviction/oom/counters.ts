@@ -1,5 +1,5 @@
-// OOM kills without the kernel's log: a kill is detected by the count in /proc/vmstat, and its container by the counts
-// in the containers' cgroups. Neither names the process, nor tells whether the machine was out of memory.
+// Detects OOM kills without the kernel's log. The count in /proc/vmstat shows a kill, and the counts in the
+// containers' cgroups show its container. Neither names the process, nor tells whether the machine was out of memory.
 import { keyed, type ReadText } from "../../../shared/stats/kernel-file.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";
 

@@ -93,7 +93,7 @@ export class OomWatcher implements Disposable {
   }
 }
 
-// The pod and container of a process, from its cgroup path: independent of the directories above the pod's, and of the
+// The pod and container of a process, from its cgroup path. Independent of the directories above the pod's, and of the
 // cgroup driver.
 
 interface Owner {

@@ -1,5 +1,5 @@
-// portForward through a WebSocket: its messages carry, in any cut, the bytes of the SPDY connection that the client has with
-// the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
+// portForward through a WebSocket. Its messages carry, in pieces of any size, the bytes of the client's SPDY
+// connection with the runtime. They are unwrapped and wrapped; the SPDY in them is not looked at.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";

@@ -1,4 +1,5 @@
-// The text of a Source, read again only when its file changed: a rename over it, a symbolic link turned, a write in place.
+// The text of a Source, read again only when its file changed: by a rename, a changed symbolic link, or a write in
+// place.
 import { readFile, stat } from "node:fs/promises";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";

@@ -1,5 +1,5 @@
-// From a kubeconfig's fields to a ClientConfig: the cluster and the user of the current context, with client-go's rules
-// for fields that exclude each other. Unknown fields are ignored, as in client-go.
+// Converts a kubeconfig's fields to a ClientConfig: the cluster and the user of the current context. client-go's rules
+// apply to fields that exclude each other. Unknown fields are ignored, as in client-go.
 import { dirname, isAbsolute, join } from "node:path";
 import type { ClientConfig, Source } from "../config.js";
 import type { Fields } from "./tree.js";

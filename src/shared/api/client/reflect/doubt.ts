@@ -8,7 +8,8 @@ import { isUnknownVersion } from "./versions.js";
 /** Bookmarks come once a minute. */
 const SILENT_MS = 120_000;
 /**
- * After a failure the server is queried 1 to 5 s into the next watch, so that a node's watches do not query together.
+ * After a failure the query to the server follows 1 to 5 s after the start of the next watch. So a node's watches do
+ * not query together.
  */
 const FAILED_MS = 1000;
 const SPREAD_MS = 4000;

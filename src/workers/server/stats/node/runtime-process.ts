@@ -46,8 +46,8 @@ export class RuntimeProcess {
   }
 }
 
-// The process that listens on the runtime's socket: its inode from /proc/net/unix, then who holds it, among the processes whose
-// names are runtimes'. All of this machine's processes are too many to look into.
+// Finds the process that listens on the runtime's socket. The inode is in /proc/net/unix; its holder is one of the
+// processes with a runtime's name. All of this machine's processes are too many to look into.
 
 /** Flag of a listening socket in /proc/net/unix (__SO_ACCEPTCON). */
 const LISTENS = "00010000";

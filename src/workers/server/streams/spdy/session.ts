@@ -1,6 +1,6 @@
-// The client's side of a SPDY/3.1 connection, as much of it as the runtimes' streaming servers speak.
-// Their SPDY has no flow control: they neither send WINDOW_UPDATE nor heed it, and a client that waited for it would stop
-// after 64 KiB. So none is done here: a slow side holds TCP back, of the connection as a whole.
+// The client's side of a SPDY/3.1 connection, as much of it as the runtimes' streaming servers speak. Their SPDY has
+// no flow control: they neither send WINDOW_UPDATE nor obey it. A client that waited for it would stop after 64 KiB.
+// So none is done here: a slow side holds TCP back, of the connection as a whole.
 // Invariant: each stream ends once, in order with its data; nothing is written to a stream after its end.
 import {
   SpdyError,
