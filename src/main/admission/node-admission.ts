@@ -28,7 +28,10 @@ const NODE_AFFINITY = "NodeAffinity";
 
 export interface NodeAdmissionDeps {
   node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
-  /** The node as the API server has it at this moment, for a pod that was sent here by newer labels than are known. */
+  /**
+   * Reads the current Node object from the API server, for a pod that was scheduled by labels that the kubelet does
+   * not know yet.
+   */
   freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   /** The pod's status in the API; undefined: the API server does not have the pod. */
   apiStatus: (uid: string) => PodStatus | undefined;

@@ -38,8 +38,8 @@ export function planRotation(
 }
 
 /**
- * Rotated files to be compressed, oldest first: all plain ones but the newest, which followers may still be reading and
- * the runtime finishing.
+ * Rotated files to be compressed, oldest first: all plain ones but the newest. Followers may still read that one, and
+ * the runtime may still write to it.
  */
 export function filesToCompress(names: readonly string[], current: string): string[] {
   return logFileNames(names, current)

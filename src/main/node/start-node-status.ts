@@ -1,5 +1,5 @@
-// The node in its cluster: starts the node-status thread, sends it main's facts, and gives main the Node object of the
-// API server. Loaded only when there is a kubeconfig.
+// Starts the node-status thread, sends it main's facts, and gives main the Node object of the API server. Loaded only
+// when there is a kubeconfig.
 // Invariant: nothing here is waited for by the sync path.
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";

@@ -1,5 +1,5 @@
-// --dynamic-config-dir while the node runs: a changed configuration is examined apart from this process, then taken over
-// in place or by a restart.
+// --dynamic-config-dir while the node runs. A separate process validates a changed configuration. Then the kubelet
+// applies it in place or by a restart.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

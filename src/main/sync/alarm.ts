@@ -75,7 +75,8 @@ function activeDeadline(pod: Pod | undefined, startTime: string | undefined): nu
   return Number.isNaN(at) ? undefined : at;
 }
 
-// Bounds a stop: a runtime whose stop call neither ends nor fails some time after the grace must not hold the pod for ever.
+// Bounds a stop. If the runtime's stop call neither returns nor fails some time after the grace period, it must not
+// block the pod forever.
 
 /** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */
 const PATIENCE = { initialMs: 10_000, maxMs: 120_000 };

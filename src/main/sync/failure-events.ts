@@ -59,7 +59,7 @@ function isUserMade(error: unknown): boolean {
   return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);
 }
 
-/** The field `err` of the log line: its stack is wanted where the kubelet, the node or the runtime may be at fault. */
+/** The field `err` of the log line: it has the stack if the kubelet, the node or the runtime may be at fault. */
 export function faultField(error: unknown): { err?: unknown } {
   return isUserMade(error) ? {} : { err: error };
 }

@@ -21,8 +21,8 @@ const SUFFIX = ".json";
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
- * Pods do not survive a reboot, so their records need not: records are not synced, and do not delay the runtime's disk
- * writes.
+ * Containers do not survive a reboot, so their records need not. Records are not synced, and do not delay the
+ * runtime's disk writes.
  */
 const NOT_DURABLE = { durable: false };
 

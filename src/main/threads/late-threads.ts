@@ -4,8 +4,8 @@ import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import { ESSENTIAL } from "./thread-context.js";
 
 /**
- * Longest age of a thread's stamp, ms, by thread name. Threads without a limit are not looked at, nor are those that were
- * never started: some begin with the first work for them.
+ * Longest age of a thread's stamp, ms, by thread name. Threads without a limit, and threads that were never started,
+ * are not checked. Some threads start with their first work.
  */
 export type StampLimits = Readonly<Record<string, number>>;
 

@@ -1,5 +1,5 @@
-// The node's two certificates from the cluster, kept fresh: the one it calls the API server with, and the one it serves
-// with.
+// Renews the node's two certificates from the cluster: the client certificate for the API server, and the serving
+// certificate.
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";

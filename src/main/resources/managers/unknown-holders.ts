@@ -1,5 +1,5 @@
-// Pods that hold unknown resources, because a damaged state file named them: they run, they requested resources, and no
-// entry has their assignment.
+// Pods that hold unknown resources, because the state file with them is damaged. They run, they requested resources,
+// and no entry has their assignment.
 // Invariant: while such a pod runs, nothing of the kind is allocated to another pod. This holds after further restarts,
 // too: the damaged file that was set aside is the evidence.
 import type { Pod } from "../../../shared/api/pod.js";

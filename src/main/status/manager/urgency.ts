@@ -2,7 +2,7 @@
 // terminated pods, readiness and the first Running. A new sandbox is reported together with its containers, and changes
 // of a pod under deletion together with its last change.
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
-// sent no later than its sandbox is stopped, which is when upstream sends it.
+// sent before its sandbox is stopped, or then at the latest, as upstream does.
 import { sameJson } from "../../../shared/api/same-json.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
@@ -11,7 +11,10 @@ import { isFinalPhase } from "../../model/phase.js";
 const HOLD_MS = 100;
 /** A change that alone is unimportant, before a more important one. */
 const LONG_MS = 1000;
-/** That a sandbox is up, before its first container runs: pods of a burst wait for each other, and only a pull takes longer. */
+/**
+ * A started sandbox before its first container runs. Pods of a burst wait for each other, and only a pull takes
+ * longer.
+ */
 const SANDBOX_MS = 2000;
 
 export interface StatusChange {

@@ -1,6 +1,6 @@
 // Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
-// Invariant: that directory is there from before the driver is asked until it has undone everything, so that a later kubelet
-// knows the volume. Callers hold the volume's lock.
+// Invariant: that directory exists from before the driver's first call until the driver has undone everything. So a
+// later kubelet knows the volume. Callers hold the volume's lock.
 import { rmdir, stat } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/thrown.js";

@@ -84,8 +84,8 @@ function credentialPaths(
   return new Map(wanted.flatMap(([path, data]) => (path === "" ? [] : [[path, { data, ...file }]])));
 }
 
-// The one user that all containers of a pod run as: credential files of the pod belong to it, unreadable for other
-// users.
+// The user of all containers of a pod, if they have the same. It owns the credential files of the pod; other users
+// cannot read them.
 /** undefined if no container sets it, or two set it differently. Ephemeral containers do not count. */
 function podFileUser({ spec }: Pod): number | undefined {
   const users = containersOf(spec).map(
