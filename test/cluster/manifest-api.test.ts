@@ -8,8 +8,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
-import { waitFor } from "../harness/node.js";
+import { removeAllSandboxes, waitFor } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
@@ -204,12 +203,7 @@ test("after a reboot without API server the pods start from disk", async (t) => 
 
 /** What a reboot leaves: no sandbox or container in the runtime, and records of another boot. */
 async function forgetBoot(): Promise<void> {
-  const cri = connectCri(cluster.node.endpoint);
-  try {
-    await removeSandboxes(cri);
-  } finally {
-    cri.close();
-  }
+  await removeAllSandboxes(cluster.node.endpoint);
   const records = join(cluster.node.kubelet.rootDir, "nodelet", "pods");
   for (const name of await readdir(records)) {
     const record = JSON.parse(await readFile(join(records, name), "utf8")) as object;

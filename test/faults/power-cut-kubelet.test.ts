@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
 import { run } from "../../packaging/standalone/exec.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { PluginConnection } from "../../src/shared/plugins/connection.js";
 import { PodResourcesListerService } from "../../src/shared/plugins/gen/podresources.v1.js";
-import { startNode, type TestNode } from "../harness/node.js";
+import { removeAllSandboxes, startNode, type TestNode } from "../harness/node.js";
 import { RecordedDisk } from "../support/recorded-disk/recorded-disk.js";
 import type { Survival } from "../support/recorded-disk/write-log.js";
 import { chosenSeed, randomFrom } from "../support/seeded-random.js";
@@ -41,8 +40,7 @@ async function onDisk(node: TestNode, folder: string, use: () => Promise<void>):
     await use();
   } finally {
     await node.kill9();
-    const cri = connectCri(node.endpoint);
-    await removeSandboxes(cri).finally(() => cri.close());
+    await removeAllSandboxes(node.endpoint);
     await run("umount", [node.kubelet.rootDir]);
   }
 }

@@ -6,7 +6,7 @@
 import { mkdtemp, readdir, readlink, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { connectCri, removeSandboxes, type CriConnection } from "../../packaging/standalone/cri.js";
+import { connectCri, removeSandboxes } from "../../packaging/standalone/cri.js";
 import { run } from "../../packaging/standalone/exec.js";
 import { importImages } from "../../packaging/standalone/images.js";
 import { prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
@@ -161,14 +161,7 @@ class Node implements TestNode {
   async stop(): Promise<void> {
     await this.kubelet.end("SIGKILL");
     if (this.containerd !== undefined) await this.containerd.stop();
-    else {
-      const cri = connectCri(this.endpoint);
-      try {
-        await removeAllSandboxes(cri, this.endpoint);
-      } finally {
-        cri.close();
-      }
-    }
+    else await removeAllSandboxes(this.endpoint);
     await unmountBelow(this.dir);
     await removeLogLinks(this.dir);
     await rm(this.dir, { recursive: true, force: true });
@@ -180,17 +173,24 @@ class Node implements TestNode {
  * know. No CRI call removes that container (https://github.com/containerd/containerd/issues/11037). The tasks then end
  * by force, so that the tests after this one do not fail for it.
  */
-async function removeAllSandboxes(cri: CriConnection, endpoint: string): Promise<void> {
+export async function removeAllSandboxes(endpoint: string): Promise<void> {
+  const cri = connectCri(endpoint);
   try {
-    await removeSandboxes(cri);
-  } catch (error) {
-    const client = ["-a", endpoint.replace("unix://", ""), "-n", "k8s.io", "tasks"];
-    const tasks = (await run("ctr", [...client, "ls", "-q"])).split("\n").filter((id) => id !== "");
-    console.error(`${messageOf(error)}; ending ${tasks.length} tasks of containerd by force`);
-    // It reports the exit code of the killed process as its own.
-    for (const id of tasks) await run("ctr", [...client, "rm", "-f", id]).catch(() => undefined);
-    await removeSandboxes(cri);
+    await removeSandboxes(cri).catch(async (error: unknown) => {
+      await endTasks(endpoint, messageOf(error));
+      await removeSandboxes(cri);
+    });
+  } finally {
+    cri.close();
   }
+}
+
+async function endTasks(endpoint: string, reason: string): Promise<void> {
+  const client = ["-a", endpoint.replace("unix://", ""), "-n", "k8s.io", "tasks"];
+  const tasks = (await run("ctr", [...client, "ls", "-q"])).split("\n").filter((id) => id !== "");
+  console.error(`${reason}; ending ${tasks.length} tasks of containerd by force`);
+  // It reports the exit code of the killed process as its own.
+  for (const id of tasks) await run("ctr", [...client, "rm", "-f", id]).catch(() => undefined);
 }
 
 /** The links for log collectors lie outside the node's folder, among those of other nodes. */

@@ -3,7 +3,7 @@
 import { isCancelled, isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Step } from "../model/step.js";
 
-/** Refusals in a row after which the pod is cleaned up without the removal. */
+/** Passes with a refusal after which the pod is cleaned up without the removal. */
 const MOST_REFUSALS = 3;
 
 export class RefusedRemovals {
