@@ -6,6 +6,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { relative } from "node:path";
 import { finished } from "node:stream/promises";
+import { inspect } from "node:util";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
 
 export interface Suite {
@@ -39,7 +40,12 @@ export interface Tally {
   failed: number;
   skipped: number;
   seconds: number;
+  /** Title and error of each test that failed: the last lines of the output, which CI keeps, show them. */
+  failures: string[];
 }
+
+/** Characters of one failure that the summary shows. */
+const FAILURE_CHARACTERS = 3000;
 
 /** The files that the arguments after `npm test --` select. */
 export interface Selection {
@@ -75,7 +81,10 @@ export async function runSuite(
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<Tally> {
-  const tally: Tally = { suite: suite.name, files: files.length, passed: 0, failed: 0, skipped: 0, seconds: 0 };
+  const tally: Tally = {
+    ...{ suite: suite.name, files: files.length, passed: 0, failed: 0, skipped: 0, seconds: 0 },
+    failures: [],
+  };
   const unbuilt = files.filter((file) => !existsSync(file));
   for (const file of unbuilt) {
     console.log(`✖ not built: ${relative(root, file)}`);
@@ -98,10 +107,14 @@ export async function runSuite(
     } else if (isSet(skip) || isSet(todo)) tally.skipped++;
     else tally.passed++;
   });
-  stream.on("test:fail", ({ details, todo }) => {
+  stream.on("test:fail", ({ name, file, details, todo }) => {
     if (isSet(todo)) tally.skipped++;
     // A suite fails with its tests, which are counted; one that fails by itself (a hook) counts too.
-    else if (details.type !== "suite" || !/subtests? failed/.test(details.error.message)) tally.failed++;
+    else if (details.type !== "suite" || !/subtests? failed/.test(details.error.message)) {
+      tally.failed++;
+      const error = inspect(details.error.cause, { breakLength: 160 });
+      tally.failures.push(`✖ ${relative(root, file ?? "")}: ${name}\n${error.slice(0, FAILURE_CHARACTERS)}`);
+    }
   });
   const output = stream.pipe(new spec());
   output.pipe(process.stdout, { end: false });
@@ -124,6 +137,7 @@ export function summary(tallies: readonly Tally[]): string {
   );
   return [
     "",
+    ...tallies.flatMap(({ failures }) => failures),
     ...perSuite,
     `# tests ${sum("passed") + sum("failed") + sum("skipped")}`,
     `# pass ${sum("passed")}`,

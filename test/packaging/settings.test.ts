@@ -208,11 +208,20 @@ test("words after npm test -- choose suites and files", () => {
   assert.equal(suiteOf("faults/kill.test.ts"), "faults");
 });
 
-test("the closing lines count over all suites", () => {
+test("the closing lines show each failure and count over all suites", () => {
   const text = summary([
-    { suite: "unit", files: 1, passed: 2, failed: 0, skipped: 1, seconds: 1 },
-    { suite: "faults", files: 1, passed: 1, failed: 1, skipped: 0, seconds: 1 },
+    { suite: "unit", files: 1, passed: 2, failed: 0, skipped: 1, seconds: 1, failures: [] },
+    {
+      suite: "faults",
+      files: 1,
+      passed: 1,
+      failed: 1,
+      skipped: 0,
+      seconds: 1,
+      failures: ["✖ kill: a title\nits error"],
+    },
   ]);
+  assert.match(text, /✖ kill: a title\nits error\n/);
   assert.match(text, /^# tests 5$/m);
   assert.match(text, /^# pass 3$/m);
   assert.match(text, /^# fail 1$/m);

@@ -70,7 +70,10 @@ export function memoryEater(name: string, mebibytes: number, { ctl, stubborn = f
   const script = [
     stubborn ? "trap '' TERM" : "trap 'exit 3' TERM",
     ...(ctl === undefined ? [] : [`until [ -e /ctl/${name} ]; do sleep 0.05; done`]),
-    `dd if=/dev/zero of=/dev/null bs=${mebibytes}M & wait $!`,
+    // dd fills its buffer, and then waits for a reader of the FIFO: it uses no more processor time, so the shell gets
+    // its signal at once.
+    "mkfifo /unread && exec 3<>/unread",
+    `dd if=/dev/zero bs=${mebibytes}M count=1 >&3 & wait $!`,
   ];
   const mounts = ctl === undefined ? {} : { volumeMounts: [{ name: "ctl", mountPath: "/ctl" }] };
   return boundPod(name, "", {
