@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Entry point of the nodelet command: reads the command line and loads only the code of the command that it names.
+// Entry point of the nodelet command. Reads the command line and loads only the code of the named command.
 import { main } from "./program.js";
 
 // A reader that has enough (`nodelet events | head`) closes the pipe.

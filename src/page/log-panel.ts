@@ -1,5 +1,5 @@
-// The log of one container in the page, followed as it grows. The panel owns its elements: a log of thousands of lines is appended to,
-// and its lines are not compared again.
+// The log of one container in the page, followed as it grows. The panel owns its elements: it appends lines to a log of thousands, and does
+// not compare them again.
 import { LogTail, MAX_LINES } from "./log-tail.js";
 
 const TAIL_LINES = 500;

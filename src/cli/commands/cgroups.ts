@@ -1,4 +1,4 @@
-// nodelet cgroups: limits and usage of the cgroups of all pods, of each QoS class, pod and container, as the kernel has them.
+// nodelet cgroups: limits and usage of the cgroups of QoS classes, pods and containers, read from the kernel.
 import { readCgroupMounts } from "../../shared/cgroup/mounts.js";
 import type { CgroupReader } from "../../shared/stats/cgroup-figures.js";
 import { cgroupReaderV1 } from "../../shared/stats/cgroup/v1.js";

@@ -1,4 +1,4 @@
-// nodelet devices: devices, exclusive CPUs and memory that containers hold, and the free ones, by the pod resources API of the kubelet.
+// nodelet devices: devices, exclusive CPUs and memory, held by containers or free, from the kubelet's pod resources API.
 import { join } from "node:path";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { AllocatableResourcesResponse, PodResources } from "../../shared/plugins/gen/podresources.v1.js";

@@ -1,4 +1,4 @@
-// Rules about pods that the kubelet refused or ended: which resource is short, by how much, and which pods have it. Pure.
+// Rules about pods that the kubelet rejected or terminated: the short resource, the missing amount, and the pods that hold it. Pure.
 import { milliValue } from "../../shared/api/quantity.js";
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { bytes, timeOf } from "../output/amounts.js";

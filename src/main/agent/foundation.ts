@@ -1,5 +1,5 @@
-// The base of all parts of the kubelet: events, metrics, the pool for short jobs, calls on volumes, and the connection to the cluster.
-// None of these depends on another part.
+// The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None of these depends on
+// another part.
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";

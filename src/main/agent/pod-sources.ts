@@ -1,4 +1,4 @@
-// The pod sources: manifests in files and at a URL, and the API server once the node has joined its cluster.
+// Starts the pod sources: manifest files, the manifest URL, and the API server once the node has joined its cluster.
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { NodeSync } from "../sync/node-sync.js";

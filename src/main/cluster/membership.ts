@@ -84,8 +84,8 @@ export class Membership {
 }
 
 /**
- * Holds the cluster connection of a node that starts before it has joined: static pods do not wait for the
- * join. Components receive `access`; the join fills it once.
+ * Holds the cluster connection of a node that has not joined yet. Static pods start before the join. Components receive `access`; the join
+ * fills it once.
  */
 export class LateCluster {
   private objects: ClusterObjects | undefined;

@@ -1,6 +1,5 @@
-// Joins a node's sync path to its cluster: pods come from the API server, statuses, mirror pods and events go there.
-// Loaded only with a kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started
-// before the sync path listens.
+// Joins a node's sync path to its cluster. Pods come from the API server; statuses, mirror pods and events go to it. Loaded only with a
+// kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before the sync path listens.
 import type { Returns } from "../../shared/api/client/connection/presence.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";

@@ -1,7 +1,7 @@
-// Container GC on main: removes exited containers and old sandboxes beyond the limits, and files that unknown pods have
-// left on disk. Main decides from the pod cache, so that the kubelet lists nothing for it.
-// Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once,
-// because no caller waits for them. The kubelet inspects the pod after each removal.
+// Container GC on main. It removes exited containers and old sandboxes beyond the limits, and files that unknown pods left on disk. Main
+// decides from the pod cache, so that the kubelet lists nothing for it.
+// Invariant: nothing is removed before every source has delivered and the runtime was listed. Few removals run at once, because no caller
+// waits for them. The kubelet inspects the pod after each removal.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";

@@ -1,7 +1,6 @@
 // Grants access to an image: shared for callers that prepare containers with it, exclusive for its removal.
-// Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its
-// release; a grant ends with its thread. A pull can end in an image under another name: the result is checked again
-// before the image counts as ready.
+// Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its release; a grant ends
+// with its thread. A pull may produce an image with another name, so its result is checked again.
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";

@@ -1,5 +1,4 @@
-// Images prepared under a lease: the image GC removes none of them between the check of an image and the creation of
-// its container.
+// Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its container.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";

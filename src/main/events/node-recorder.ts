@@ -1,4 +1,4 @@
-// The recorder of a running node: correlates events, keeps them in memory, writes each to the log, and hands them on.
+// The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event sink.
 import type { Event, ObjectReference } from "../../shared/api/event.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -143,9 +143,8 @@ function containerFieldPath({ spec }: Pod, name: string): string {
 }
 
 /**
- * The newest events of the node, in memory: for the pod timelines, and for operators of a kubelet without an
- * API server. Invariant: never more than `limit` events; a repeated event replaces its predecessor and moves
- * to the end.
+ * The newest events of the node, in memory. Pod timelines use them, and operators of a kubelet without an API server. Invariant: never more
+ * than `limit` events; a repeated event replaces its predecessor and moves to the end.
  */
 export class EventStore {
   /** By name of the event, least recently recorded first. */

@@ -1,7 +1,6 @@
-// Main's side of eviction: sends pods to the eviction thread, executes its orders and handles its upcalls
-// (docs/adr/0030).
-// Invariant: the thread is notified of every pod's termination, also of pods it did not order, because it waits for
-// one. The node pressures that it reports stay in force until its next report.
+// Main's side of eviction: sends pods to the eviction thread, executes its orders and handles its upcalls (docs/adr/0030).
+// Invariant: the thread is notified of every pod's termination, also of a pod that it did not evict. The node pressures that it reports
+// stay in force until its next report.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import {
   type EvictionPod,

@@ -1,6 +1,5 @@
 // The pods that the eviction thread receives: admitted and not terminated.
-// Invariant: a changed definition gets a new generation, unless all fields that eviction reads are equal, so that a
-// label change loses no order.
+// Invariant: a changed definition gets a new generation only if a field that eviction reads differs. So a label change loses no order.
 import { isDeepStrictEqual } from "node:util";
 import { type Pod, isSidecar, type Container, type ResourceList } from "../../shared/api/pod.js";
 import type { EvictionPod, EvictionAmounts, EvictionContainer } from "../../shared/contracts/eviction.js";

@@ -1,4 +1,4 @@
-// The image pulls of the node: limits on parallel pulls, rate limits, credentials tried in turn, a log line for long pulls.
+// The image pulls of the node, with limits on their rate and number. Credentials are tried in turn, and long pulls are logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

@@ -48,8 +48,8 @@ export function filesToCompress(names: readonly string[], current: string): stri
     .flatMap(({ name }) => (name.endsWith(COMPRESSED) ? [] : [name]));
 }
 
-// Computes when to check the size of a container's log. The check comes soon enough that the log cannot exceed its limit by much, and
-// seldom for a log without writes. Pure.
+// Computes when to check the size of a container's log. The check comes before the log can exceed its limit by much; for a log without
+// writes it comes seldom. Pure.
 
 /** Growth of a log between two checks. */
 export interface Growth {

@@ -84,7 +84,7 @@ class CharacterBuffer {
   }
 }
 
-/** As `expand`, and lists the names that could not be resolved: for places where leaving them as written is an error. */
+/** As `expand`, and lists the unresolved names, for places where an unresolved reference is an error. */
 export function expandStrict(
   input: string,
   lookup: (name: string) => string | undefined,

@@ -1,5 +1,5 @@
-// Labels and annotations of CRI objects, and the container hash in them. By them a restarted kubelet, crictl and monitoring find a
-// pod's sandboxes and containers again, so keys and values are upstream's, byte for byte.
+// Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring find a pod's sandboxes
+// and containers by them. So keys and values equal upstream's, byte for byte.
 import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
 import { goJson } from "./go-json.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
@@ -105,8 +105,8 @@ function handlerJson(handler: LifecycleHandler): Record<string, unknown> {
 /** Annotations that the kubelet sets on the pods of its sources. */
 export const CONFIG_SEEN = "kubernetes.io/config.seen";
 
-// The hash that decides whether a running container still is the one the manifest describes. It is written as a container
-// annotation and must equal upstream's value, or a change of kubelet would restart every container of the node.
+// The hash that decides whether a running container still is the one the manifest describes. It is a container annotation and must equal
+// upstream's value. Otherwise a change of kubelet would restart every container of the node.
 
 /**
  * Hash of name and image, lower-case hex without padding. Upstream hashes Go's debug print of the JSON bytes, hence the

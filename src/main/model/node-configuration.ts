@@ -1,4 +1,5 @@
-// Dynamic configuration as the node's connection to its cluster sees it: the assignment goes in, the state for the Node object comes out.
+// Dynamic configuration, as the node's connection to its cluster uses it. The connection passes in the assignment and reads the state for
+// the Node object.
 import type { NodeConfigReport } from "../../shared/api/config-source.js";
 import type { ConfigurationFacts } from "../../shared/contracts/nodelet.js";
 import type { ConfigSource } from "../../shared/contracts/node-status.js";

@@ -1,5 +1,5 @@
-// The events of the pods of this node, as one typed stream. To see what else happens when a pod is admitted or removed, search for
-// the event's name: the subscribers are the only listeners.
+// The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed, search for the event's
+// name. The subscribers are the only listeners.
 // Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones receive the event.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";

@@ -1,4 +1,4 @@
-// The latest results of probes as the planner and the status read them, and the prober thread as the probe manager calls it.
+// Two ports: the latest probe results for the planner and the status, and the prober thread for the probe manager.
 import type { ProbedPod } from "../../shared/contracts/prober.js";
 
 /** Liveness and startup end with `terminating`, readiness when the containers have stopped. */

@@ -1,5 +1,4 @@
-// The user of a container's process, and runAsNonRoot: the kubelet verifies it before it creates the container, because the runtime
-// does not.
+// The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it creates the container.
 import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./step-errors.js";
 

@@ -20,7 +20,7 @@ export async function readTotalSwap(path = "/proc/meminfo"): Promise<bigint> {
   return BigInt(/^SwapTotal:\s+(\d+) kB$/m.exec(text)?.[1] ?? "0") * 1024n;
 }
 
-/** The thermal_throttle directories of this machine's CPUs, in the order of the CPUs: containers must not read the sensors behind them. */
+/** The thermal_throttle directories of this machine's CPUs, in CPU order. Containers must not read these sensors. */
 export async function readThermalThrottlePaths(directory = "/sys/devices/system/cpu"): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   const numbers = names.flatMap((name) => /^cpu(\d+)$/.exec(name)?.[1] ?? []).map(Number);

@@ -1,6 +1,6 @@
-// Back-off between restarts of a crashing container: at once, then 10 s doubling to 5 min, forgotten after a healthy run.
-// Time comes in with every call, so the rule runs under virtual time. Entries live in memory only: after a restart of the
-// kubelet a crashing container is started once more at once, as upstream does.
+// Back-off between restarts of a crashing container. The first restart is immediate; then the delay doubles from 10 s to 5 min. A healthy
+// run resets it. Time comes in with every call, so the rule runs under virtual time. Entries are in memory only. After its own restart, the
+// kubelet starts a crashing container once more without delay, as upstream does.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { goDuration } from "../../shared/clock/durations.js";

@@ -133,8 +133,8 @@ function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
   }
 }
 
-// Removals while a pod runs: exited containers except the newest few of a name, containers that never started, and old
-// sandboxes without containers. The facts of an exited container (exit code 0, lastState, that it ran) must not be lost.
+// Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes. The facts of an exited
+// container (exit code 0, lastState, that it ran) must not be lost.
 
 /** `deadKept` exited containers of a name stay, one at least; negative: all. @internal */
 export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {

@@ -1,4 +1,4 @@
-// The log line of each step: the pod and container, the action, its reason, and the states that led to it.
+// The fields of each step's log line: the action, its container and reason, and the states before and after it.
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Step } from "../model/step.js";

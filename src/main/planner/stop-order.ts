@@ -1,5 +1,5 @@
-// The order in which the containers of a pod stop: all others together, then sidecars one by one, the last of the spec
-// first. After the grace period no container waits for its turn.
+// The order in which the containers of a pod stop. Sidecars stop after all others, one by one, the last of the spec first. After the grace
+// period no container waits for its turn.
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PreStopStep } from "../model/step.js";

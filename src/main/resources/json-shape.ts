@@ -1,5 +1,4 @@
-// The shapes of JSON in the managers' checkpoints: each function returns the value with its type, or names the wrong
-// part.
+// The shapes of JSON in the managers' checkpoints. Each function returns the value with its type, or names the wrong part.
 
 /** @throws Error */
 export function recordOf(value: unknown, where: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// The environment of one container: reads each ConfigMap, Secret and file that it refers to once, all at the same time.
+// The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, in parallel.
 import { isIPv6 } from "node:net";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import { type ClusterObjects, type ClusterAccess, joined } from "../model/cluster-access.js";

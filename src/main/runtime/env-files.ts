@@ -1,5 +1,5 @@
 // The files with environment variables (fileKeyRef) of one container. A container may have thousands of variables from one file.
-// Invariant: a file is read and parsed once for all variables that follow each other, and the memory for files has a limit.
+// Invariant: a file is read and parsed once for successive variables, and the memory for files has a limit.
 import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
 import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../model/step-errors.js";

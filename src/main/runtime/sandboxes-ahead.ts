@@ -1,7 +1,7 @@
-// A PodSandbox does not wait for the pod's volumes: neither needs the other, and both take long. Pods whose volumes hang would
-// otherwise fill the runtime with PodSandboxes that no container needs yet, ahead of pods that could run.
-// Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up; the others wait for a place or for
-// their own volumes, and a pod whose volumes are set up never waits.
+// A PodSandbox does not wait for the pod's volumes: neither needs the other, and both take long. Without a limit, pods with hanging volumes
+// would fill the runtime with unused PodSandboxes, ahead of pods that could run.
+// Invariant: at most `limit` pods have or get a PodSandbox while their volumes are being set up. The others wait for a place or for their
+// own volumes. A pod whose volumes are set up never waits.
 import { unlessAborted } from "../../shared/abort/scope.js";
 
 /** Fewer than the calls of RunPodSandbox under way at once: pods whose volumes are set up always find a free one. */

@@ -1,8 +1,7 @@
-// The pods that the API server has bound to this node, as a source. Each sighting goes to the status side; to the sync path
-// go definitions only, so that the echo of a status that we wrote ourselves changes nothing there.
-// Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods
-// are not pods to run; a definition that did not change is the same object as before; an error of one pod in a list keeps no
-// other pod of it from the sync path.
+// The pods that the API server has bound to this node, as a source. The status manager receives every object. The sync path receives only
+// changed definitions, so a status that the kubelet wrote itself causes no sync.
+// Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods are not pods to run;
+// a definition that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
 import { sameJson } from "../../shared/api/same-json.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";

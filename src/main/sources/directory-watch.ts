@@ -1,4 +1,4 @@
-// inotify on one folder, kept alive: the folder may be missing, replaced by another of the same name, or out of watches.
+// Keeps an inotify watch on one folder. The folder may be missing or replaced, and the node may have no watches left.
 // Invariant: after every (re)start of the watch `onRestart` triggers a full scan, since events before it were missed.
 import { watch, type FSWatcher } from "node:fs";
 import { stat } from "node:fs/promises";

@@ -1,6 +1,6 @@
-// The UID under which a static pod runs already, if another kubelet started it. Each kubelet computes UIDs of static pods its own way, and
-// a new UID would restart every container of the pod.
-// Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition to compare it, so the manifest
+// The UID under which a static pod runs already, if another kubelet started it. Each kubelet has its own rule for UIDs of static pods, and
+// a new UID would restart the pod's containers.
+// Invariant: a UID is taken over only for the same definition. A runtime keeps too little of a definition for a comparison. So the manifest
 // must also be older than the PodSandbox. The pod was then started from exactly this content.
 import type { Container, PodSandbox } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";

@@ -1,5 +1,5 @@
-// One GET of a manifest: redirects followed as Go's client does (ten at most, credentials stay with their host),
-// one deadline for everything, and never more than the size limit in memory.
+// One GET of a manifest. It follows redirects as Go's client does (ten at most, credentials stay with their host). One deadline covers
+// everything, and the memory never exceeds the size limit.
 import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 

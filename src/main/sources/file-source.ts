@@ -1,5 +1,5 @@
-// Static pods of a file or folder (staticPodPath): inotify reports changes at once, and a scan every fileCheckFrequency
-// finds those that inotify missed. Only names come from here; reading is the ManifestFile's, parsing the tasks pool's.
+// Static pods of a file or folder (staticPodPath). inotify reports changes at once; a scan every fileCheckFrequency finds missed ones. Only
+// names come from here; reading is the ManifestFile's, parsing the tasks pool's.
 import { setMaxListeners } from "node:events";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// The manifests of the file source together: after every change of one file, the pods of all are delivered as a whole set.
+// All manifests of the file source. After every change of one file, the pods of all files are delivered as a whole set.
 import type { Pod } from "../../shared/api/pod.js";
 import type { StaticPodUids } from "./static-pod-uids.js";
 

@@ -1,6 +1,6 @@
-// The statuses of all pods of the node: computed after a change of a pod, published in batches to the server thread.
-// Invariant: a published pod is the newest computed one; equal statuses are published once; an exit is never published
-// without the container's termination message; the final status of a pod is published before the pod is removed.
+// The statuses of all pods of the node. A change of a pod computes its status; batches are published to the server thread. Invariant: a
+// published pod is the newest computed one. Equal statuses are published once. An exit is never published without the container's
+// termination message. The final status of a pod is published before the pod is removed.
 import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";

@@ -1,4 +1,4 @@
-// Events of what keeps a pod's worker from its aim: one word per cause, as upstream has them.
+// Events of failed steps and passes of a pod worker: one reason per cause, as upstream.
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
@@ -11,7 +11,7 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import { isUnsupportedVolumeError, isVolumesNotReadyError, isVolumeSetUpError } from "../volumes/errors.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 
-/** Records what belongs to the failed step. The runtime's absence is the node's affair, not the pod's. */
+/** Records what belongs to the failed step. An unavailable runtime is no event of the pod. */
 export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {
   if (pod === undefined || isUnavailable(error)) return;
   const warn = (reason: EventReason, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
@@ -25,7 +25,7 @@ export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined,
   }
 }
 
-/** Records what kept a whole pass from its steps. */
+/** Records an error that ended a pass before its steps. */
 export function recordPassFailure(
   recorder: EventRecorder,
   pod: Pod | undefined,
@@ -59,7 +59,7 @@ function isUserMade(error: unknown): boolean {
   return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);
 }
 
-/** The field `err` of the log line: it has the stack if the kubelet, the node or the runtime may be at fault. */
+/** The field `err` of the log line. It has the stack if kubelet, node or runtime may be at fault. */
 export function faultField(error: unknown): { err?: unknown } {
   return isUserMade(error) ? {} : { err: error };
 }

@@ -1,5 +1,5 @@
-// The record of a pod on disk, its reading, and the end of the pod that an earlier kubelet process began. Only the fields that the kubelet relies
-// on are checked.
+// The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields that the kubelet
+// relies on are checked.
 import { type Pod, isStaticPod } from "../../shared/api/pod.js";
 import type { PodStatus, PodPhase } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";

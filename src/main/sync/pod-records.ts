@@ -1,6 +1,6 @@
-// The record of a pod that the next kubelet reads: definition, times of acceptance and admission, deadline of the termination, and the
-// final verdict. The runtime has everything else. A failed write loses only the record; a record from before the machine's last
-// boot belongs to a pod that no longer runs, and is removed.
+// The pod records that the next kubelet process reads: definition, start time, order of admission, deadline of the termination, verdict.
+// The runtime has everything else. A failed write loses only the record. A record from before the machine's last boot is removed, because
+// its pod no longer runs.
 import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";

@@ -1,7 +1,6 @@
-// All pod workers of the node, and the order in which they may run: one per UID, one at a time per full name.
-// Invariant: two pods with one full name never run together: the second waits for the termination of the first. A pod
-// that comes back while it is terminating starts again after its removal. An error of one pod does not keep waiting
-// pods from starting.
+// All pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
+// second waits for the termination of the first. A pod that comes back while it is terminating starts again after its removal. An error of
+// one pod does not keep waiting pods from starting.
 import { type Pod, podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";

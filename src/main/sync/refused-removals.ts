@@ -1,5 +1,6 @@
-// Removals that the runtime refuses again and again while a pod terminates. containerd can be left with a container that no call
-// removes (https://github.com/containerd/containerd/issues/11037): it must not keep the pod's volumes, cgroup and API object.
+// Removals that the runtime refuses again and again while a pod terminates. containerd can keep a container that no call removes
+// (https://github.com/containerd/containerd/issues/11037). It must not block the release of volumes and cgroup, or the removal of the API
+// object.
 import { isCancelled, isCriError, isUnavailable } from "../../shared/cri/errors.js";
 import type { Step } from "../model/step.js";
 

@@ -1,7 +1,6 @@
-// The syncLoop: dispatches the messages of the sources and the pleg thread to the pod workers, and searches for orphaned
-// pods.
-// Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of
-// one pod reaches no other pod. The containers of a pod whose change failed are not removed as orphans.
+// The syncLoop dispatches changes of the sources and records of the pleg thread to the pod workers. It also terminates orphaned pods.
+// Invariant: nothing starts before the first relist; nothing is removed before every source has delivered. An error of one pod reaches no
+// other pod. The containers of a pod whose change failed are not removed as orphans.
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { boundedSeconds } from "../../shared/clock/durations.js";

@@ -1,5 +1,5 @@
-// Spans of a pod's syncs, with upstream's names and attributes. Each begins a trace: what caused a sync may
-// have been another pod's. Invariant: a span of a sync is ended at the latest when the pod's end begins or its worker stops.
+// Spans of a pod's syncs, with upstream's names and attributes. Each begins a trace, because another pod may have caused the sync.
+// Invariant: a span ends at the latest when the termination of the pod begins or its worker stops.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { traced, tracer, type Attributes, type OpenSpan } from "../../shared/tracing/tracing.js";
@@ -11,8 +11,8 @@ export type UpdateType = "create" | "update" | "sync";
 type Failures = ReadonlyMap<string, Pick<StartFailure, "reason" | "message">>;
 
 /**
- * The span of one pod's sync. Upstream's sync is one call; here it may take several passes, each with a new plan: the
- * span lasts until a pass has no step, or fails.
+ * The span of one pod's sync. Upstream's sync is one call; here it may take several passes, each with a new plan. The span lasts until a
+ * pass fails or has no step.
  */
 export class SyncTrace {
   private span: OpenSpan | undefined;

@@ -1,4 +1,4 @@
-// The node's threads, started before main loads the sync path, so that they load at the same time on another core.
+// The node's threads. They start before main loads the sync path, and load at the same time on another core.
 // Invariant: no thread starts its work before the sync path can handle its upcalls.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";

@@ -80,8 +80,8 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   };
 }
 
-// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace, and only the server thread has callers:
-// the others load nothing then.
+// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace. Only the server thread has callers, so the
+// others load nothing.
 
 /** undefined: the thread does not trace. */
 export function tracesIn(thread: string, tracing: TracingConfig | undefined): TracingConfig | undefined {

@@ -1,6 +1,6 @@
-// Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first
-// allocation, all allocations of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a
-// damaged file delays no other pod, and the ids that the runtime shows for it are allocated to none.
+// Allocates the ids of pods with hostUsers: false, persists them and releases them. Invariant: before the first allocation, all allocations
+// of earlier kubelets are known; a pod keeps its ids until it is removed; a pod with a damaged file delays no other pod, and its ids in the
+// runtime are allocated to none.
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import type { Pod } from "../../shared/api/pod.js";

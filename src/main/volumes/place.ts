@@ -1,5 +1,4 @@
-// The place of a volume for a container. It is a path on the node, the files of an image, which the runtime mounts itself, or a device of
-// the node.
+// The place of a volume for a container: a path on the node, an image mounted by the runtime, or a device.
 import type { ImageVolumeSource } from "../../shared/api/volume.js";
 
 export type VolumePlace = HostPlace | ImagePlace | DevicePlace;

@@ -1,5 +1,5 @@
-// subPath mounts: a part of a volume that a container may have written itself, bind-mounted to a place only the kubelet can
-// change. Invariant: the runtime never resolves a path that a container controls.
+// subPath mounts. A container may have written that part of the volume. So it is bind-mounted to a place that only the kubelet can change.
+// Invariant: the runtime never resolves a path that a container controls.
 import { mkdir } from "node:fs/promises";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";

@@ -1,6 +1,5 @@
-// Tears down the volumes of one pod, each by itself: a volume that is busy or hangs delays only itself and the pod's
-// directory.
-// The volumes to tear down are read from disk, because the pod may be from an earlier kubelet.
+// Tears down the volumes of one pod, each by itself. A volume that is busy or hangs delays only itself and the pod's directory. The volumes
+// to tear down are read from disk, because the pod may be from an earlier kubelet.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { VolumeOperationPendingError } from "./errors.js";

@@ -1,7 +1,7 @@
-// The AppArmor profile of a container: its own field, the pod's annotation for it, or the pod's field, in this order. The API server
+// The AppArmor profile of a container. Its own field comes first, then the pod's annotation for it, then the pod's field. The API server
 // converts the annotations of API pods to fields; static pods may have nothing but annotations.
-// Invariant: validation, admission and the container's configuration read profiles only here.
-// Source: https://kubernetes.io/docs/tutorials/security/apparmor/, pkg/security/apparmor/helpers.go
+// Invariant: validation, admission and the container's configuration read profiles only here. Source:
+// https://kubernetes.io/docs/tutorials/security/apparmor/, pkg/security/apparmor/helpers.go
 import type { AppArmorProfile, Container, Pod } from "./pod.js";
 
 /** The name of a container follows. */

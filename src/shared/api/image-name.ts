@@ -60,7 +60,7 @@ export function keysOfImage({ id, repoTags, repoDigests }: NamedImage): string[]
   return [bareId(id), ...[...repoTags, ...repoDigests].flatMap(keysOfReference)];
 }
 
-/** The keys under which a reference in a pod or on a container may be known: a digest comes before a tag. */
+/** The keys under which a reference in a pod or container may be known. A digest has precedence over a tag. */
 export function keysOfReference(reference: string): string[] {
   // "sha256:…" also reads as a repository of that name: it is an id.
   const name = reference.startsWith("sha256:") ? undefined : parseImageName(reference);

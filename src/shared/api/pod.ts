@@ -1,6 +1,6 @@
 // The Pod object (core/v1) as a node agent reads it. Fields are upstream's; see
-// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
-// Defaults have been applied by the source (sources/defaults) before a Pod reaches the sync path.
+// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ A pod has its defaults before it reaches the sync path:
+// from the API server, or for static pods from workers/tasks/manifest/defaults.ts.
 import type { IntOrString, ObjectMeta, Quantity, ResourceList, ResourceRequirements } from "./meta.js";
 import type { PodStatus } from "./pod-status.js";
 import type { Volume } from "./volume.js";
@@ -257,7 +257,7 @@ export function isSidecar(container: Pick<Container, "restartPolicy">): boolean 
   return container.restartPolicy === "Always";
 }
 
-/** Least priority of the system's own classes: a pod with it, or more, is critical to the node or the cluster. */
+/** The lowest priority of the system's priority classes. A pod with this priority or a higher one is critical. */
 export const CRITICAL_PRIORITY = 2_000_000_000;
 
 /** A static pod: from a file or URL, not from the API server. */

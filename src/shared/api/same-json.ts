@@ -1,5 +1,5 @@
-// Equality of values that JSON has. Node's isDeepStrictEqual takes four times as long, and main compares specs and statuses of pods with
-// tens of thousands of ports and mounts.
+// Equality of values that JSON has. Node's isDeepStrictEqual takes four times as long, and pods may have tens of thousands of ports and
+// mounts.
 
 /** Objects of Kubernetes nest less deep; a difference is repeated work, a full stack is an error. */
 const MAX_DEPTH = 500;

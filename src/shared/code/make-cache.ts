@@ -1,6 +1,5 @@
-// Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags
-// of the kubelet. All functions are in it, also those that a start does not call: V8 drops functions that are not
-// called for a while. Caches that exist stay.
+// Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags of the kubelet. It has
+// all functions, also those that a start does not call, because V8 drops functions that are not called for a while. Caches that exist stay.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";

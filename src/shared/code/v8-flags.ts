@@ -5,7 +5,7 @@
 // Invariant: while a thread starts, the flags that V8 compares have V8's defaults.
 import { setFlagsFromString } from "node:v8";
 
-/** MiB of a worker thread's young generation: V8 makes two semi-spaces of 1 MiB, and as much for large new objects. */
+/** MiB of a worker thread's young generation: two semi-spaces of 1 MiB, and 1 MiB for large new objects. */
 export const YOUNG_GENERATION_MIB = 3;
 
 const FROM_THE_START = [

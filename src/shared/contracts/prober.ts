@@ -9,7 +9,7 @@ export type ProbeKind = (typeof PROBE_KINDS)[number];
 /** A run that failed `failureThreshold` times in a row, or succeeded `successThreshold` times. */
 export type ProbeVerdict = "Success" | "Failure";
 
-/** Every host is an address or a name to look up, every port a number: nothing is left to resolve in the thread. */
+/** Every host is an address or a host name, every port a number. The thread needs nothing else of the pod. */
 export type ProbeAction =
   | { type: "exec"; command: string[] }
   | {

@@ -37,7 +37,7 @@ export function parseMountinfo(text: string): Mount[] {
   return mounts;
 }
 
-/** The kernel hands the table out by pages, and each is a turn of the pool: a burst of pods shares its readings. */
+/** The kernel returns the table by pages, and each page needs the pool once. So a burst of pods shares its readings. */
 export const readMountTable = sharedRead(() => readFile("/proc/self/mountinfo", "utf8"));
 
 /** Mounts of this process's namespace, in the order they were made. */

@@ -1,5 +1,5 @@
 // The layout of a pod's directory, <rootDir>/pods/<UID>. It is upstream's: CSI drivers, node tools and another kubelet rely on it.
-// Invariant: no other file joins these names, and no path is made of a UID that is unsafe as a path element.
+// Invariant: no other file joins these names, and no path contains a UID that is unsafe as a path element.
 import type { Volume } from "../api/volume.js";
 import { isSafePodUid, safePodUid } from "../api/pod-uid.js";
 

@@ -143,7 +143,7 @@ export async function tailOf(
 }
 
 /**
- * Writes a file that containers have mounted: their processes may hold a lease on it, for which a plain open would wait.
+ * Writes a file that containers have mounted. Their processes may hold a lease on it, and a plain open would wait for that.
  * @throws a system error, EAGAIN where there is a lease
  */
 export async function writeUntrusted(path: string, text: string, mode: number): Promise<void> {

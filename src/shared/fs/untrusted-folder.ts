@@ -36,8 +36,8 @@ export class FolderTooBigError extends Error {
 }
 
 /**
- * Does the work with another path of the same folder, which stays the folder's even if another one has its name meanwhile. The last
- * `levels` components are no links. Errors name the folder itself. @throws NotFolderError, or a system error
+ * Does the work with a path that stays the folder's, even if another folder gets its name meanwhile. The last `levels` components are no
+ * links. Errors name the folder itself. @throws NotFolderError, or a system error
  */
 export async function inUntrustedFolder<T>(
   folder: string,

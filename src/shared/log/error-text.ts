@@ -1,4 +1,4 @@
-// An error as one text value of a log line: upstream logs what Error() returns, which is one message with its causes.
+// An error as one text value of a log line. Upstream logs the result of Error(), which is one message with its causes.
 
 import { inspect } from "node:util";
 

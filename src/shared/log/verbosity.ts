@@ -38,8 +38,8 @@ export function verbosityOfName(name: string): number {
   return Math.max(0, (NAMES as readonly string[]).indexOf(name));
 }
 
-// --vmodule: a separate verbosity for the modules that match a pattern. Patterns are Go's globs, as in klog: `*` and
-// `?` stop at a slash, [a-z] and [^a-z] are classes, a backslash escapes the next character.
+// --vmodule: a separate verbosity for the modules that match a pattern. Patterns are Go's globs, as in klog. `*` and `?` stop at a slash,
+// [a-z] and [^a-z] are classes, and a backslash escapes a character.
 
 /** The verbosity of a module of a thread by `vmodule`; 0 when no pattern matches. The first match counts. */
 export function moduleVerbosity(vmodule: readonly VModule[], thread: string, module: string): number {

@@ -1,6 +1,6 @@
-// Host names of pods' probes and hooks, looked up as upstream's resolver does: /etc/hosts, then the name servers of
-// /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't
-// be cancelled; every look-up ends with its caller's signal; addresses and "localhost" need none; a name has a bounded number under way.
+// Looks up host names of pods' probes and hooks as upstream's resolver does. /etc/hosts comes first, then the name servers of
+// /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't be
+// cancelled. Every look-up ends with its caller's signal. Addresses and "localhost" need none. A name has a bounded number under way.
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP, type LookupFunction } from "node:net";

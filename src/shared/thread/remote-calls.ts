@@ -1,5 +1,5 @@
-// Calls into another thread, each with a deadline: comlink alone would leave them pending for ever when that thread
-// hangs or exits. Invariant: every call settles, at the latest at its deadline, and at once when the connection ends.
+// Calls into another thread, each with a deadline. With comlink alone they would stay pending for ever when that thread hangs or exits.
+// Invariant: every call settles, at the latest at its deadline, and at once when the connection ends.
 import { wrap } from "comlink";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../clock/clock.js";

@@ -1,6 +1,6 @@
-// Which mounts may keep a system call waiting for ever: those with a server, a driver or a network disk behind them.
-// Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the
-// kernel's own and never hangs.
+// Finds the mounts that may keep a system call waiting for ever: those of a server, a driver or a network disk.
+// Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the kernel's own
+// and never hangs.
 import { readlink as readLink } from "node:fs/promises";
 import { readMountTable, unescapeMountField } from "../fs/mountinfo.js";
 

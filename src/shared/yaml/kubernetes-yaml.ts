@@ -1,8 +1,8 @@
 // YAML read as Kubernetes reads it, with a limit on nesting that a hostile text cannot get around.
 //
-// Kubernetes' YAML is YAML 1.1 as its Go library resolves it: yes/no/on/off/y/n are booleans, 0644 is octal, "<<" merges
-// keys, base-60 numbers and dates stay text. So this is the 1.1 schema without its time types, plus 0o644.
-// Only the first document of a text counts, as upstream has it.
+// Kubernetes' YAML is YAML 1.1 as its Go library resolves it. yes/no/on/off/y/n are booleans, 0644 is octal, "<<" merges keys; base-60
+// numbers and dates stay text. So this is the 1.1 schema without its time types, plus 0o644. Only the first document of a text counts, as
+// upstream has it.
 import { Composer, LineCounter, Parser, type CST, type Document, type ScalarTag, type Tags } from "yaml";
 
 /** Far above the depth of a Pod or a configuration; walkers and the YAML composer recurse. */

@@ -8,10 +8,7 @@ export interface Usage {
   requested: number;
 }
 
-/**
- * For memory and disks: pods with unknown usage first, then pods above their request, then lower priority, then larger
- * excess over the request.
- */
+/** For memory and disks. The order is: unknown usage, usage above the request, lower priority, larger excess over the request. */
 export function rankByUsage(usages: readonly Usage[]): EvictionPod[] {
   const compare = (a: Usage, b: Usage): number => {
     if (a.used === undefined || b.used === undefined) {

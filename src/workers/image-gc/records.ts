@@ -17,7 +17,7 @@ export interface ImageRecord extends ImageNames {
 
 export type ListedImage = Pick<ImageRecord, "id" | "runtimeHandler" | "repoTags" | "repoDigests" | "size" | "pinned">;
 
-/** Before any time: an image that was there before us is old, one that was never used was used longest ago. */
+/** Before any time. Images from before this process count as old, and images without use as used longest ago. */
 export const NEVER = 0;
 
 /** A runtime may list an image once for each handler. */

@@ -1,6 +1,6 @@
 // Moves lines from the threads' rings to standard error and output.
-// Invariant: a record leaves its ring after its line is written, or is in the info buffer, or is counted as lost; lines
-// of one thread keep their order; bytes of two lines never mix. When the reader does not read, lines wait in the rings.
+// Invariant: a record leaves its ring when its line is written, in the info buffer, or counted as lost. Lines of one thread keep their
+// order. Bytes of two lines never mix. When the reader does not read, lines wait in the rings.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { RECORD_INFO, type LogInit } from "../../shared/contracts/log.js";
 import type { LogOutput } from "../../shared/log/open-output.js";

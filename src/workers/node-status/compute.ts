@@ -167,7 +167,7 @@ function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
   return { ...metadata, labels, annotations };
 }
 
-// The runtime's version as the Node object has it: of a semantic version all but the leading v, of others the numbers.
+// The runtime's version as the Node object has it: a semantic version without the leading v, of others the numbers.
 
 /**
  * "v1.7.13-rc.1" is "1.7.13-rc.1"; Debian's "1.6.20~ds1" is "1.6.20". What begins with no number stays as it is.

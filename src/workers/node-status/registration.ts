@@ -1,4 +1,4 @@
-// The Node as it is first made, and what an existing one is brought in line with when the kubelet starts. Pure.
+// Makes a new Node, and updates an existing one when the kubelet starts. Pure.
 // Invariant: taints and providerID are set at creation only; an operator's later changes are not undone.
 import { isExtendedResourceName } from "../../shared/api/aggregate-resources.js";
 import { NODES } from "../../shared/api/client/kinds.js";

@@ -1,6 +1,6 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
-// Invariant: one round at a time; the first waits until the runtime and the pods were listed, so that a restart of the
-// kubelet does not turn the node NotReady; events report only changes that the server has accepted.
+// Invariant: one round at a time. The first waits until the runtime and the pods were listed, so a restart of the kubelet does not set the
+// node NotReady. Events report only changes that the server has accepted.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";

@@ -1,5 +1,5 @@
-// Connections of probes: made for one run, reset at its end. A connection that is closed in the usual way stays in
-// TIME_WAIT for a minute, and a node makes hundreds of them per second.
+// Connections of probes: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
+// node makes hundreds of them per second.
 import { connect, isIPv6, type Socket } from "node:net";
 import { LookupError, PodLookups } from "../../shared/net/pod-lookups.js";
 

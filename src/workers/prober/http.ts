@@ -1,6 +1,6 @@
 // httpGet probes: one GET, redirects followed on the same host only, status 200 to 399 is success.
-// Invariant: every hop has a connection of its own, without proxy, keep-alive, compression or certificate check, which
-// ends with a reset.
+// Invariant: every hop has its own connection, without proxy, keep-alive, compression or certificate check. The connection ends with a
+// reset.
 import { request, type IncomingMessage } from "node:http";
 import { connect as connectTls } from "node:tls";
 import { isIP, type Socket } from "node:net";

@@ -1,5 +1,5 @@
-// Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node without TLS
-// or HTTP/2 probes does not load them.
+// Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only the code that its
+// probes need.
 import type { ProbeSpec } from "../../shared/contracts/prober.js";
 import type { ExecProbes } from "./exec.js";
 import type { RunContext, RunResult } from "./run.js";

@@ -1,7 +1,5 @@
-// Schedule of all probes: a hashed timer wheel with one timer for all of them, so that a thousand schedules cost one
-// timer.
-// Invariant: an item is called once per due time, never before it, as soon after it as the event loop turns; items due
-// at different times are called in that order as far as their slots differ.
+// Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called once per due time,
+// never before it, in the next round of the event loop after it. Items of different slots are called in the order of their times.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 const SLOT_MS = 16;

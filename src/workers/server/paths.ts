@@ -1,4 +1,4 @@
-// The first path segments of the ports, one row each: the subresources of their authorisation, debug routes, and labels of metrics. A route
+// The first path segments of the ports. A row has the subresources for the authorisation and marks debug and long-running routes. A route
 // whose segment has no row is a compile error.
 
 interface Tree {

@@ -1,6 +1,6 @@
-// The thread's own copy of the node's pods, and /pods made of it. A pod is serialised when it is first asked for and
-// kept as text until it changes; a list is written in chunks, so a slow reader holds neither the list twice in memory
-// nor the other requests. A list shows the pods of the moment it began.
+// The thread's own copy of the node's pods, and /pods made of it. A pod is serialised when it is first asked for and kept as text until it
+// changes; a list is written in chunks. So a slow reader neither doubles the memory nor delays other requests. A list shows the pods of the
+// moment it began.
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";

@@ -1,4 +1,4 @@
-// The pod and the container that a path names: pods as main published them, containers as the runtime has them now.
+// Finds the pod and the container that a path names. Pods come from main, containers from the runtime.
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import type { PodList } from "./pod-list.js";

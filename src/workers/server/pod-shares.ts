@@ -1,5 +1,5 @@
 // Limit of concurrent long requests of one kind, on the node and for one pod.
-// Invariant: one pod has at most half of the node's places, so the clients of one pod do not keep out those of another.
+// Invariant: one pod has at most half of the node's places. So clients of one pod do not block those of another.
 
 export class PodShares {
   private taken = 0;

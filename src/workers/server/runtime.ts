@@ -1,4 +1,4 @@
-// The server thread's own connection to the runtime, made with the first request that needs it: it brings all of gRPC.
+// The server thread's own connection to the runtime. The first request that needs it makes it, because it loads gRPC.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";

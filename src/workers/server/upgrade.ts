@@ -1,4 +1,4 @@
-// The request of an upgrade comes with a bare socket: an answer that is no upgrade needs a response on it.
+// Answers an upgrade request with an ordinary response. Node passes such a request with a bare socket.
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";

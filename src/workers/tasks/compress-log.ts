@@ -1,8 +1,7 @@
-// Compresses a rotated log file beside itself: written under another name, synced, then renamed, and only then is the
-// plain file removed. Invariant: at every moment the lines are in a whole file; memory is one block. The blocks are
-// gzip members of their own (RFC 1952 strings them together): zlib's streams would compress in the threads that the
-// main thread's file calls wait for. A pod with /var/log mounted may create links, FIFOs and devices there. Only a
-// regular file is read, and the output is always a new file.
+// Compresses a rotated log file. The output has another name, is synced, then renamed; only then is the plain file removed. Invariant: at
+// every moment the lines are in a whole file; memory is one block. Each block is a gzip member (RFC 1952 permits several). zlib's streams
+// would compress in libuv's pool, which main's file calls need. A pod with /var/log mounted may create links, FIFOs and devices there. Only
+// a regular file is read, and the output is always a new file.
 import {
   closeSync,
   fchmodSync,

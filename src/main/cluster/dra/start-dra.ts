@@ -1,7 +1,6 @@
 // Dynamic resource allocation on a node that joins a cluster (KEP-4381). Drivers register, and the kubelet prepares and unprepares the
 // claims of pods. It deletes the ResourceSlices of removed drivers.
-// Invariant: nothing of it is read or loaded before a driver registers or a pod has claims, except one check for the
-// checkpoint.
+// Invariant: until a driver registers or a pod has claims, the kubelet only checks whether the checkpoint exists.
 import { RESOURCE_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Pod } from "../../../shared/api/pod.js";

@@ -1,4 +1,4 @@
-// Strategy Watch, the default: one watch for each object that pods refer to, because a node may not list other objects.
+// Strategy Watch, the default: one watch for each object that pods refer to. A node may not list other objects.
 // Invariant: one watch per object, however many pods refer to it. A watch stops when the object is immutable, or a minute after its last
 // reference was removed. It also stops when no volume uses the object and no read came for `idleMs`. Reads return the watch's last state,
 // also while the API server is away.

@@ -1,4 +1,4 @@
-// Fills in the defaults of unset fields. As in upstream, the file of --config gets its defaults before drop-ins are merged over it, and the
+// Fills in the defaults of unset fields. As in upstream, the file of --config gets its defaults before drop-ins are merged over it. The
 // result gets them again. So a drop-in's evictionHard merges with the default thresholds, and null in a drop-in restores a default. Flags
 // are applied later, without defaulting.
 import type { GateName } from "../gates/table.js";

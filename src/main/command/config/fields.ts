@@ -1,6 +1,6 @@
-// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36: one row per field with its type, default,
-// flag, description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema and validation use
-// this table. Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
+// Every field of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) in Kubernetes 1.36. A row has the field's type, default, flag and
+// description, and whether this kubelet acts on it. Reading, merging, defaults, flags, print, schema and validation use this table.
+// Defaults stand as JSON has them (durations are text). Source: upstream's API reference,
 // https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
 import type { Decoded, ValueType } from "../value-types.js";
 

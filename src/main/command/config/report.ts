@@ -21,8 +21,8 @@ export function isWritten({ origin }: Problem): boolean {
 }
 
 /**
- * True if a rule reports a problem in a list that was not read completely. Such a report would be wrong: it would call
- * missing items empty, and its item numbers would differ from those in the file.
+ * True if a rule reports a problem in a list that was not read completely. Such a report would be wrong: it would call missing items empty
+ * and show wrong item numbers.
  */
 export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): boolean {
   const list = /^[^[]+\[(?=\d+\])/.exec(path)?.[0];

@@ -1,5 +1,5 @@
-// Computes the effective configuration from the flags: the file of --config, the drop-ins of --config-dir, gates,
-// defaults, flags and rules, in upstream's order. Returns all problems together. Pure except for `io`.
+// Computes the effective configuration, in upstream's order: the file of --config, the drop-ins of --config-dir, gates, defaults, flags,
+// rules. Returns all problems together. Pure except for `io`.
 import { resolveGates } from "../gates/feature-gates.js";
 import { configWarnings, validateConfig } from "../rules/index.js";
 import type { HostFacts, Violation } from "../rules/rule.js";

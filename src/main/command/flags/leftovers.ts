@@ -1,5 +1,5 @@
-// Flags that units in the field carry and that do nothing here: what cAdvisor brought along upstream, and what only
-// Windows has. They are accepted, so that a unit starts unchanged.
+// Flags of upstream's that do nothing here: those of cAdvisor, and those for Windows only. They are accepted, so that existing systemd
+// units work unchanged.
 import { flag, type Flag, type Flags } from "./flag.js";
 
 const WINDOWS = "win32";

@@ -1,4 +1,4 @@
-// Typed reads of the effective configuration for the views: one method per kind of value, with the zero value for an unset field.
+// Typed reads of the effective configuration for the views: one method per type. An unset field has the zero value.
 import type { EffectiveConfig } from "../config/effective.js";
 import type { FieldPath, FieldValue } from "../config/fields.js";
 

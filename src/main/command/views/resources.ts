@@ -1,5 +1,4 @@
-// The settings of node resources: reservations, the number of pods, the CPU, memory and topology managers, cgroups and the
-// process's own limits. Times are ms.
+// The settings of node resources: reservations, number of pods, resource managers, cgroups and the process's own limits. Times are ms.
 import { DECLARABLE } from "../../model/declared-features.js";
 import { SECOND, type ConfigReader } from "./reader.js";
 import { parsePercentage } from "../rules/parse-reserved.js";

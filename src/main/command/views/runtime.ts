@@ -8,7 +8,7 @@ const DEFAULT_IDS_PER_POD = 65_536;
 /** As in Kubernetes 1.23. */
 const DOCKERSHIM_ENDPOINT = "unix:///var/run/dockershim.sock";
 
-/** @param onDocker the kubelet itself serves CRI over the Docker Engine, on the endpoint that is set, or on dockershim's of old */
+/** @param onDocker the kubelet itself serves CRI over the Docker Engine; the default endpoint is then dockershim's */
 export function runtimeSettings(read: ConfigReader, onDocker = false) {
   const own = onDocker && !read.config.isSet("containerRuntimeEndpoint");
   const endpoint = own ? DOCKERSHIM_ENDPOINT : withScheme(read.text("containerRuntimeEndpoint"));

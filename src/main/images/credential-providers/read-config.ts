@@ -1,5 +1,5 @@
-// Reads one file of CredentialProviderConfig, strictly: an unknown field, a wrong type, a missing value is a problem with
-// its place. All problems come back together.
+// Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with its place. All
+// problems come back together.
 import type { LineCounter } from "yaml";
 import { isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { parsePattern } from "../keyring/image-match.js";

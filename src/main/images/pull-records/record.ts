@@ -105,7 +105,7 @@ export function withSource(
   }
 }
 
-/** Whether a pod with these credentials may use the image: the same object, or for secrets the same content in another object. */
+/** Whether a pod with these credentials may use the image. The record must name the same object, or for secrets the same content. */
 export function grants(known: ImagePullCredentials, source: CredentialSource): boolean {
   switch (source.kind) {
     case "node":

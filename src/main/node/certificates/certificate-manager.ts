@@ -1,7 +1,7 @@
-// Rotates one certificate of the node. It requests the first certificate, and the next at 70 to 90 % of its validity, or when its names
-// must change.
-// Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is
-// already due, the next request waits; a jump of the clock is noticed within a minute.
+// Rotates one certificate of the node. It requests the first certificate. It requests the next at 70 to 90 % of the validity, or when the
+// names must change.
+// Invariant: a valid certificate stays in use until a better one exists; after a refusal, or a certificate that is already due, the next
+// request waits; a jump of the clock is noticed within a minute.
 import { Scope } from "../../../shared/abort/scope.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CertificateSubject, DescribedCertificate } from "../../../shared/contracts/tasks.js";

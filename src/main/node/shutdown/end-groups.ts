@@ -1,4 +1,4 @@
-// The pods of a node that shuts down, ended group by group: the least important first, each group with its own time.
+// Terminates the pods of a node that shuts down, group by group. The least important come first, and each group has its own time.
 // Invariant: no pod extends its group's time; a group without pods takes none.
 import { CRITICAL_PRIORITY, isStaticPod, podDescription, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -115,8 +115,8 @@ export interface Waiting {
 }
 
 /**
- * The order in which pending resizes are retried: resizes without an increase, then by priority, QoS class Guaranteed,
- * and waiting time.
+ * The order of retries of pending resizes. Those without an increase come first, then priority, QoS class Guaranteed and waiting time
+ * decide.
  */
 export function byTurn(a: Waiting, b: Waiting): number {
   const rank = ({ desired, allocated }: Waiting): number[] => [

@@ -1,7 +1,7 @@
 // The kubelet's part of the cgroup tree: <cgroupRoot>/kubepods with its QoS tiers, and one cgroup per pod.
-// Invariant: nothing outside <cgroupRoot> is made, changed or killed, but for values of the cgroups that the configuration
-// reserves for others; the pod's cgroup exists before its sandbox and goes after it; a call for a pod whose cgroup is
-// already right writes nothing; a pod's cgroup is never made while it is being removed.
+// Invariant: nothing outside <cgroupRoot> is made, changed or killed, except values of the cgroups of systemReserved and kubeReserved. The
+// pod's cgroup exists before its sandbox and is removed after it. A call for a pod whose cgroup is already right writes nothing. A pod's
+// cgroup is never made while it is being removed.
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { podDescription, type Pod } from "../../../shared/api/pod.js";

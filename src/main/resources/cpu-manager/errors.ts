@@ -8,8 +8,8 @@ export class CpuPolicyError extends Error {
 }
 
 /**
- * The state file does not match the settings or the machine: containers may run on CPUs that the kubelet would now assign to
- * others. Only an operator who has drained the node can know that the file may be deleted.
+ * The state file does not match the settings or the machine. Containers may run on CPUs that the kubelet would now assign to others. Only
+ * an operator who has drained the node can know that the file may be deleted.
  */
 export class CpuStateMismatchError extends Error {
   override readonly name = "CpuStateMismatchError";

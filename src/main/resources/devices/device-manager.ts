@@ -1,7 +1,7 @@
-// Hands out the devices of plugins to containers.
-// Invariant: a device is never with two pods, even if a damaged checkpoint does not say which ones running pods have;
-// a container has its devices before it is created and keeps them, over restarts of container, plugin and kubelet, until
-// its pod is released; an allocation is on disk before the pod is admitted.
+// Allocates the devices of plugins to containers.
+// Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A container has its
+// devices before it is created. It keeps them over restarts of container, plugin and kubelet until its pod is released. An allocation is on
+// disk before the pod is admitted.
 import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

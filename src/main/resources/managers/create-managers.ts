@@ -1,5 +1,4 @@
-// Which resource managers this node has, by its settings. Nothing of a manager is loaded here that the settings do not ask
-// for: a plain node pays one small object.
+// Creates the resource managers that the node's settings need, and loads no code of others.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";

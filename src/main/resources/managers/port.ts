@@ -1,8 +1,7 @@
-// The resource managers, which assign a node's CPUs, memory and devices to containers, as the sync path uses them. Each
-// manager returns topology hints, the topology manager merges the hints of all managers into one affinity, and then
-// each manager allocates.
-// Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of
-// the kubelet through each manager's own checkpoint; a rejected pod holds nothing.
+// The resource managers, which assign a node's CPUs, memory and devices to containers, as the sync path uses them. Each manager returns
+// topology hints, and the topology manager merges all hints into one affinity. Then each manager allocates.
+// Invariant: a resource granted to a container is granted to no other until it is released; grants survive a restart of the kubelet through
+// each manager's own checkpoint; a rejected pod holds nothing.
 import type { EventReason } from "../../../shared/api/event-reasons.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { Device, Mount } from "../../../shared/cri/gen/runtime.v1.js";

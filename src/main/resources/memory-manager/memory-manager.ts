@@ -1,6 +1,6 @@
-// Memory manager, policy Static: the memory of Guaranteed pods' containers is set aside on NUMA nodes, and they run on those
-// nodes' memory only. Others use any node. Pods with pod-level resources are left out without the gate
-// PodLevelResourceManagers; with it, their Guaranteed containers get memory, or the pod gets it as a whole (scope pod).
+// Memory manager, policy Static. It reserves memory on NUMA nodes for the containers of Guaranteed pods, which use only those nodes. Others
+// use any node. Pods with pod-level resources are left out without the gate PodLevelResourceManagers; with it, their Guaranteed containers
+// get memory, or the pod gets it as a whole (scope pod).
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";

@@ -33,7 +33,7 @@ export function memoryHints(machine: MachineMemory, requests: MemoryRequests, re
 }
 
 /**
- * The nodes to allocate on: the merged affinity of all managers, or a superset of it if it cannot serve the requests.
+ * The nodes to allocate on: the merged affinity of all managers, or a superset if it is too small.
  * @throws AllocationError
  */
 export function choosePlace(

@@ -1,4 +1,5 @@
-// Sets of NUMA nodes as numbers, one bit per node, so that the hints of several managers can be compared quickly. Invariant: a set's order among others is total, so that the outcome of a merge does not depend on the order of hints.
+// Sets of NUMA nodes as numbers, one bit per node, for fast comparison of hints. Invariant: the order of sets is total, so a merge does not
+// depend on the order of hints.
 import type { NumaNode } from "./machine-topology.js";
 
 /** Bit i is the i-th node of the machine. */

@@ -1,6 +1,5 @@
-// The environment of a container, in upstream's precedence: envFrom, then env in order, then service variables that the
-// container does not set. A value may use variables defined before it. Config maps, secrets and files come through a
-// port: stand-alone there are none.
+// The environment of a container, in upstream's order: envFrom, then env, then service variables that the container does not set. A value
+// may use variables defined before it. Config maps, secrets and files come through the port EnvSources.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
 import { CreateContainerConfigError } from "../../model/step-errors.js";

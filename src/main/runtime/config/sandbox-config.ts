@@ -1,5 +1,5 @@
-// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. The same value is sent again with each
-// CreateContainer of that sandbox, so it must depend on nothing but its input.
+// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, so it
+// must depend only on its input.
 import { type ContainerPort, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type {
   LinuxContainerResources,

@@ -1,4 +1,4 @@
-// The security context of a sandbox or container in CRI's form: the pod's fields, overridden by the container's, and the Linux namespaces.
+// The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux namespaces are added.
 import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
 import type {
   Container,

@@ -1,6 +1,5 @@
-// Runs one lifecycle hook to its end. Invariant: after it has settled nothing continues except a command whose call was
-// given up, and that ends with its container; a failure of the hook is a HookError with upstream's message, an abort is
-// the signal's reason.
+// Runs one lifecycle hook to its end. Invariant: after it has settled, only a command whose call was given up may continue, until its
+// container exits. A failure of the hook is a HookError with upstream's message, an abort is the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";
 import { quote } from "../../../shared/log/quote.js";

@@ -1,5 +1,5 @@
-// Submitted manifests on their way through the tasks pool.
-// Invariant: a text that is too slow or needs too much memory costs its own request an error, never main its time.
+// Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own request and does not
+// delay main.
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
 import type { DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
@@ -17,7 +17,7 @@ export interface DecoderOptions {
   preventAPIReferences: boolean;
 }
 
-/** The text could not be decoded, although it may be valid: the machine may be the reason, and another try can help. */
+/** The text could not be decoded although it may be valid. The cause may be the machine, and another try can help. */
 export class DecodeRefusedError extends Error {
   override readonly name = "DecodeRefusedError";
   constructor(readonly refusal: ManifestRefusal) {

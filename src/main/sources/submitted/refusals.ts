@@ -1,5 +1,5 @@
-// Refusals of the manifest API as values, with the reasons of metav1.Status, and the conditions of a request that refuse a write.
-// Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+// Refusals of the manifest API as values, with the reasons of metav1.Status, and the check of a request's conditions. Source:
+// https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 import { ManifestError, violationText, type ManifestViolation } from "../../../shared/api/manifest/violation.js";
 import type { ManifestName, ManifestRefusal, Condition } from "../../../shared/contracts/manifests.js";
 
@@ -45,8 +45,7 @@ export function unavailable(message: string): ManifestRefusal {
   return { code: 503, reason: "ServiceUnavailable", message };
 }
 
-// Whether a write is allowed: If-Match and If-None-Match of RFC 9110, so that two writers do not undo each other's
-// changes.
+// Whether If-Match and If-None-Match (RFC 9110) allow the write. So two writers do not undo each other's changes.
 
 /** `current`: version of the manifest that is there; undefined: there is none. */
 export function refusedByCondition(

@@ -1,6 +1,6 @@
-// The assigned configuration of a node in a cluster: the ConfigMap that its Node names, in place of the file of --config; the drop-ins of
-// --config-dir stay and are merged over it. Without an assignment, the node's own files.
-// Invariant: until the API server was heard, the assignment of the previous process counts; no read waits for the API server.
+// The assigned configuration of a node in a cluster: the ConfigMap that its Node names replaces the file of --config. The drop-ins of
+// --config-dir are merged over it. Without an assignment, the node's own files.
+// Invariant: until the API server has replied, the assignment of the previous process counts. No read waits for the API server.
 import { configMapText, type ConfigMapReference } from "../../../shared/api/config-source.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
 import { isMapOf, type ConfigFiles } from "./config-files.js";

@@ -49,8 +49,7 @@ function pair(file: ConfigText | undefined): [string, string] | null {
   return file === undefined ? null : [file.path, file.text];
 }
 
-// The texts of a configuration in place of the files on disk, so that the kubelet reads exactly the texts that were
-// checked.
+// The texts of a configuration in place of the files on disk. So the kubelet reads exactly the checked texts.
 
 /** `base` reads all files that are not configuration. */
 export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {

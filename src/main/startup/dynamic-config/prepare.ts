@@ -1,5 +1,5 @@
-// The start: reads the store and the source, decides on a configuration (decide.ts) and persists the decision before the
-// kubelet runs with it. If the kubelet crashes, the next start finds the configuration of that process there.
+// Chooses the configuration at the start: reads the store and the source, decides (decide.ts) and persists the decision. So after a crash
+// the next start finds the configuration of the crashed process.
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
 import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";

@@ -1,5 +1,5 @@
-// The status of dynamic configuration in the shape of the Node object's status.config: the assigned, active and last known good
-// configuration, and the error. Also on disk, as meta/status.json.
+// The status of dynamic configuration in the shape of the Node's status.config: assigned, active, last known good, error. Also on disk, as
+// meta/status.json.
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -1,6 +1,6 @@
-// One kubelet per lock file: flock(2) on --lock-file, held until the process ends, waited for as long as it takes.
-// With --exit-on-lock-contention the holder makes way: it ends as soon as another process opens or deletes the file.
-// Invariant: the file that is locked is the file at the path, and its descriptor stays open while the lock is held.
+// One kubelet per lock file: flock(2) on --lock-file, held until the process exits. A second kubelet waits without a limit. With
+// --exit-on-lock-contention the holder exits as soon as another process opens or deletes the file. Invariant: the locked file is the file
+// at the path, and its descriptor stays open while the lock is held.
 import { constants, open, type FileHandle, stat } from "node:fs/promises";
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -8,7 +8,7 @@ import { describeFlockHolder, tryFlock, waitForFlock } from "../../../shared/os/
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
 
-/** The lock cannot be had, now or ever. */
+/** The lock file cannot be locked, and waiting would not help. */
 export class LockFileError extends Error {
   override readonly name = "LockFileError";
   readonly code = "LOCK_FILE";

@@ -30,10 +30,9 @@ export async function setOomScoreAdj(
 export const AGENT_NICENESS = -5;
 
 /**
- * Sets the niceness of all threads there are, and so of those they start later: setpriority(2) is per thread on Linux, and
- * inherited. V8's and libuv's pools are older than the first line of JavaScript, and main waits for both. A kernel with
- * autogroups compares threads of one session only, and sessions by a niceness of their own: it is set too. A refusal
- * is logged, not thrown. Returns whether all was set. Source: sched(7).
+ * Sets the niceness of all present threads. setpriority(2) is per thread on Linux, and later threads inherit it. V8's and libuv's pools are
+ * older than the first line of JavaScript, and main waits for both. With autogroups the kernel compares only threads of one session, and
+ * sessions by their own niceness. So that is set, too. A refusal is logged, not thrown. Returns whether all was set. Source: sched(7).
  */
 export function raisePriority(niceness: number, log: Pick<Logger, "info">): boolean {
   try {
@@ -64,9 +63,9 @@ export interface OpenFilesCalls {
 }
 
 /**
- * Sets how many files the kubelet may hold open. The hard limit is raised where that is needed, never lowered: a later
- * start in this process could not raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and
- * the hard limit is used. Returns the limit in force, Infinity for none; undefined when it is not known.
+ * Sets how many files the kubelet may hold open. The hard limit is raised if needed, never lowered: a later start in this process could not
+ * raise it again. A refusal (no CAP_SYS_RESOURCE, or above fs.nr_open) is logged, and the hard limit is used. Returns the limit in force,
+ * Infinity for none; undefined when it is not known.
  */
 export function setMaxOpenFiles(
   limit: number,

@@ -1,6 +1,5 @@
-// Feeds systemd's watchdog while every named thread ticks. When one does not, systemd ends the process and starts it
-// again: the pods run on, the next kubelet adopts them.
-// Feeding begins with READY=1: before that systemd does not count (Type=notify).
+// Feeds systemd's watchdog while every named thread ticks. When one does not, systemd kills the process and starts a new one. The pods keep
+// running, and the new kubelet adopts them. Feeding begins with READY=1: before that systemd does not count (Type=notify).
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { BoardReader } from "../../../shared/queue/board.js";

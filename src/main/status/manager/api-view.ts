@@ -1,5 +1,4 @@
-// The pods of this node as the API server returned them last: by the watch, and in the responses to patches of this
-// kubelet.
+// The newest pod objects of this node from the API server, by the watch or in responses to patches.
 // Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name.
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
 

@@ -3,8 +3,7 @@
 //
 // Invariants:
 // - The newest status of every pod is sent sooner or later, however long the server is away; a verdict is never taken back.
-// - A pod object is deleted only after its deletion was requested, its final phase is set, and the node has no object
-//   of the pod.
+// - A pod object is deleted only after the request for its deletion, its final phase and the pod's termination.
 // - While the server does not respond there is one call at a time, with a back-off.
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../../shared/errors/thrown.js";

@@ -1,8 +1,7 @@
-// The delay for which a status change may wait, so that several changes share one patch. Controllers wait for
-// terminated pods, readiness and the first Running. A new sandbox is reported together with its containers, and changes
-// of a pod under deletion together with its last change.
-// Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is
-// sent before its sandbox is stopped, or then at the latest, as upstream does.
+// The delay for which a status change may wait, so that several changes share one patch. Controllers wait for terminated pods, readiness
+// and the first Running. A new sandbox is reported with its containers, and a change of a pod under deletion with its last change.
+// Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is sent at the latest when
+// its sandbox stops, as upstream does.
 import { sameJson } from "../../../shared/api/same-json.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";

@@ -1,11 +1,11 @@
 // Volumes of in-tree plugins and flexVolume drivers that a controller attaches to this node. The kubelet names them in volumesInUse. It
 // uses each volume only after the node's status lists it in volumesAttached.
-// Invariant: a volume is in volumesInUse before it is used and until nothing of it is mounted, so that no controller detaches it meanwhile.
+// Invariant: a volume is in volumesInUse from before its use until it is no longer mounted. So no controller detaches it meanwhile.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 
-/** Longest wait in one attempt (constants.tsv: wait for attach). */
+/** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;
 const FIRST_LOOK_MS = 100;
 const LONGEST_MS = 7_000;

@@ -1,5 +1,5 @@
-// A volume that needs attachment is used only once it is attached: the Node's status lists it, and its VolumeAttachment
-// is attached. With enableControllerAttachDetach false, the kubelet requests the attachment itself.
+// Waits until a volume is attached: the Node's status lists it, and its VolumeAttachment is attached. With enableControllerAttachDetach
+// false, the kubelet requests the attachment itself.
 // Invariant: a volume is published in volumesInUse before it is used, so that no controller detaches it meanwhile.
 import { isAlreadyExists, isForbidden, isNotFound } from "../../../shared/api/client/errors.js";
 import { NODES, VOLUME_ATTACHMENTS } from "../../../shared/api/client/kinds.js";

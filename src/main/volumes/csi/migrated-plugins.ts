@@ -1,5 +1,5 @@
-// Volumes of clouds that the API still names by themselves, and that CSI drivers serve: always, no gate is left of it.
-// By the field of a volume or persistent volume: the name that the plugin had.
+// Volumes of in-tree cloud plugins, which CSI drivers serve. The migration is always on; upstream has no gate for it any more. Key: the
+// field of a volume or persistent volume. Value: the name of the former plugin.
 export const MIGRATED_PLUGINS = {
   awsElasticBlockStore: "kubernetes.io/aws-ebs",
   azureDisk: "kubernetes.io/azure-disk",

@@ -1,5 +1,5 @@
-// Which pods of this node use which CSI volume, and which are staged: a volume is unstaged after its last user.
-// Invariant: read from disk once, before anything is unstaged; from then on kept here.
+// The pods that use each CSI volume of this node, and the volumes that are staged. A volume is unstaged after its last user. Invariant: the
+// users are read from disk once, before anything is unstaged. Afterwards they are kept in memory.
 import { readlink } from "node:fs/promises";
 import { namesIn, podUidsIn } from "../paths.js";
 import { deviceKey } from "./csi-volume.js";

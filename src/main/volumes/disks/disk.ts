@@ -80,7 +80,7 @@ export function pathWord(what: string, value: unknown): string {
   );
 }
 
-// The places of disks below a directory of their plugin, by the names of directories: a mount there may not respond.
+// The places of disks below their plugin's directory, without access to the mounts there, which may not respond.
 
 export async function placesBelow(root: string, kind: DiskKind): Promise<string[]> {
   const first = await namesIn(root);

@@ -16,7 +16,7 @@ import type { FlexDriver } from "./driver.js";
 import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
 import { optionsFor, type FlexRequest } from "./options.js";
 
-/** Longest wait for a device to appear (constants.tsv: wait for attach). */
+/** Longest wait for a device to appear; upstream's value. */
 const WAIT_FOR_ATTACH_MS = 600_000;
 const DEFAULT_FS_TYPE = "ext4";
 

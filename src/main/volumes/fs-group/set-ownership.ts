@@ -1,5 +1,5 @@
-// Gives a volume to its pod's fsGroup, as fsGroupChangePolicy says. Invariant: the volume's own directory is changed last,
-// so that with OnRootMismatch a walk that was cut short is done again.
+// Gives a volume to its pod's fsGroup, by fsGroupChangePolicy. Invariant: the volume's own directory is changed last, so OnRootMismatch
+// repeats an incomplete walk.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { ChangeOwnershipJob, ChangeOwnershipResult } from "../../../shared/contracts/tasks.js";

@@ -1,4 +1,4 @@
-// From a pod's volume to its persistent volume: the claim must be bound, and both objects must refer to each other.
+// Finds the persistent volume of a pod's volume. The claim must be bound, and both objects must refer to each other.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

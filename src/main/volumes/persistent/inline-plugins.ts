@@ -1,6 +1,4 @@
-// Volumes in the pod's own spec: a CSI driver's ephemeral volume, and a cloud's in-tree volume that a CSI driver
-// serves.
-// Loaded with the first of them.
+// Volumes in the pod's own spec: CSI ephemeral volumes, and in-tree cloud volumes that a CSI driver serves. Loaded with the first of them.
 import { type ClusterAccess, joined } from "../../model/cluster-access.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";

@@ -1,6 +1,5 @@
-// local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file
-// system on it.
-// Invariant: one operation at a time per volume, so that a device is not unmounted under a pod that begins to use it.
+// local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file system on it.
+// Invariant: one operation at a time per volume. So no device is unmounted while another pod begins to use it.
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";

@@ -1,6 +1,6 @@
-// The messages of the other objects that a kubelet reads and writes, in the form of messages.ts and with the same
-// sources. Groups of 1.36: core, coordination.k8s.io, storage.k8s.io, node.k8s.io, certificates.k8s.io,
-// resource.k8s.io, authentication.k8s.io and authorization.k8s.io. A name that two groups use has its group before it.
+// The messages of the other objects that a kubelet reads and writes. Form and sources are those of messages.ts. Groups of 1.36: core,
+// coordination.k8s.io, storage.k8s.io, node.k8s.io, certificates.k8s.io, resource.k8s.io, authentication.k8s.io and authorization.k8s.io. A
+// name that two groups use has its group before it.
 
 export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   AllocatedDeviceStatus:

@@ -1,5 +1,5 @@
-// Encodes API objects as Kubernetes' protobuf, by a table of messages. Objects are in the form of JSON: quantities, times and
-// "int or string" are text or numbers there, and messages of their own here.
+// Encodes API objects as Kubernetes' protobuf, by a table of messages. Objects are in the form of JSON. Quantities, times and "int or
+// string" are texts or numbers in JSON, and messages in protobuf.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 // Invariant: a value of another type than the table's is an error, not garbage; with `strict` also a field that the table does not have.
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";

@@ -1,6 +1,5 @@
-// Bounds of the Engine's answers. dockerode keeps an answer in memory until it is whole, and waits for ever for one whose connection broke
-// in the middle; neither may depend on the Engine's good will.
-// Invariant: an answer that is no stream ends: whole, by an error at MAX_ANSWER_BYTES, or by an error when its connection ends.
+// Bounds of the Engine's answers. dockerode keeps an answer in memory until it is whole, and waits for ever for one whose connection broke.
+// Invariant: an answer that is no stream ends: whole, or by an error at MAX_ANSWER_BYTES or at the end of its connection.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ClientRequest, IncomingMessage } from "node:http";
 import { Fault } from "../fault.js";

@@ -1,4 +1,4 @@
-// Usage of containers and pods: CPU and memory by docker's one-shot statistics, the writable layer by its blocks, pods by their cgroups.
+// Usage of containers and pods. Docker's one-shot statistics give CPU and memory, blocks the writable layers, cgroups the pods.
 import type Docker from "dockerode";
 import {
   ContainerState,

@@ -1,5 +1,5 @@
-// One stream of a client's connection, as a stream of Node: SPDY's streams and a WebSocket's channels look the same to exec, attach and
-// port-forward. Invariant: of each stream, at most 64 KiB wait in each direction; while one is full, its connection is not read.
+// One stream of a client's connection, as a stream of Node. For exec, attach and port-forward, SPDY streams and WebSocket channels look the
+// same. Invariant: at most 64 KiB of a stream wait in each direction. While one is full, its connection is not read.
 import { Duplex } from "node:stream";
 
 const HIGH_WATER = 64 * 1024;

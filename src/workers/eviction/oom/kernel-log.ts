@@ -1,7 +1,7 @@
-// The kernel's log from /dev/kmsg: one record a read, and a position for each reader. Read without waiting, a bounded
-// number at a time, so neither this thread nor one of libuv's pool is ever blocked.
-// Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are
-// reported as lost, and the next ones are read.
+// The kernel's log from /dev/kmsg: one record a read, and a position for each reader. Reads do not wait and return a bounded number of
+// records. So neither this thread nor libuv's pool is ever blocked.
+// Invariant: records from before the opening are skipped; records that the kernel overwrote before they were read are reported as lost, and
+// the next ones are read.
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 interface KernelLine {

@@ -1,6 +1,6 @@
-// The place of the admin socket: bound where only root can reach it, given its rights, then renamed to its path. The file's rights
-// are the whole protection: a client that can open it is trusted.
-// Invariant: no moment at which others than root and the group can connect; a socket on which another kubelet answers stays.
+// Binds the admin socket where only root can reach it, sets its permissions, then renames it to its path. The permissions are the whole
+// protection: a client that can open it is trusted. Invariant: at no moment can others than root and the group connect. A socket with a
+// listening kubelet stays.
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, join } from "node:path";

@@ -1,7 +1,7 @@
-// Limit of TLS handshakes per second and network. A handshake is the most expensive operation for a client without
-// credentials: a key exchange and a signature on the server thread.
-// Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which
-// unauthorised networks cannot use up. Memory is bounded for any number of addresses.
+// Limit of TLS handshakes per second and network. A handshake is the most expensive operation for clients without credentials: the server
+// thread computes a key exchange and a signature.
+// Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which unauthorised
+// networks cannot use up. Memory is bounded for any number of addresses.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { networkOf } from "../network.js";
 

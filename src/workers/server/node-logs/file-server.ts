@@ -1,5 +1,4 @@
-// Files and listings of the node's log folder, as Go's file server sends them: folders end in "/", ranges and dates
-// count.
+// Files and listings of the node's log folder, as Go's file server sends them. Folders end in "/", and ranges and dates are honoured.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorCode } from "../../../shared/errors/thrown.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";

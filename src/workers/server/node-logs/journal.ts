@@ -1,4 +1,4 @@
-// Reads logs of services with journalctl or, for services that do not log to the journal, from files in the log directory.
+// Reads logs of services with journalctl. Services that do not log to the journal have files in the log directory.
 // Invariant: nothing a client writes becomes an option of journalctl; a run ends after 30 s, and with its client.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";

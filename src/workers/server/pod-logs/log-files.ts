@@ -1,5 +1,5 @@
-// The files of one run of a container, opened together: during a read, rotation may rename, compress and delete them,
-// but open files stay readable.
+// The files of one run of a container, opened together. Rotation may rename, compress and delete them during a read, but open files stay
+// readable.
 // Invariant: no file is missed or taken twice during a rotation; every handle is closed by its owner.
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
@@ -60,8 +60,8 @@ export async function closeLogFiles(files: readonly OpenLogFile[]): Promise<void
 }
 
 /**
- * Files that may hold a line of that time or later: a file was last changed when its last line was written, or later. The
- * newest file is always among them.
+ * Files that may have a line of that time or later. A file's last change is not older than its last line. The newest file is always among
+ * them.
  */
 export async function modifiedSince(
   run: LogRun,

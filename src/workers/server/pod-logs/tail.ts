@@ -1,7 +1,7 @@
-// Start of the last N lines. Plain files are read backwards and only as far as needed; compressed ones, which can be
-// read forwards only, are counted from the start.
-// Invariant: a line begins exactly where LineWriter begins one: at a record whose predecessor was complete or of
-// the other stream. Records that are none are passed over, as there.
+// Start of the last N lines. Plain files are read backwards and only as far as needed; compressed ones, which can be read forwards only,
+// are counted from the start.
+// Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of the other stream.
+// Records that are none are passed over, as there.
 import { chunksOf } from "./chunks.js";
 import type { OpenLogFile } from "./log-files.js";
 import { emptyHead, MAX_HEAD, parseHead, RecordScanner, type LogStream, type RecordHead } from "./record-scanner.js";

@@ -1,4 +1,4 @@
-// The content of the cadvisor page: the root, the cgroups above the pods, the node's own parts, pods, their sandboxes and containers.
+// The content of the cadvisor page: root, cgroups above the pods, parts of the node, pods, sandboxes, containers.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { Breath } from "./breath.js";
 import type { CgroupReader } from "../../../shared/stats/cgroup-figures.js";

@@ -1,5 +1,5 @@
-// The routes of the status page, all below /ui/: the document, streams of the node, of one pod and of the images, logs, configuration.
-// They only read. URLs in the page are relative, so that it works behind `kubectl proxy`, too.
+// The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, pod and images. They only read.
+// URLs in the page are relative, so that it works behind `kubectl proxy`, too.
 import type { RoutePath } from "../paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";

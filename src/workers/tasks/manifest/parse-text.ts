@@ -1,4 +1,4 @@
-// Text of a manifest → plain values, read as Kubernetes reads YAML, with hard limits on the cost of a hostile file.
+// Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile file.
 //
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
 import { YAMLParseError, type Document, type LineCounter } from "yaml";

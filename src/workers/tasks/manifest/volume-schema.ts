@@ -1,5 +1,5 @@
-// The table of a pod's volumes. Sources the kubelet reads are typed; the others are kept as they came, so that /pods shows
-// them and the volume manager can report the missing plugin.
+// The table of a pod's volumes. Sources the kubelet reads are typed; the others are kept unchanged. So /pods shows them, and the volume
+// manager can report the missing plugin.
 import { any, bool, int, list, map, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
 import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
 

@@ -1,5 +1,5 @@
-// Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields.
-// The result holds known fields only, without nulls, so that it can be hashed, defaulted and handed on as a Pod.
+// Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The result has only known
+// fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { quantityNanos } from "./quantity-syntax.js";
 import { shown, type FieldPath, type Report } from "./report.js";

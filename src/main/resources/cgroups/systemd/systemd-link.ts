@@ -1,6 +1,6 @@
-// The connection to systemd: opened on first use, shared by all operations, opened again when it is lost (systemd re-executes
-// itself on upgrades) and closed when idle. On the private socket systemd sends every change of every unit, and an idle
-// kubelet has no use for these messages.
+// The connection to systemd: opened on first use, shared by all operations, closed when idle. It is opened again when it is lost, because
+// systemd re-executes itself on upgrades. On the private socket systemd sends every change of every unit, which an idle kubelet does not
+// need.
 import { Scope, unlessAborted } from "../../../../shared/abort/scope.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";

@@ -178,8 +178,8 @@ function retryAfter({ status, headers }: WireResponse): number | undefined {
   return typeof seconds === "string" && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
 }
 
-// Spans of requests to the API server: from sending a request to the header of its answer, with upstream's name and attributes.
-// The API server gets the span's context in the header traceparent.
+// Spans of requests to the API server, with upstream's name and attributes. A span ends with the header of the response. The API server
+// gets the span's context in the header traceparent.
 
 /** @param send gets the headers to add; none while tracing is off @internal */
 export function tracedRequest(

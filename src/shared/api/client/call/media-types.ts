@@ -1,5 +1,4 @@
-// The encoding of objects between one user and its API server: protobuf if `contentType` requires it and the server
-// has it, else JSON.
+// The encoding of objects for one client: protobuf if `contentType` requests it and the server supports it, else JSON.
 import { isApiError } from "../errors.js";
 import type { ClientLog } from "../credentials/identity.js";
 import type { WireResponse } from "../connection/wire.js";

@@ -1,5 +1,4 @@
-// The text of a Source, read again only when its file changed: by a rename, a changed symbolic link, or a write in
-// place.
+// The text of a Source. It is read again only after a change of its file: a rename, a changed symbolic link, a write in place.
 import { readFile, stat } from "node:fs/promises";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";

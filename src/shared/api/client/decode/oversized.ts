@@ -5,7 +5,7 @@
 /** As much as an API server takes in one request (etcd: 1.5 MiB). */
 export const OBJECT_LIMIT = 3 * 1024 * 1024;
 
-/** Bytes that one response may have before the first and after the last item of its list, and between two objects. */
+/** Bytes that one response may have before its first object, after its last object and between two of them. */
 export const SHELL_LIMIT = 1024 * 1024;
 
 /** Called once for each object that was skipped. */

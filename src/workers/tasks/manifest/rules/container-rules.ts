@@ -144,10 +144,7 @@ function checkProfile(profile: SeccompProfile | undefined, path: FieldPath, repo
   if (profile.type !== "Localhost" && named) report.forbidden(at, "it belongs to type Localhost only");
 }
 
-/**
- * Rules of AppArmor annotations: each names a container of the pod and a profile, and agrees with the field if
- * there is one.
- */
+/** Rules of AppArmor annotations: each names a container of the pod and a profile, and must equal an existing field. */
 export function checkAppArmorAnnotations(pod: Pod, report: Report): void {
   const visited = [...containersOf(pod)];
   for (const [key, value] of Object.entries(pod.metadata.annotations ?? {})) {
