@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../packaging/standalone/pods.js";
-import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { startFakeCri } from "../fake-cri/fake-cri.js";
+import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, identities, metric, PATIENCE_MS } from "../support/fault-node.js";
 import {
   isThreadExit,
@@ -153,4 +154,21 @@ describe("an error that no caller catches", () => {
     );
     return origins.reduce((sum, count) => sum + count, 0);
   }
+});
+
+test("pleg: cri-stream: no thread ends; the stream of events is followed again", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-uncaught-"));
+  t.after(() => rm(dir, { recursive: true }));
+  const fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()], events: true });
+  t.after(() => fake.stop());
+  const node = await startNode({
+    config: { containerRuntimeEndpoint: fake.endpoint, featureGates: { EventedPLEG: true } },
+    env: { NODELET_FAULTS: "1" },
+  });
+  t.after(() => node.stop());
+  const opened = (): number => fake.calls.filter(({ verb }) => verb === "GetContainerEvents").length;
+  await waitFor(() => opened() > 0, { what: "the stream to be open", timeoutMs: PATIENCE_MS });
+  const before = opened();
+  await throwInHandler(node, { point: "cri-stream", thread: "pleg", exercise: shortPod });
+  await waitFor(() => opened() > before, { what: "the stream to be open again", timeoutMs: PATIENCE_MS });
 });
