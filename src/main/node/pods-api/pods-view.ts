@@ -52,14 +52,17 @@ export class PodsView {
     const isShown = hadStatus || (pod.status?.phase ?? "") !== "";
     const kept: Kept = { pod, unseenUntil: isShown ? undefined : unseenUntil, bytes: undefined };
     this.kept.set(uid, kept);
-    if (isShown) this.broadcast(kept, ({ number }) => (isUnseen(number, unseenUntil) ? "ADDED" : "MODIFIED"));
+    if (isShown) this.broadcast(() => this.bytesOf(kept), ({ number }) => (isUnseen(number, unseenUntil) ? "ADDED" : "MODIFIED"));
   }
 
+  /** The event has name, namespace and UID of the pod only, as upstream's. */
   removed(uid: string): void {
     const kept = this.kept.get(uid);
     if (kept === undefined) return;
     this.kept.delete(uid);
-    this.broadcast(kept, ({ number }) => (isUnseen(number, kept.unseenUntil) ? undefined : "DELETED"));
+    const { name, namespace } = kept.pod.metadata;
+    const bytes = (): Uint8Array => encode("Pod", { metadata: { name, namespace, uid } });
+    this.broadcast(bytes, ({ number }) => (isUnseen(number, kept.unseenUntil) ? undefined : "DELETED"));
   }
 
   /** Encoded, in the order of their UIDs. */
@@ -92,10 +95,13 @@ export class PodsView {
     this.watchers.delete(watcher);
   }
 
-  /** `typeFor` undefined: no event for this watcher. */
-  private broadcast(kept: Kept, typeFor: (watcher: Watcher) => keyof typeof EventType | undefined): void {
+  /** `bytes` undefined: the pod cannot be encoded. `typeFor` undefined: no event for this watcher. */
+  private broadcast(
+    bytes: () => Uint8Array | undefined,
+    typeFor: (watcher: Watcher) => keyof typeof EventType | undefined,
+  ): void {
     if (this.watchers.size === 0) return;
-    const pod = this.bytesOf(kept);
+    const pod = bytes();
     for (const watcher of this.watchers) {
       const type = typeFor(watcher);
       if (type === undefined) continue;

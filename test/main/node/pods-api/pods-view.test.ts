@@ -41,7 +41,7 @@ test("a watcher gets the pods of the node, the end of the list, then each change
   pods.changed(pod("c", "Running"));
   pods.removed("c");
   pods.removed("never seen");
-  assert.deepEqual(seen.splice(0), ["ADDED c Pending", "MODIFIED c Running", "DELETED c Running"]);
+  assert.deepEqual(seen.splice(0), ["ADDED c Pending", "MODIFIED c Running", "DELETED c"]);
   pods.unwatch(watcher);
   pods.changed(pod("d"));
   assert.deepEqual(seen, []);
@@ -64,6 +64,14 @@ test("a new pod is an event from its first status on, unless the watcher has it 
   const both = ["MODIFIED a Running", "MODIFIED a", "DELETED a"];
   assert.deepEqual(early, ["INITIAL_SYNC_COMPLETE", "ADDED a Pending", ...both]);
   assert.deepEqual(late, ["ADDED a", "ADDED b", "INITIAL_SYNC_COMPLETE", "MODIFIED a Pending", ...both, "DELETED b"]);
+});
+
+test("the event of a removed pod has name, namespace and UID only", () => {
+  const { view: pods } = view([{ ...pod("a", "Running"), metadata: { ...pod("a").metadata, labels: { app: "a" } } }]);
+  const seen: unknown[] = [];
+  pods.watch((event) => seen.push(decode("Pod", event.pod)) > 0, unexpectedEnd);
+  pods.removed("a");
+  assert.deepEqual(seen.pop(), { metadata: { name: "a", namespace: "default", uid: "a" } });
 });
 
 test("pods are listed in the order of their UIDs and found by UID", () => {
