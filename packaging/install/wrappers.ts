@@ -1,4 +1,6 @@
 // The executables outside our folder: shell scripts that start the code with the flags it is made for.
+// The kubelet keeps the name by which it was called as argv[0]: programs that look for a process named kubelet, such as pidof of
+// procps and upstream's test suites, read that word. `exec -a` needs bash: a POSIX shell cannot set argv[0].
 
 /** As in the first line of the entry point, which is not what systemd executes. */
 export const NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];
@@ -9,7 +11,7 @@ export const ENTRIES = { kubelet: "dist/agent/main/kubelet.js", nodelet: "dist/a
 
 /** Text of the kubelet's executable; `home`: our folder as the running machine sees it. */
 export function kubeletScript(node: string, home: string): string {
-  return `#!/bin/sh\n${ENVIRONMENT} exec ${node} ${NODE_FLAGS.join(" ")} ${home}/${ENTRIES.kubelet} "$@"\n`;
+  return `#!/bin/bash\n${ENVIRONMENT} exec -a "$0" ${node} ${NODE_FLAGS.join(" ")} ${home}/${ENTRIES.kubelet} "$@"\n`;
 }
 
 /** Text of the nodelet command's executable. */

@@ -60,7 +60,7 @@ License: Apache-2.0
 URL: https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/
 # Written by hand: a search in the files would name every library of Node by its symbols.
 AutoReqProv: no
-Requires: glibc >= 2.28, libstdc++, libgcc, util-linux
+Requires: bash, glibc >= 2.28, libstdc++, libgcc, util-linux
 Recommends: (containerd or containerd.io or cri-o), containernetworking-plugins, iptables, iproute, e2fsprogs
 Suggests: nfs-utils, iscsi-initiator-utils, device-mapper-multipath, xfsprogs, shadow-utils-subid
 Provides: kubelet = ${KUBERNETES_VERSION.slice(1)}

@@ -3,8 +3,10 @@
 
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { kubeletScript } from "../../packaging/install/wrappers.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { secureAsk, waitSecure } from "../support/secure-ask.js";
 import {
@@ -29,7 +31,11 @@ let container: string | undefined;
 before(async () => {
   const dir = join(process.env["NODELET_TEST_DIR"] ?? "", "dynamic");
   store = join(dir, "store", "meta");
-  node = await startNode({ secure: true, flags: ["--dynamic-config-dir", dir] });
+  // The executable of the packages.
+  const entry = join(process.env["NODELET_TEST_DIR"] ?? "", "kubelet");
+  const home = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+  await writeFile(entry, kubeletScript(process.execPath, home), { mode: 0o755 });
+  node = await startNode({ entry, secure: true, flags: ["--dynamic-config-dir", dir] });
   await node.writeManifest("web", manifest("web", [shell("app", IDLE)]));
   const web = await waitForPod(node, "web", ready, "Ready");
   container = idOf(statusOf(web, "app"));
@@ -43,6 +49,11 @@ async function edit(change: (fields: Fields) => void): Promise<void> {
   change(fields);
   await writeFile(`${configFile}.new`, JSON.stringify(fields, undefined, 2));
   await rename(`${configFile}.new`, configFile);
+}
+
+/** argv[0] of the kubelet's process, by which programs find it. */
+async function programName(): Promise<string> {
+  return basename((await readFile(`/proc/${node.kubelet.pid}/cmdline`, "utf8")).split("\0")[0] ?? "");
 }
 
 /** As the running kubelet says. */
@@ -81,9 +92,11 @@ interface Pointer {
 
 test("a change restarts the kubelet in place: same process, same pods, new values", { timeout: 120_000 }, async () => {
   const { pid } = node.kubelet;
+  assert.equal(await programName(), "kubelet");
   await edit((fields) => (fields["maxPods"] = 42));
   await until("the new value", async () => (await maxPods()) === 42);
   assert.equal(node.kubelet.pid, pid);
+  assert.equal(await programName(), "kubelet");
   assert.match(await logged(), /restarting in place/);
   await podIsUntouched();
 });

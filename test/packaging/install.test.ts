@@ -111,7 +111,7 @@ test("install puts the kubelet, its unit and a configuration where systemd looks
   ]);
   assert.match(
     await read("/usr/bin/kubelet"),
-    /^#!\/bin\/sh\nMALLOC_ARENA_MAX=1 exec \/opt\/node .*\/usr\/lib\/nodelet\/dist\/agent\/main\/kubelet\.js "\$@"\n$/,
+    /^#!\/bin\/bash\nMALLOC_ARENA_MAX=1 exec -a "\$0" \/opt\/node .*\/usr\/lib\/nodelet\/dist\/agent\/main\/kubelet\.js "\$@"\n$/,
   );
   assert.equal((await stat(join(destdir, "/usr/bin/kubelet"))).mode & 0o777, 0o755);
 });

@@ -64,13 +64,13 @@ async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig |
   return { exitCode: 1 };
 }
 
-/** The same command line in this process's place; the pid stays, and the pods run on. */
+/** The same command line, its first word included, in this process's place; the pid stays, and the pods run on. */
 async function restart(reason: string, logging: Logging): Promise<Outcome> {
   const { log } = logging;
   log.info(`restarting in place: ${reason}`);
   await logging.flush(LAST_LINES_MS);
   try {
-    const argv = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+    const argv = [process.argv0, ...process.execArgv, ...process.argv.slice(1)];
     replaceProcess({ file: process.execPath, argv, env: process.env });
   } catch (error) {
     log.error({ err: error }, "the kubelet cannot restart in place; it exits so that its supervisor starts it again");

@@ -75,7 +75,7 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
   const unit = await readFile(join(out, "usr/lib/systemd/system/kubelet.service"), "utf8");
   assert.match(unit, /^ExecStart=\/usr\/bin\/kubelet --config=\/etc\/nodelet\/kubelet\.yaml \$KUBELET_EXTRA_ARGS$/m);
   assert.equal(unit.match(/^ExecStart=/gm)?.length, 1);
-  assert.match(await readFile(join(out, "usr/bin/kubelet"), "utf8"), / exec \/usr\/lib\/nodelet\/node\/node /);
+  assert.match(await readFile(join(out, "usr/bin/kubelet"), "utf8"), / exec -a "\$0" \/usr\/lib\/nodelet\/node\/node /);
   const licences = await run("gzip", ["-dc", join(out, "usr/share/doc/nodelet/THIRD-PARTY-LICENSES.gz")]);
   for (const text of ["licence of needed", "licence of bundled"]) assert.ok(licences.includes(text), text);
 });
