@@ -52,7 +52,11 @@ export class PodsView {
     const isShown = hadStatus || (pod.status?.phase ?? "") !== "";
     const kept: Kept = { pod, unseenUntil: isShown ? undefined : unseenUntil, bytes: undefined };
     this.kept.set(uid, kept);
-    if (isShown) this.broadcast(() => this.bytesOf(kept), ({ number }) => (isUnseen(number, unseenUntil) ? "ADDED" : "MODIFIED"));
+    if (isShown)
+      this.broadcast(
+        () => this.bytesOf(kept),
+        ({ number }) => (isUnseen(number, unseenUntil) ? "ADDED" : "MODIFIED"),
+      );
   }
 
   /** The event has name, namespace and UID of the pod only, as upstream's. */
