@@ -64,8 +64,8 @@ function shown(resource: string, nanos: bigint): string {
 
 // Extended resources that the fit test leaves out: those that this node does not know, and those that DRA provides. The scheduler has
 // already accounted for them: cluster-level resources belong to scheduler extenders, DRA's to a ResourceClaim.
-// Invariant: an extended resource that the node offers or has offered stays in the test, also with an amount of zero.
-// Upstream: removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
+// Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left. Upstream:
+// removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
 
 /** Names under which a DeviceClass can be requested without its own extended resource name. */
 const DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/";

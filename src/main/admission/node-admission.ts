@@ -28,10 +28,7 @@ const NODE_AFFINITY = "NodeAffinity";
 
 export interface NodeAdmissionDeps {
   node: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
-  /**
-   * Reads the current Node object from the API server, for a pod that was scheduled by labels that the kubelet does
-   * not know yet.
-   */
+  /** Reads the current Node object from the API server. The scheduler may have used labels that the kubelet does not know yet. */
   freshNode?: (pod: Pod, signal: AbortSignal) => Promise<AdmissionNode>;
   /** The pod's status in the API; undefined: the API server does not have the pod. */
   apiStatus: (uid: string) => PodStatus | undefined;

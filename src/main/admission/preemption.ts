@@ -93,7 +93,7 @@ function smaller(a: Pod, b: Pod): boolean {
   return false;
 }
 
-/** A pod chosen early may be made unnecessary by those chosen later: the more valuable it is, the sooner it is spared. */
+/** Spares chosen pods that the others make unnecessary, the last chosen first. */
 function necessary(chosen: readonly Pod[], missing: readonly MissingResource[]): Pod[] {
   let kept = [...chosen];
   for (const pod of chosen.toReversed()) {

@@ -67,8 +67,7 @@ export function startLateWarnings(
   };
 }
 
-// Event-loop delay of this thread, as quantiles since the last snapshot: the wait of a sync in addition to its own
-// work.
+// Event-loop delay of this thread, as quantiles since the last snapshot. A sync waits for so long in addition to its work.
 
 /** Sampled natively, without waking JavaScript. */
 const RESOLUTION_MS = 50;

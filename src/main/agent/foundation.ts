@@ -110,7 +110,7 @@ async function persistentVolumes(settings: Settings, deps: PersistentDeps): Prom
   });
 }
 
-// Changes the group of a volume's files in the tasks pool: a walk over a large volume must not run on main.
+// Changes the group of a volume's files in the tasks pool. A walk over a large volume must not run on main.
 
 /** Half a second of work at most; a file system that hangs must not keep a pool thread. */
 const OWNERSHIP_JOB_MS = 30_000;

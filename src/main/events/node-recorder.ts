@@ -130,7 +130,7 @@ function podReference(pod: Pod, container?: string): ObjectReference {
   };
 }
 
-/** Events about nodes carry the node's name as UID: a kubelet need not have read its Node object to record them. */
+/** Events about nodes carry the node's name as UID. So the kubelet can record them before it has read its Node object. */
 function nodeReference(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }

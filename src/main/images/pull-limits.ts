@@ -43,8 +43,8 @@ export class PullRate {
 }
 
 // The order of pulls. At most `limit` pulls run at once. Critical pods come first; pods of one rank take turns. So a pod with fifty images,
-// or with images of a registry that is down, delays no other pod. Full policy: none. Each waiter is a pod worker that does nothing else
-// meanwhile, so there are never more waiters than images of pods; a terminating pod leaves the queue at once.
+// or with images of a registry that is down, delays no other pod. The queue needs no limit. Each waiter is a blocked pod worker, so there
+// are at most as many as images of pods. A terminating pod leaves the queue at once.
 
 type PullRank = "critical" | "ordinary";
 

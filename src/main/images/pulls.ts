@@ -42,8 +42,8 @@ export class Pulls {
   constructor(private readonly deps: PullsDeps) {}
 
   /**
-   * Resolves to undefined if the image is present after the wait for a slot. Rejects with PullFailure for a failure of the
-   * image or its registry, with CriUnavailableError if the runtime is unavailable, or with the signal's reason.
+   * Resolves to undefined if the image is present after the wait for a slot. Rejects with PullFailure for a failure of the image or its
+   * registry. Also rejects with CriUnavailableError if the runtime is unavailable, or with the signal's reason.
    */
   async pull(request: PullRequest, signal: AbortSignal): Promise<PullResult | undefined> {
     const { clock, turns } = this.deps;
@@ -162,8 +162,7 @@ function textOf(error: Error): string {
   return isCriError(error) ? error.details : error.message;
 }
 
-// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, and an operator needs the reason why a pod
-// does not start.
+// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, but an operator needs the reason of a wait.
 
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;

@@ -27,7 +27,7 @@ export interface CompressQueueDeps {
   onDone(outcome: CompressLogResult["outcome"], logPath: string): void;
 }
 
-/** A slow disk must not end a job that makes progress: below 1 MiB a second the job counts as stopped. */
+/** A slow disk must not end a job that makes progress. A job below 1 MiB a second counts as stopped. */
 const DEADLINE_MS = 30_000;
 const DEADLINE_MS_PER_MIB = 1000;
 const MIB = 1024 * 1024;

@@ -76,7 +76,7 @@ const ACTIVE_MS = 3000;
 export function nextLook(growth: Growth, limits: { maxSize: number; monitorIntervalMs: number }): NextLook {
   const { size, grown, elapsedMs, waitedMs } = growth;
   const { maxSize, monitorIntervalMs } = limits;
-  // A new log that is empty, or has not grown until the second look: most containers write a few lines or none.
+  // A new log that is empty or has not grown since the first check. Most containers write few lines or none.
   const quietFromTheStart = waitedMs <= SOONEST_MS && (size === 0 || elapsedMs > 0);
   if (grown <= 0 && (elapsedMs >= ACTIVE_MS || quietFromTheStart)) return { afterMs: monitorIntervalMs, asleep: true };
   const longest = Math.min(ACTIVE_MS, monitorIntervalMs, Math.max(SOONEST_MS, waitedMs * 2));

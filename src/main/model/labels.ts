@@ -72,7 +72,7 @@ export function containerAnnotations(
   return annotations;
 }
 
-// The two below fix the key order to that of the API types and leave empty fields out, as upstream's encoder does.
+// As upstream's encoder, the two below use the key order of the API types and omit empty fields.
 
 function portJson(port: ContainerPort): Record<string, unknown> {
   return {

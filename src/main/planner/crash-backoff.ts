@@ -98,7 +98,7 @@ export class CrashBackoff {
     return this.expired(entry, since) || until <= now ? undefined : { until, delayMs: entry.delayMs };
   }
 
-  /** Kept from the first call on: otherwise a clock that is set back would delay the container by the same amount. */
+  /** Kept from the first call on. Otherwise a clock that is set back would delay the container by the same time. */
   private finished(entry: Entry, reported: number, now: number): number {
     if (entry.finish?.reported !== reported) entry.finish = { reported, at: Math.min(this.steadyOf(reported), now) };
     return entry.finish.at;

@@ -165,7 +165,7 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
   return steps;
 }
 
-/** CRI does not report the sandbox of a container: it is the newest one that existed when the container was created. */
+/** CRI does not report the sandbox of a container. It is the newest one that existed when the container was created. */
 function homeOf({ sandboxes }: ObservedPod, status: ContainerStatus): string | undefined {
   return sandboxes.find(({ createdAt }) => createdAt <= status.createdAt)?.id;
 }

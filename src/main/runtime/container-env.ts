@@ -43,10 +43,7 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
   });
 }
 
-/**
- * undefined without an API server, and for static pods until the services are known: a static pod waits for no API
- * server.
- */
+/** undefined without an API server. Also undefined for static pods until the services are known, because they wait for no API server. */
 async function servicesFor(
   { cluster }: NodeRuntime,
   { pod, signal }: ContainerEnvRequest,

@@ -43,7 +43,7 @@ export class Doer {
   /** The pod's cgroup was last set to more than the pod's allocation. */
   private outgrown = false;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
-  /** The pod has a user namespace of its own and a new sandbox, in which no container has failed to start. */
+  /** The pod has its own user namespace and a new sandbox, and no container has failed to start in it. */
   private isUserNamespaceUnproven = false;
   private readonly logFiles = new PodLogFiles();
 

@@ -48,7 +48,7 @@ export class EnvFiles {
     try {
       value = Buffer.from(valueOf(await this.file(place.hostPath, path), key));
     } catch {
-      // The message names neither the content of the file nor its target: readers of the pod's status may not see them.
+      // The message has neither content nor target of the file: readers of the pod's status may not see them.
       throw new CreateContainerConfigError("couldn't parse env file");
     }
     if (value.length > LONGEST_VALUE) {

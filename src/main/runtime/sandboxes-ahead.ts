@@ -4,7 +4,7 @@
 // own volumes. A pod whose volumes are set up never waits.
 import { unlessAborted } from "../../shared/abort/scope.js";
 
-/** Fewer than the calls of RunPodSandbox under way at once: pods whose volumes are set up always find a free one. */
+/** Less than the limit of parallel RunPodSandbox calls. So pods whose volumes are set up always find a free call. */
 const SANDBOXES_AHEAD = 12;
 
 interface Waiter {

@@ -93,7 +93,7 @@ export function outgrown(pod: Pod, actuated: PodResources | undefined): Pod {
 }
 
 /**
- * A runtime that keeps a machine for the pod sizes it by this call, and refuses a size that it cannot have. Other runtimes do not implement the call.
+ * A runtime with one virtual machine per pod resizes it by this call, and may refuse a size. Other runtimes do not implement the call.
  * @throws ResizeError when the runtime refuses
  */
 async function updateSandbox(

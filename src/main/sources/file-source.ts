@@ -190,9 +190,8 @@ export class FileSource {
 }
 
 /**
- * Detects that a manifest was removed, even if another one with its name exists a moment later: that starts
- * the pod again. A rename over it does not, and fs.watch cannot distinguish the two. Best effort: without
- * inotify the files are still scanned.
+ * Detects that a manifest was removed, even if another file has its name a moment later. Then the pod starts again. A rename over it does
+ * not, and fs.watch cannot distinguish the two. Best effort: without inotify the files are still scanned.
  */
 class RemovalWatch implements Disposable {
   private inotify: Inotify | undefined;

@@ -63,8 +63,8 @@ export class PodMerger {
   }
 
   /**
-   * Takes a source's whole set. `complete` is false while the source still reads its first pods: delivered pods may
-   * start, but a missing pod does not count as removed.
+   * Takes a source's whole set. `complete` is false while the source still reads its first pods. Delivered pods may start, but a missing
+   * pod does not count as removed.
    */
   deliver(source: PodSourceName, pods: readonly Pod[], complete: boolean): Delivery {
     const conflicts: UidConflict[] = [];

@@ -22,7 +22,7 @@ import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import type { LoggingSettings } from "../command/views/logging.js";
 /** Time limit for writing the last lines before the process exits. */
 const LAST_LINES_MS = 2000;
-/** The same after a failed start: on a slow machine the log thread may start later than main finds the error. */
+/** The same after a failed start. On a slow machine main may find the error before the log thread has started. */
 const ERROR_LINES_MS = 20_000;
 
 /**

@@ -241,7 +241,7 @@ export class PodStatuses {
     this.timer = undefined;
   }
 
-  /** An update that no pass of the pod waits for: its error concerns no other pod, and the next pass updates again. */
+  /** An update outside a pass of the pod. Its error concerns no other pod, and the next pass updates again. */
   private updateIsolated(input: StatusUpdate): void {
     const failed = (error: unknown): void =>
       this.deps.log.error(
@@ -311,8 +311,8 @@ export class PodStatuses {
 }
 
 /**
- * A container was stopped in order to be restarted, although its restart policy would not restart it after such an exit. Its exit is not
- * reported: the API server refuses a status in which a container runs again after a final exit.
+ * A container was stopped for a restart that its restart policy would not make after such an exit. Its exit is not reported, because the
+ * API server refuses a container that runs again after a final exit.
  */
 function isBetweenRuns(
   { containerStatuses = [] }: PodStatus,

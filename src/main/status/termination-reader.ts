@@ -96,8 +96,8 @@ export class TerminationReader {
   }
 }
 
-// The end of a container's output, from its log in CRI format. If the log was rotated shortly before the container exited, the earlier
-// lines are in the file that was rotated last. That file is never compressed.
+// The end of a container's output, from its log in CRI format. After a rotation shortly before the exit, the earlier lines are in the
+// newest rotated file. That file is never compressed.
 
 /** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
 const TAIL_BYTES = 64 * 1024;
@@ -155,6 +155,6 @@ function textOf(log: string, whole: boolean): string {
     if (tags === undefined) continue;
     output += tags.split(":")[0] === "P" ? text : `${text}\n`;
   }
-  // A single line longer than all that was read has lost its prefix, but what there is of it is output.
+  // A line that is longer than the part that was read has lost its prefix, but the rest is output.
   return !whole && Buffer.byteLength(output) < logFallbackLimit && !LINE.test(first) ? `${first}\n${output}` : output;
 }

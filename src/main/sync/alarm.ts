@@ -75,8 +75,7 @@ function activeDeadline(pod: Pod | undefined, startTime: string | undefined): nu
   return Number.isNaN(at) ? undefined : at;
 }
 
-// Bounds a stop. If the runtime's stop call neither returns nor fails some time after the grace period, it must not
-// block the pod forever.
+// Bounds a stop. A stop call that does not return after the grace period must not block the pod for ever.
 
 /** Time the runtime gets beyond the grace, to kill and to clean up; doubled with each stop that took longer. */
 const PATIENCE = { initialMs: 10_000, maxMs: 120_000 };

@@ -52,7 +52,7 @@ export class SyncLoop implements PodChangeLoop {
   private started = false;
   /** The orphaned pods of an earlier kubelet process have workers by now. */
   private swept = false;
-  /** Pods whose full name another pod in the runtime has, by UID: whether that one is wanted is not known yet. */
+  /** By UID: pods whose full name another pod in the runtime has. Whether a source wants that pod is not known yet. */
   private readonly held = new Map<string, Pod>();
   /** Pods that the API server is deleting, until it has: they end once. */
   private readonly deleting = new Set<string>();

@@ -79,7 +79,7 @@ export class NodeThreads implements AsyncDisposable {
     this.giveOwner(owner);
   }
 
-  /** A thread that its owner has made: part of /metrics, of the stop and of the fault hook from now on. */
+  /** Adds a thread that its owner has made to /metrics, the stop and the fault hook. */
   add(name: WorkerName, thread: NodeThread): void {
     this.threads.set(name, thread);
     if (thread.metrics !== undefined) this.metrics.add(() => thread.metrics?.() ?? Promise.resolve([]));

@@ -112,7 +112,7 @@ export function createTasksPool(options: TasksPoolOptions): TasksPool {
   const { clock, log } = options;
   const entry = options.entry ?? new URL("../../workers/tasks/index.js", import.meta.url);
   const maxThreads = options.maxThreads ?? 2;
-  // Jobs queue here, not in piscina, which does not report when a job leaves its queue: deadlines start with the slot.
+  // Jobs queue here, because deadlines start with the slot, and piscina does not report when a job leaves its queue.
   const slots = new Slots(maxThreads);
   const turns = new Turns();
   const pool = new Piscina({

@@ -16,7 +16,7 @@ export const THREADS: readonly ThreadName[] = ["main", ...WORKERS];
 export type ThreadName = "main" | WorkerName;
 
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
-/** Without them no pod is synced: past this many restarts without a healthy run a new process is the last remedy. */
+/** Without these threads no pod is synced. After so many restarts without a healthy run, a new process is the remedy. */
 const ESSENTIAL_RESTARTS = 10;
 
 /** Threads whose loss the process can't outlive; all others are restarted for ever. */

@@ -13,7 +13,7 @@ import type { NodeThread, ThreadDeps } from "./thread-host.js";
 const WATCHDOG_MS = 30_000;
 
 export interface ThreadRow {
-  /** Old-space limit, MiB: far above the need of a node of 1,000 pods, low enough that a leak ends one thread only. */
+  /** Old-space limit, MiB. It is far above the need of a node with 1,000 pods, and a leak ends only one thread. */
   heapMiB: number;
   /** Above this age of the thread's stamp, ms, systemd's watchdog is not notified. */
   watchdogMs: number;

@@ -6,7 +6,7 @@ import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
 import { errorCode } from "../../shared/errors/thrown.js";
 
-/** The mounts that the kubelet makes for pods: file system types, and "bind" for a directory of the node of any type. */
+/** The mounts that the kubelet makes for pods: file system types, and "bind" for any directory of the node. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;
 export type OwnFsType = (typeof KINDS)[number];
 

@@ -51,7 +51,7 @@ export interface VolumePlugin {
   stop?(): Promise<void>;
 }
 
-// A volume plugin whose code is loaded for the first pod that uses it: a node without such pods never reads it.
+// A volume plugin whose code is loaded for the first pod that uses it.
 
 interface LazyPlugin {
   name: string;

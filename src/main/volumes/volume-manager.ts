@@ -121,7 +121,7 @@ export class PluginVolumeManager implements VolumeManager {
     const { uid } = pod.metadata;
     const known = this.refreshed.has(uid);
     if (!this.follow(pod) || !known) return;
-    // As upstream, a deletion is no reason to bring the volumes up to date: each would cost a request for a token.
+    // As upstream, a deletion does not refresh the volumes: each would need a request for a token.
     if (pod.metadata.deletionTimestamp === undefined) this.refresher.soon(uid);
   }
 

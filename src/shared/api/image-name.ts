@@ -34,7 +34,7 @@ export function parseImageName(text: string): ImageName | undefined {
   return { registry, repository, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
 }
 
-/** The first part is a registry when it looks like a host: a dot, a port, an upper-case letter, or localhost. */
+/** The first part is a registry if it has a dot, a port or an upper-case letter, or is localhost. */
 function splitRegistry(name: string): { registry: string; repository: string } {
   const slash = name.indexOf("/");
   const first = name.slice(0, Math.max(slash, 0));

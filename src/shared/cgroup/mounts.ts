@@ -39,7 +39,7 @@ export function detectCgroupMounts(mountinfo: string, procCgroups: string): Cgro
   const unified = preferred(mounts.filter(({ fsType }) => fsType === "cgroup2"));
   const controllers = new Set(hierarchies.flatMap((hierarchy) => hierarchy.controllers));
   const missing = REQUIRED.filter((controller) => !controllers.has(controller));
-  // A v2 mount at the usual place, or alone, means pure v2: v1 mounts beside it can only be named hierarchies.
+  // A v2 mount at the usual place, or alone, means pure v2. v1 mounts beside it can only be named hierarchies.
   if (unified !== undefined && (unified.mountPoint === HOME || missing.length === REQUIRED.length)) {
     return { version: 2, mountPoint: unified.mountPoint };
   }

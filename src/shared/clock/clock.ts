@@ -17,8 +17,8 @@ export interface Clock {
   /** Wall time, nanoseconds since the epoch (CRI time stamps use this unit). */
   nowNanos(): bigint;
   /**
-   * Milliseconds since the epoch by a clock that is never set: wall time at the start of the thread, continued with the
-   * monotonic clock. For deadlines and back-offs; use `now` for moments that come from or go to other programs.
+   * Milliseconds since the epoch by a clock that is never set: the thread's start time, continued with the monotonic clock. For deadlines
+   * and back-offs; use `now` for moments that come from or go to other programs.
    */
   steady(): number;
   /**

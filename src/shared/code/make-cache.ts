@@ -1,5 +1,5 @@
 // Writes the code cache of each script of the bundle for this Node. The build and make install run it with the flags of the kubelet. It has
-// all functions, also those that a start does not call, because V8 drops functions that are not called for a while. Caches that exist stay.
+// all functions, also those that a start does not call: V8 drops functions without calls from memory. Caches that exist stay.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -18,8 +18,7 @@ for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
   setFlagsFromString("--no-flush-bytecode");
   // Packs are loaded by a start, single chunks mostly later.
   setRestFlags(dirname(name) !== "packs");
-  // A copy of the name: a part of a longer string would bring the whole string into the cache, with the path of the
-  // build.
+  // A copy of the name. A part of a longer string would bring the whole string, with the build's path, into the cache.
   const script = new Script(readFileSync(file, "latin1"), { filename: Buffer.from(name).toString() });
   // The cache holds for the flags of the moment.
   setFlagsFromString("--lazy");

@@ -10,8 +10,8 @@ export const YOUNG_GENERATION_MIB = 3;
 
 const FROM_THE_START = [
   /*
-   * Without threads that help to collect young garbage: each has pages of its own to copy to, which stay half empty. After 150 pods in
-   * bursts the process holds 26 MiB less on Node 20, 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
+   * No threads help to collect young garbage: each has its own half-empty pages. After 150 pods the process holds 26 MiB less on Node 20
+   * and 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
    */
   "--no-parallel-scavenge",
   // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts more than a Worker's limit.
@@ -33,7 +33,7 @@ const FORGET_UNUSED_CODE: readonly RestFlag[] = [
   { rest: "--flush-baseline-code", load: "--no-flush-baseline-code" },
 ];
 /**
- * Without V8's middle compiler, which is off in Node 22: the process keeps 28 MiB that it allocates to compile the code of a burst
+ * Without V8's middle compiler, which is off in Node 22. The process would keep 28 MiB that it allocates to compile the code of a burst
  * (docs/adr/0057).
  */
 const NO_MIDDLE_COMPILER: readonly RestFlag[] = [{ rest: "--no-maglev", load: "--maglev" }];

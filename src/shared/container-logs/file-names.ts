@@ -46,8 +46,8 @@ export function strayNames(names: readonly string[], current: string): string[] 
 }
 
 /**
- * The stem of a file rotated now: the local time, or a later time if a file has that stem or a later one. So a second rotation within a
- * second, or a clock set back, loses neither a file nor the order.
+ * The stem of a file rotated now: the local time, but always later than the newest file's. So a second rotation within a second, or a clock
+ * set back, loses neither a file nor the order.
  */
 export function nextStem(now: Date, newest: string | undefined): string {
   const local = Date.UTC(

@@ -123,7 +123,7 @@ export interface EvictionUpcalls {
    * Mount points by the runtime's ImageFsInfo: this thread requests them every minute, and does not load gRPC for it.
    */
   imageFileSystems(): Promise<ImageFileSystems>;
-  /** Running containers of the pod, with their ids in the runtime: requested for a pod that is about to be evicted. */
+  /** Running containers of a pod that will be evicted, with their ids in the runtime. */
   runningContainers(uid: string): Promise<{ name: string; id: string }[]>;
 }
 

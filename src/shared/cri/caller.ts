@@ -145,7 +145,7 @@ export class Caller {
           }
         },
       );
-      // grpc-js settles no call that an error inside of it befell: it ends here then, at its deadline or on abort.
+      // grpc-js never settles a call after an internal error. Such a call ends here, at its deadline or on abort.
       const overdue = this.#overdue(attempt, slot, () => {
         settled();
         call.cancel();
@@ -235,8 +235,8 @@ export class Caller {
   }
 
   /**
-   * Cancels the call when its connection does not come up, and on abort, once the call had its time to finish: `onAborted` follows.
-   * Returns the function that ends the watch.
+   * Cancels the call if its connection does not come up. On abort, cancels it after its time to finish, and then calls `onAborted`. Returns
+   * the function that ends the watch.
    */
   #watch(attempt: Attempt, call: { cancel(): void }, onAborted: () => void = () => undefined): () => void {
     const { signal, verb } = attempt;

@@ -21,8 +21,8 @@ export interface CallOptions {
   /** Replaces the verb's own deadline, milliseconds, waiting in the queue included. */
   deadlineMs?: number;
   /**
-   * An abort gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. A call that makes something
-   * and was sent may finish first, for as long as finishMsOf() says: then it settles with the runtime's reply.
+   * An abort gives the call up, in the queue and in the runtime: it rejects with CriCancelledError. A creating call that was sent gets
+   * finishMsOf() to finish first, and then settles with the runtime's reply.
    */
   signal?: AbortSignal;
 }

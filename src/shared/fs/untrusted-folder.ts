@@ -60,7 +60,7 @@ async function openFolder(path: string, levels: number): Promise<FileHandle> {
   if (levels === 0 || path === "/") return await open(path, O_PATH | constants.O_DIRECTORY);
   const parent = await openFolder(dirname(path), levels - 1);
   try {
-    // With O_DIRECTORY the kernel refuses all else, a link too, so that it need not be looked at once it is open.
+    // With O_DIRECTORY the kernel opens nothing but a directory, and no link, so no check has to follow.
     const flags = O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY;
     return await open(`/proc/self/fd/${parent.fd}/${path.slice(path.lastIndexOf("/") + 1)}`, flags);
   } catch (error) {

@@ -39,8 +39,7 @@ export async function waitForFlock(
   }
 }
 
-// Finds the holder of a lock, for the log line of the waiting process: /proc/locks names the process by device and
-// inode.
+// Finds the holder of a lock for the log line of the waiting process. /proc/locks names it by device and inode.
 
 // "3: FLOCK  ADVISORY  WRITE 2131 fe:01:786437 0 EOF"; a "->" after the number marks one who waits.
 const LINE = /^\d+: FLOCK +ADVISORY +\w+ +(\d+) +[0-9a-f]+:[0-9a-f]+:(\d+) /;

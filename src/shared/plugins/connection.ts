@@ -1,6 +1,6 @@
 // A connection to a node plugin's socket. Loading this file loads gRPC.
-// Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once: a connection to a unix
-// socket takes microseconds, and a back-off would delay a pod.
+// Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once. A connection takes
+// microseconds, and a back-off would delay a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { Clock } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";

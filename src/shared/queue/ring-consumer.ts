@@ -68,8 +68,8 @@ export class RingConsumer {
   }
 
   /**
-   * The next batch. The records are copied and stay in the ring: if the consumer exits before takePeeked(), its successor reads
-   * the same records. Do not mix with drain(). Empty when no record waits.
+   * The next batch. The records are copied and stay in the ring. If the consumer exits before takePeeked(), its successor reads the same
+   * records. Do not mix with drain(). Empty when no record waits.
    * @throws RingCorruptError as drain() does.
    */
   peek(): Uint8Array[] {

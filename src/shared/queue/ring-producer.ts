@@ -16,9 +16,7 @@ const FILLS = 4;
 export class RingProducer {
   private readonly view: RingView;
   private tail: number;
-  /**
-   * Head as read last: read again only when the ring seems full, so most pushes don't touch the consumer's cache line.
-   */
+  /** Head as read last. It is read again only when the ring seems full, so most pushes don't touch the consumer's cache line. */
   private seenHead: number;
   private base: number;
   private readonly rewindBytes: number;

@@ -13,8 +13,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-// Nesting depth of a JSON text before it is parsed: JSON.parse takes 70 ns for each level, so a megabyte of "[" costs
-// 70 ms.
+// Nesting depth of a JSON text, computed before it is parsed. JSON.parse takes 70 ns per level, so a megabyte of "[" costs 70 ms.
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 

@@ -31,11 +31,11 @@ export function keepStamping(board: BoardWriter, clock: Clock, periodMs: number 
   return () => timer.cancel();
 }
 
-// Collects the garbage of an idle thread. V8 keeps the heap size of a burst, and a thread that always does a little work never gets the
-// collection that shrinks its heap.
+// Collects the garbage of an idle thread. V8 keeps the heap size of a burst. A thread that always does a little work never gets the
+// collection that shrinks it.
 // Invariant: a busy thread never collects because of this class.
 
-/** Checks in a row at which the thread was nearly idle: 6 s of stamps, because an idle node is relisted every 10 s. */
+/** Successive checks of a nearly idle thread, 6 s in all, because an idle node is relisted every 10 s. */
 const CALM_LOOKS = 12;
 /** More of the time than this is work. */
 const CALM_UTILIZATION = 0.1;

@@ -47,8 +47,7 @@ export class AbandonableExporter implements SpanExporter {
   }
 }
 
-// Log lines for spans that do not reach the collector: the first failure, then at most one line a minute with the
-// number since.
+// Log lines for spans that do not reach the collector. The first failure is logged, then at most one line a minute with the number since.
 
 const QUIET_MS = 60_000;
 

@@ -1,4 +1,4 @@
-// Finds the mounts that may keep a system call waiting for ever: those of a server, a driver or a network disk.
+// Finds the mounts on which a system call may wait for ever: those of a server, driver or network disk.
 // Invariant: a path is looked at component by component, and no component on such a mount is touched. The mount table is the kernel's own
 // and never hangs.
 import { readlink as readLink } from "node:fs/promises";
@@ -20,7 +20,7 @@ const LOCAL_TYPES = new Set(
     "securityfs selinuxfs squashfs sysfs tmpfs tracefs udf vfat xfs zfs"
   ).split(" "),
 );
-/** Directories in which CSI and local volumes are mounted: a local file system type there may be on a network disk. */
+/** Directories in which CSI and local volumes are mounted. A local file system type there may be on a network disk. */
 const VOLUME_DIRECTORIES = ["/kubernetes.io~csi/", "/kubernetes.io/csi/", "/kubernetes.io~local-volume/"];
 const LONGEST_CHAIN = 40;
 

@@ -111,7 +111,7 @@ export class CallSchedule {
     for (const call of this.running.values()) {
       if (now - call.startedAt >= this.deadlineOf(call)) this.giveUp(call, now, steps);
     }
-    // Slow calls make room one by one, oldest first, for as long as a call waits for nothing but a slot.
+    // Gives up slow calls one by one, oldest first, while a call waits only for a slot.
     for (;;) {
       this.startWaiting(now, steps);
       this.refuseHung(now, steps);

@@ -58,7 +58,9 @@ export class Shim {
     this.network = makeNetwork(init.network, { clock, log });
   }
 
-  /** Runs `stop` while no container of the sandbox may start: one that starts after its neighbours were killed would outlive them. */
+  /**
+   * Runs `stop` while no container of the sandbox may start. A container that started after the stop of its neighbours would outlive them.
+   */
   async whileStopping<T>(sandboxId: string, stop: () => Promise<T>): Promise<T> {
     this.stopping.set(sandboxId, (this.stopping.get(sandboxId) ?? 0) + 1);
     try {
@@ -108,7 +110,7 @@ export class Shim {
     return (this.lowestOomScore ??= lowestOomScoreAdj());
   }
 
-  /** One or none: a container with our labels and a foreign name is left out, with one line in the log. */
+  /** One or none. A container with our labels and a foreign name is left out, with one log line. */
   ifKubernetes<T>(read: () => T): T[] {
     try {
       return [read()];

@@ -16,7 +16,7 @@ import { runWorker } from "../../shared/thread/worker.js";
 import { buildEvictionService } from "./eviction-service.js";
 import { openKernelLog } from "./oom/kernel-log.js";
 
-/** Orders come one at a time, pressures when they change: a full queue means that main does not read at all. */
+/** Orders come one at a time, pressures when they change. A full queue means that main does not read at all. */
 const PENDING_LIMIT = 1000;
 
 runWorker<EvictionControl, EvictionInit, EvictionUpcalls>("eviction", async (context) => {

@@ -11,9 +11,7 @@ const FAST_MS = 100;
 const BAND = 0.5;
 /** Number of periods within which memory would run out at its present speed. */
 const PERIODS_AHEAD = 2;
-/**
- * Part of the time that tasks wait for memory, above which the kernel counts as short of it, independent of the figures.
- */
+/** If tasks wait for memory for more than this part of the time, memory counts as short, whatever the samples show. */
 const STALLED_PART = 0.05;
 
 export interface Pace {

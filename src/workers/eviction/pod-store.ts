@@ -52,8 +52,8 @@ export class PodStore {
   }
 }
 
-// Orders that main executes. No further pod is evicted while one order is pending, for at most 30 s, or while the freed
-// resources may not be visible yet.
+// Orders that main executes. No further pod is evicted while an order is pending (at most 30 s), or before the freed resources can be
+// visible.
 
 const WAIT_MS = 30_000;
 /** Time after a pod's termination until its memory and files no longer show in samples. */

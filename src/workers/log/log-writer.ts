@@ -37,7 +37,7 @@ interface Batch {
 /** Interval between two tries to write to a full output, ms. */
 const RETRY_MIN_MS = 1;
 const RETRY_MAX_MS = 50;
-/** After lines were written the next ones wait this long for company: a wake-up for each would cost more than they. */
+/** After a write, the next lines wait this long and are written together. A wake-up for each would cost more than the write. */
 const REST_MS = 15;
 /** Batches per turn of the event loop; after that the thread handles its messages. */
 const BATCHES_PER_TURN = 32;

@@ -113,8 +113,8 @@ export class HealthMonitor {
   }
 }
 
-// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts: after a stopped
-// process or a paused machine, old stamps prove nothing about the thread.
+// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts. After a stopped process or a
+// paused machine, old stamps prove nothing.
 
 /** An age grows by no more than this many periods between two checks. */
 const LATE_PERIODS = 2;
@@ -132,7 +132,7 @@ class SilenceTimer {
     this.lookedAt = nowMs;
     if (ageMs === Infinity) return (this.silentMs = Infinity);
     const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
-    // A stamp since the last check, or the first check: the clock is right unless it includes a sleep of this thread.
+    // After a new stamp, and at the first check, the age is right unless it includes a sleep of this thread.
     const first = this.silentMs === Infinity || passed === 0;
     return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }

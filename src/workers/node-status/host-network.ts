@@ -60,8 +60,7 @@ export class HostNetworkWatch {
     if (!needsResolving(this.rules)) return;
     this.resolving ??= this.sources
       .resolve(this.rules.nodeName)
-      // A name that does not resolve any more keeps its addresses: the interfaces decide whether they still belong to
-      // this node.
+      // A name that no longer resolves keeps its addresses. The interfaces decide whether these still belong to the node.
       .then((found) => void (this.resolved = found))
       .catch(() => undefined)
       .finally(() => (this.resolving = undefined));

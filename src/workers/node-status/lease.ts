@@ -144,7 +144,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Tried until there is one: undefined only when the Node is not there yet, or nothing may be renewed any more. */
+  /** Repeated until there is a lease. undefined only if the Node does not exist yet, or renewal has stopped. */
   private async ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; created: boolean }> {
     const { nodeName, clock } = this.options;
     const backoff = new Backoff(RETRY);

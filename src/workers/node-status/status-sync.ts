@@ -1,5 +1,5 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
-// Invariant: one round at a time. The first waits until the runtime and the pods were listed, so a restart of the kubelet does not set the
+// Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the kubelet does not set the
 // node NotReady. Events report only changes that the server has accepted.
 import { isApiConnectionError, isNotFound } from "../../shared/api/client/errors.js";
 import { NODES } from "../../shared/api/client/kinds.js";
@@ -155,7 +155,7 @@ export class StatusSync {
     this.errors.report(`cannot update the node status, ${TRIES} tries failed: ${errorText(last)}`);
   }
 
-  /** CSINode is looked for once there is a Node: a restart of the kubelet must not show a Ready node without it. */
+  /** Waits a short time for the CSINode. After a restart of the kubelet, a Ready node must not be without it. */
   private async storageKnown(signal: AbortSignal): Promise<void> {
     const { clock } = this.deps;
     const deadline = (this.storageDeadline ??= clock.monotonic() + HOLD_MS);

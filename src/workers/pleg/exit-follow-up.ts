@@ -3,8 +3,8 @@
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 
 /**
- * Milliseconds from the removal to each look. containerd 1.6 writes the exit down 16 to 23 ms after the cgroup went
- * (measured), so an earlier look would only cost calls.
+ * Milliseconds from the removal to each look. containerd 1.6 records the exit 16 to 23 ms after the removal of the cgroup (measured). An
+ * earlier look would be in vain.
  */
 const LOOKS_MS = [14, 20, 28, 45, 80, 150, 300, 1000];
 

@@ -13,7 +13,7 @@ import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
 import { runWorker } from "../../shared/thread/worker.js";
 import { Pleg } from "./pleg.js";
 
-/** Waiting records beyond this mean that main is stuck for good: the thread fails and starts again with a full relist. */
+/** With more waiting records main is stuck for good. The thread fails and starts again with a full relist. */
 const MAX_WAITING_RECORDS = 100_000;
 
 runWorker<PlegControl, PlegInit, object>("pleg", (context) => {

@@ -211,7 +211,7 @@ export class PodInspector {
       this.options.cri.listPodSandbox({ filter: { labelSelector } }, deadline),
       this.options.cri.listContainers({ filter: { labelSelector } }, deadline),
     ]);
-    // A runtime may ignore the filter or mix up its replies: only objects with the pod's own UID are the pod's.
+    // A runtime may ignore the filter or mix up its replies. Only objects with the pod's UID are the pod's.
     const isOwn = ({ labels }: Labelled): boolean => labels[POD_UID_LABEL] === entry.uid;
     for (const { id } of sandboxes.items.filter(isOwn)) entry.sandboxIds.add(id);
     for (const { id } of containers.containers.filter(isOwn)) entry.containerIds.add(id);

@@ -1,5 +1,5 @@
 // Connections of probes: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
-// node makes hundreds of them per second.
+// node makes hundreds per second.
 import { connect, isIPv6, type Socket } from "node:net";
 import { LookupError, PodLookups } from "../../shared/net/pod-lookups.js";
 

@@ -63,10 +63,7 @@ function verdictOf({ status, body }: Reply): RunResult {
   return { outcome: "warning", output: `Probe terminated redirects, Response body: ${body}` };
 }
 
-/**
- * Headers in the order in which they are sent, without Host: the probe's own first, then the standard ones that the
- * probe does not set.
- */
+/** Headers in the order of sending, without Host. The probe's own come first, then the standard ones that it does not set. */
 function headersOf({ headers }: HttpAction, userAgent: string): { name: string; value: string }[] {
   const given = headers.filter(({ name }) => name.toLowerCase() !== "host");
   const standard = [

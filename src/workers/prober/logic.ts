@@ -142,9 +142,7 @@ export class Prober {
     return probe;
   }
 
-  /**
-   * A probe with a verdict continues its earlier schedule, and the whole node may do so at once: spread over a period.
-   */
+  /** After a restart, all probes with a verdict may continue at once. So their first runs spread over a period. */
   private firstDue({ startedAt, initialDelayMs, periodMs, verdict }: ProbeSpec): number {
     const { clock } = this.deps;
     const ranForMs = Math.max(0, clock.now() - startedAt);

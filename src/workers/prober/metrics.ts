@@ -72,7 +72,7 @@ export function probeMetrics(registry: ThreadRegistry): ProbeMetrics {
 export interface ScheduleMetrics {
   /** A run began, so long after it was due. */
   began(lateMs: number): void;
-  /** Runs that were due and left out: the previous run was not complete, or the thread was late by a whole period. */
+  /** Skipped runs: the previous run was not complete, or the thread was late by a whole period. */
   skipped(reason: "overrun" | "held-up", count: number): void;
   /** Probes scheduled now. */
   watchScheduled(read: () => number): void;

@@ -55,7 +55,7 @@ export class Guard {
     this.pass(request, response, path)
       .then(
         (passed) => {
-          // A route sees only a "close" that comes later: it would serve a client that disconnected during the review for ever.
+          // A route sees only a later "close". It would serve a client that disconnected during the review for ever.
           if (!passed || gone) return;
           faultPoint("http-route");
           this.options.authorised(request.socket);

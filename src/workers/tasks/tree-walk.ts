@@ -1,7 +1,7 @@
 // Walks a tree in which containers may write meanwhile, depth first, a bounded number of entries at a time.
 // Invariant: no link is followed, so nothing outside of the tree is reached: directories are opened component by component. The position of
-// a walk is the path from the root to one directory, with a position in each directory of the path. So memory and messages stay small for a
-// tree of any width, and any thread may walk the next piece. Synchronous, as everything in a pool thread.
+// a walk is the path from the root to one directory, with a position in each directory. So memory and messages stay small for a tree of any
+// width, and any thread may walk the next piece. Synchronous, as everything in a pool thread.
 import { closeSync, constants, openSync } from "node:fs";
 import { systemClock } from "../../shared/clock/clock.js";
 import { entryAt, fillEntries, seekDirectory, type DirectoryEntry } from "../../shared/os/directory-stream.js";
@@ -207,8 +207,8 @@ function close(level: Level): void {
   level.filled = 0;
 }
 
-// The position of a walk, as bytes: for each directory from the root on, its name and the position in it. Main passes
-// the bytes from one job to the next and does not read them.
+// The position of a walk as bytes: name and position of each directory from the root on. Main passes the bytes from one job to the next and
+// does not read them.
 
 interface PlaceLevel {
   /** One character per byte; "" for the root. */

@@ -18,10 +18,7 @@ const LINGER_MS = 60_000;
 const SWEEP_MS = 15_000;
 /** If a watch has no first list after this time, the object is read by itself. */
 const PATIENCE_MS = 250;
-/**
- * Time for which a read is repeated although the server forbids it: the server learns of a pod's binding slightly later
- * than this kubelet.
- */
+/** Time for which a forbidden read is repeated: the server's authorizer sees a pod's binding slightly later than this kubelet. */
 const READ_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1000;

@@ -34,10 +34,7 @@ interface Kept {
   refreshAt: number;
 }
 
-/**
- * A token is replaced when less than this part of its validity is left, and after a day at the latest; upstream's
- * values.
- */
+/** A token is replaced when less than this part of its validity is left, or after a day; upstream's values. */
 const LEFT = 0.2;
 const LONGEST_USE_MS = 24 * 3600_000;
 const JITTER_MS = 10_000;

@@ -136,7 +136,7 @@ export class RecordedAccess implements ImageAccess {
     if (known.nodePodsAccessible === true) return "credentialRecordFound";
     const fitting = await fittingSource(known, own);
     if (fitting === undefined) return "mustAuthenticate";
-    // A secret with a new name or new content has shown itself to be as good as the one that is recorded.
+    // A secret with a new name or new content is as good as the recorded one.
     await this.tryNote(image, imageRef, fitting);
     return "credentialRecordFound";
   }

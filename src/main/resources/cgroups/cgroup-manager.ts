@@ -45,8 +45,8 @@ export interface CgroupManager {
   ensurePod(pod: Pod, sized?: Pod): Promise<PodCgroup>;
   podExists(uid: string): Promise<boolean>;
   /**
-   * The pod has no cgroup in its QoS tier: another process removed or moved it, or the pod started without QoS cgroups.
-   * A cgroup of the other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
+   * The pod has no cgroup in its QoS tier. Another process removed or moved it, or the pod started without QoS cgroups. A cgroup of the
+   * other cgroup driver counts, so that a wrong cgroupDriver setting does not lose running pods.
    */
   isLost(pod: Pod): Promise<boolean>;
   /** Removes the pod's cgroup in every tier and kills the processes inside. @throws CgroupBusyError */

@@ -70,7 +70,7 @@ function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {
   return (parseQuantity(reserved["cpu"] ?? 0).nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;
 }
 
-// The CPUs that are never handed out: those that are named, or as many as kube and system reserve, from the first core on.
+// The CPUs that are never allocated: those of reservedSystemCPUs, or from the first core on as many as kubeReserved and systemReserved.
 
 const MILLI_PER_CPU = 1000n;
 

@@ -5,8 +5,8 @@ import { CpuPolicyError } from "./errors.js";
 
 export interface StaticOptions {
   /**
-   * Pods with resources as a whole: they share (gate PodLevelResourceManagers off), their containers ask as any others
-   * (scope container), or they have CPUs as a whole (scope pod).
+   * Pods with pod-level resources. They use shared CPUs (gate PodLevelResourceManagers off), their containers request CPUs (scope
+   * container), or the pod does (scope pod).
    */
   podLevel: "shared" | "containers" | "whole";
   /** full-pcpus-only: whole cores or nothing. */

@@ -115,7 +115,7 @@ export class StaticCpuManager implements ResourceManager {
       this.changed();
       await this.saves.written();
     } catch (error) {
-      // A container that runs already is moved to its CPUs all the same: nothing is promised that it does not have.
+      // A container that runs already still moves to its CPUs: only the record of them is missing.
       if (this.runs(pod.metadata.uid)) return;
       metrics.failed();
       throw new AllocationError("UnexpectedAdmissionError", errorText(error), { cause: error });

@@ -22,7 +22,7 @@ interface CheckpointContent {
 export interface CheckpointReading {
   /** undefined: there is no file, or none that can be used. */
   content: CheckpointContent | undefined;
-  /** A file that was set aside, now or by an earlier kubelet: devices of pods that run since then may have no entry. */
+  /** A file that was set aside, now or by an earlier kubelet. Devices of pods from before that may have no entry. */
   lost: LostState | undefined;
 }
 

@@ -115,7 +115,7 @@ export class NodeDevices {
   }
 
   /**
-   * The allocatable resources for admission: those of device plugins are as the plugins offer them now, not as the API server has them.
+   * The allocatable resources for admission. Resources of device plugins are those that the plugins offer now, not those of the API server.
    * A pod that has its devices fits, though their plugin is away; one that runs has them, though it is not known which.
    */
   allocatable(pod: Pod, known: NodeResources): NodeResources {

@@ -1,6 +1,6 @@
 // Writes the limits of node allocatable and reports the result.
-// Invariant: if the limits of a reserved cgroup cannot be written, the kubelet does not start, because the operator relies on them. The
-// pods' limit is tried again every minute. The kernel accepts it only after the eviction of pods that use more.
+// Invariant: the kubelet does not start without the limits of the reserved cgroups, because the operator relies on them. The pods' limit is
+// tried again every minute. The kernel accepts it only after the eviction of pods that use more.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

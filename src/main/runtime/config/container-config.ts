@@ -87,7 +87,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
   };
 }
 
-/** Mounts with the id map of the pod's user namespace: files keep their owners in the container and on the node. */
+/** Mounts with the id map of the pod's user namespace. Files keep their owners in the container and on the node. */
 function mapped(mount: Mount, users: UserNamespace | undefined): Mount {
   return users === undefined ? mount : { ...mount, uidMappings: [...users.uids], gidMappings: [...users.gids] };
 }

@@ -16,7 +16,7 @@ const BODY_LIMIT = 10 * 1024;
  * Limit of informational responses (1xx) before the final one; a server that sends more is at fault. As in Go's client.
  */
 const MAX_INFORMATIONAL = 5;
-/** OpenSSL's errors for a response that is not TLS: as a code of its own or, on writes, in the text of an EPROTO. */
+/** OpenSSL's errors for a response that is not TLS. They are a code or, on writes, the text of an EPROTO. */
 const NOT_TLS = /wrong.version.number|packet.length.too.long/i;
 
 export async function runHttpHook(

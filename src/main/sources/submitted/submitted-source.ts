@@ -32,7 +32,7 @@ import {
 } from "./refusals.js";
 
 const RETRY_MS = 20_000;
-/** A request waits so long for the manifests on the disk to be read, and for its own to be decoded, ms. */
+/** Longest wait of a request, ms, for the manifests on disk and the decoding of its own. */
 const PATIENCE_MS = 90_000;
 
 export interface SubmittedSourceOptions extends DecoderOptions {

@@ -200,8 +200,8 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   }
 
   /**
-   * The start under the active configuration failed: to be called before the process ends with an error the configuration
-   * may have caused. Without effect on one that passed its trial before.
+   * The start under the active configuration failed. Call it before the process exits with an error that the configuration may have caused.
+   * Without effect on one that passed its trial before.
    */
   async startFailed(failure: string): Promise<void> {
     if (this.running !== undefined) await this.trialFailed(this.running.digest, failure);

@@ -102,7 +102,7 @@ async function writeDown(
   await dynamic.prune();
 }
 
-/** A process that was killed between the assignment and its restart left no event of the change: the follower sends this one. */
+/** The event of a change for a process that was killed between the assignment and its restart. The follower sends it. */
 async function announce(
   dynamic: DynamicConfig,
   { active, markBad }: Choice,

@@ -18,8 +18,8 @@ export interface ConfigurationSource {
   /** Reads the current configuration of the source. Rejects with SourceReadError. */
   read(stored: StoredConfigurations): Promise<ConfigFiles>;
   /**
-   * The node's own files, where the cluster may assign others: a node goes back to them when no configuration has passed its trial.
-   * Rejects with SourceReadError.
+   * The node's own files, where the cluster may assign others. The node uses them when no configuration has passed its trial. Rejects with
+   * SourceReadError.
    */
   readLocal?(): Promise<ConfigFiles>;
   /** The configuration that the Node assigns; absent: the source is not the cluster's. */

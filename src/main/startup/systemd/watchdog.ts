@@ -52,8 +52,8 @@ export interface WatchdogOptions {
   intervalMs: number;
   board: Pick<BoardReader, "snapshot">;
   /**
-   * Per thread. Above the supervisor's stall limit plus its longest back-off: else systemd kills a kubelet whose thread
-   * the supervisor is about to restart.
+   * Per thread. Above the supervisor's stall limit plus its longest back-off. Otherwise systemd would kill a kubelet whose thread the
+   * supervisor will restart.
    */
   limits: StampLimits;
   clock: Pick<Clock, "every" | "monotonic">;
@@ -77,8 +77,8 @@ export function feedWatchdog(options: WatchdogOptions): () => void {
     const now = clock.monotonic();
     const lateMs = now - lastLook - intervalMs;
     lastLook = now;
-    // A check that is late itself (a stopped process, a paused machine) finds every stamp old, through no fault of the
-    // threads: they get one more interval. Only one, or a slow main thread would hide a stuck one.
+    // A check that is late itself (a stopped process, a paused machine) finds every stamp old. The threads then get one more interval. Only
+    // one, or a slow main thread would hide a stuck one.
     excused = !excused && lateMs > intervalMs / 2;
     if (excused) {
       feed();

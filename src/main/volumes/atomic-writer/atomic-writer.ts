@@ -177,8 +177,8 @@ function directoryName(now: Date): string {
   return `..${stamp}.${randomInt(1_000_000_000, 2 ** 32)}`;
 }
 
-// The process's umask, which the kubelet itself never changes: it decides which modes open(2) and mkdir(2) keep, so
-// that no chmod has to follow. Read from /proc, because process.umask() can only read it by changing it for a moment.
+// The process's umask, which the kubelet itself never changes. It decides for which modes no chmod has to follow open(2) and mkdir(2). Read
+// from /proc, because process.umask() can only read it by changing it for a moment.
 
 let known: Promise<number | undefined> | undefined;
 

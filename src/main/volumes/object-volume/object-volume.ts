@@ -108,10 +108,7 @@ export function objectVolumePlugin(kind: ObjectVolumeKind, deps: ObjectVolumeDep
     return directory;
   }
 
-  /**
-   * A container that starts again finds the files that it had, even if their source object is removed: `refresh`
-   * reports that.
-   */
+  /** A restarted container finds its files again, even if their source object was removed. `refresh` reports the removal. */
   async function bringOrKeep(request: SetUpRequest): Promise<string> {
     try {
       return await bring(request, true);

@@ -52,7 +52,7 @@ export class VolumeExpansion {
 
   constructor(private readonly deps: VolumeExpansionDeps) {}
 
-  /** To be called before a pod gets the volume: one that was not on this node has the size that its claim shows. */
+  /** Call it before a pod gets the volume. A volume that was not on this node has the size of its claim. */
   async arrives({ pv, claim }: BoundClaim): Promise<void> {
     const { csi } = pv.spec;
     if (csi === undefined) return;

@@ -59,7 +59,7 @@ export class ProjectFiles {
     }
   }
 
-  /** The project of the directory, a new one if it has none: the first that no file names and no file system uses. */
+  /** The project of the directory. If it has none, it gets the first project that no file names and no file system uses. */
   async add(directory: string, isUsed: (project: number) => Promise<boolean>): Promise<number> {
     return this.change(async ({ projects, projid }) => {
       const known = projectIn(projects, directory);

@@ -34,10 +34,7 @@ export interface CallOptions {
 }
 
 export interface CreateOptions extends CallOptions {
-  /**
-   * The caller does not use the server's version of the object: the response is not decoded, and the call returns the
-   * given object.
-   */
+  /** The caller does not use the server's version of the object. The response is not decoded; the call returns the given object. */
   unread?: boolean;
 }
 
@@ -85,9 +82,7 @@ export interface WatchOptions {
   sendInitialEvents?: boolean;
   /** The server ends the watch after so many seconds. */
   timeoutSeconds?: number;
-  /**
-   * The object is already known at this version, from a response: its change comes as a bookmark, and is not decoded.
-   */
+  /** The object is already known at this version from a response. Its change comes as a bookmark and is not decoded. */
   isKnown?: (uid: string, resourceVersion: string) => boolean;
   signal: AbortSignal;
 }

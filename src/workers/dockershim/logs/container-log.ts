@@ -1,5 +1,5 @@
-// The log file of one container. Follows docker's records from the last one in the file until the container has exited and its whole output
-// is written. docker's stream is read only as fast as the file takes it.
+// The log file of one container. Follows docker's records from the last one in the file until the whole output of the exited container is
+// written. docker's stream is read only as fast as the file takes it.
 // Invariant: a record is written once, however often the thread, docker or the container restarts; after a rotation new lines go to the new
 // file.
 import { mkdir, type FileHandle } from "node:fs/promises";

@@ -1,5 +1,5 @@
-// Limit of TLS handshakes per second and network. A handshake is the most expensive operation for clients without credentials: the server
-// thread computes a key exchange and a signature.
+// Limit of TLS handshakes per second and network. For clients without credentials, a handshake is the most expensive operation: the server
+// thread exchanges keys and signs.
 // Invariant: a refused connection costs no cryptography. A network with an authorised client has its own, larger rate, which unauthorised
 // networks cannot use up. Memory is bounded for any number of addresses.
 import type { Clock } from "../../../shared/clock/clock.js";

@@ -87,7 +87,7 @@ function readOptions(
   }
 }
 
-/** A follower holds a file, a watch and a connection for as long as it likes: only so many at once. */
+/** A follower holds a file, a watch and a connection for any time, so their number is limited. */
 async function replyFollower(
   deps: ContainerLogsDeps,
   pod: Pod,

@@ -105,7 +105,7 @@ class TailWalk {
     if (this.start !== undefined) return;
     const missing = this.lines - this.found;
     if (missing <= starts && missing > 0) {
-      // The first record's line is passed over too, be it a whole one or the rest of one from the file before.
+      // The first record's line is skipped too, whether it is whole or continues a line of the previous file.
       this.start = { index, offset: 0, skipLines: starts - missing + 1 };
       return;
     }

@@ -49,9 +49,9 @@ function cipherList({ ciphers, minVersion }: ServingTls): string | undefined {
 
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 /**
- * The trust settings that follow a certificate in OpenSSL's TRUSTED CERTIFICATE: a sequence of a sequence of the object
- * identifier 1.3.6.1.5.5.7.3.2, TLS client authentication. OpenSSL ends a chain at such a certificate. Node 20 has no other
- * way: its TLS servers drop allowPartialTrustChain.
+ * The trust settings that follow a certificate in OpenSSL's TRUSTED CERTIFICATE. They are a sequence of a sequence of the object identifier
+ * 1.3.6.1.5.5.7.3.2, TLS client authentication. OpenSSL ends a chain at such a certificate. Node 20 has no other way: its TLS servers drop
+ * allowPartialTrustChain.
  */
 const TRUSTED_FOR_CLIENTS = Buffer.from("300c300a06082b06010505070302", "hex");
 

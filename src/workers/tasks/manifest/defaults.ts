@@ -106,7 +106,7 @@ function podRequestDefaults(spec: PodSpec, written: ResourceRequirements): Resou
   return { ...resources, requests: { ...resources.limits, ...containers, ...resources.requests } };
 }
 
-/** A pod with pod-level resources, but no huge pages of a size among them, is limited to those of its containers. */
+/** Pod-level resources without huge pages of a size get the sum of the containers' limits of that size. */
 function hugePageDefaults(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   const { limits = {}, requests = {} } = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;

@@ -50,9 +50,7 @@ export async function readAll(response: WireResponse): Promise<Buffer> {
   return all;
 }
 
-/**
- * By events: an iterator creates a dozen objects and as many listeners for each response, most of which are one block.
- */
+/** Uses events: an iterator creates a dozen objects and as many listeners per response, and most responses are one block. */
 function blocksOf(body: Readable): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];

@@ -1,4 +1,4 @@
-// The text of a Source. It is read again only after a change of its file: a rename, a changed symbolic link, a write in place.
+// The text of a Source. It is read again only after a change of its file: rename, changed symbolic link or write in place.
 import { readFile, stat } from "node:fs/promises";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";

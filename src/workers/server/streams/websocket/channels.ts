@@ -32,8 +32,7 @@ function closedChannel(data: Buffer): number {
   return channel;
 }
 
-// Exit status of a command on the error channel: the runtime's own Status, or one that the kubelet creates in its
-// place.
+// Exit status of a command on the error channel: the runtime's Status, or one that the kubelet creates.
 
 /** The runtime's are a few hundred bytes. */
 const MAX_STATUS = 64 * 1024;
