@@ -11,7 +11,6 @@ import { Authority, type CertificatePair, type Validity } from "./certificates/a
 import { startControllers } from "./controllers/controllers.js";
 import { Faults } from "./faults.js";
 import { kubeconfigText } from "./kubeconfig.js";
-import { furnish } from "./own-objects.js";
 import { Dispatcher } from "./server/dispatcher.js";
 import { Listener } from "./server/listener.js";
 import { Store } from "./storage/store.js";
@@ -171,4 +170,21 @@ export class FakeApi implements AsyncDisposable {
     await this.stop();
     if (this.#directory !== undefined) await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+const PRIORITIES = { "system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000 };
+
+/** Puts the objects of a new cluster into the store: namespaces, priority classes, the service of the API server. */
+function furnish(store: StoreView, port: () => number): void {
+  for (const name of NAMESPACES) store.put("namespaces", { metadata: { name } });
+  for (const [name, value] of Object.entries(PRIORITIES)) store.put("priorityclasses", { metadata: { name }, value });
+  store.put("services", {
+    metadata: { name: "kubernetes", namespace: "default", labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: {
+      type: "ClusterIP",
+      clusterIP: "10.96.0.1",
+      ports: [{ name: "https", port: 443, protocol: "TCP", targetPort: port() }],
+    },
+  });
 }

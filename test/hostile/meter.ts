@@ -1,8 +1,9 @@
 // Effect of an attack on the node and its bystanders, from its start to its end, compared with the promise.
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
-import { IdleDelay } from "./idle-delay.js";
 import { busiestMs, MainCpu } from "./main-cpu.js";
 import type { Operator, OperatorWindow } from "./operator.js";
 
@@ -97,4 +98,27 @@ export class Meter {
 async function residentMiB(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024;
+}
+
+/**
+ * The longest delay of an idle process while an attack runs. Main's code cannot avoid this part of its delay, while the kernel and the
+ * runtime's programs hold both processors.
+ */
+class IdleDelay {
+  private readonly child: ChildProcess;
+
+  constructor() {
+    // A session of its own, as the kubelet has: the kernel may share processors out by sessions.
+    this.child = fork(new URL("./idle-process.js", import.meta.url), { execArgv: [], detached: true });
+  }
+
+  /** Ends the process. @returns its longest delay in ms */
+  async stop(): Promise<number> {
+    const said = once(this.child, "message");
+    const ended = once(this.child, "exit");
+    this.child.send("stop");
+    const [ms] = (await said) as [number];
+    await ended;
+    return ms;
+  }
 }

@@ -1,9 +1,10 @@
 // Namespaces, and what the controllers of a control plane put into a new one: its default service account and the CA.
-import { ensureFields, type ApiObject } from "../object.js";
-import { resourceNamed } from "../resources.js";
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../src/shared/clock/clock.js";
+import { ensureFields, nowText, type ApiObject, type Fields, type ObjectMeta } from "../object.js";
+import { apiVersionOf, resourceNamed, type Resource } from "../resources.js";
 import { keyOf } from "../storage/store.js";
 import type { World } from "../world.js";
-import { newObject } from "./new-object.js";
 import type { Strategy } from "./strategy.js";
 
 const FINALIZER = "kubernetes";
@@ -39,4 +40,19 @@ function put(world: World, kind: string, namespace: string, name: string, fields
   if (world.store.get(resource, keyOf(namespace, name)) !== undefined) return;
   const metadata = { name, namespace, ...(kind === "ConfigMap" ? { annotations: ANNOTATIONS } : {}) };
   world.store.put(resource, newObject(resource, world.clock, { metadata, ...fields }));
+}
+
+/** An object with the metadata that a new one gets. */
+function newObject(
+  resource: Resource,
+  clock: Clock,
+  fields: Fields & { metadata: Partial<ObjectMeta> & { name: string } },
+): ApiObject {
+  const { metadata, ...rest } = fields;
+  return {
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    metadata: { ...metadata, uid: randomUUID(), creationTimestamp: nowText(clock) },
+    ...rest,
+  };
 }
