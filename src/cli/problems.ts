@@ -38,7 +38,7 @@ function* configurationProblems({ facts }: NodeletStatus): Iterable<Problem> {
   yield {
     severity: "warning",
     what: `the kubelet does not run the assigned configuration, but ${active ?? "another one"}: ${error}`,
-    help: "correct the assigned configuration, or assign another one; the kubelet takes over each change by itself",
+    help: "correct the assigned configuration, or assign another one; the kubelet applies each change by itself",
   };
 }
 

@@ -53,7 +53,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
       ["why", "image"],
       [
         /default\/image-testnode is not running: (ErrImagePull|ImagePullBackOff)/,
-        /container app: its image "registry\.invalid\/none:1" cannot be pulled.*registry\.invalid said: .*lookup registry\.invalid/,
+        /container app: its image "registry\.invalid\/none:1" cannot be pulled.*registry\.invalid replied: .*lookup registry\.invalid/,
         /the kubelet tries again (in|now)/,
         /the name registry\.invalid does not resolve on this node/,
       ],

@@ -112,7 +112,7 @@ describe("the status page", () => {
     await page.getByRole("log", { name: "Log of the container" }).getByText("<img src=x").waitFor(PATIENCE);
     await page
       .getByRole("list")
-      .getByText(/it said: <img src=x/)
+      .getByText(/its message: <img src=x/)
       .first()
       .waitFor(PATIENCE);
     await page.getByRole("cell", { name: "<img src=x" }).first().waitFor(PATIENCE);

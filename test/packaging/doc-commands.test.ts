@@ -78,7 +78,12 @@ for (const [what, shown, output, matches] of [
     "since 2027-01-02T03:04:05Z (1m2s) of fedcba9876543210",
     true,
   ],
-  ["any text for …", ["it said: … no such host"], "error: it said: dial tcp: lookup x: no such host; again", true],
+  [
+    "any text for …",
+    ["its message: … no such host"],
+    "error: its message: dial tcp: lookup x: no such host; again",
+    true,
+  ],
   ["another word", ["a Running"], "a Pending", false],
   ["lines in another order", ["one", "two"], "two\none", false],
   ["a missing line", ["one", "two"], "one", false],

@@ -1,4 +1,4 @@
-// nodelet why: why a pod does not run, is not ready, restarts, or does not go away.
+// nodelet why: why a pod does not run, is not ready, restarts, or is not removed.
 import type { Event } from "../../shared/api/event.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";

@@ -176,7 +176,7 @@ function dns({ nameServers }: Machine): Result {
     "warning",
     "DNS",
     `the name server is ${loop.join(", ")}`,
-    "inside a pod this address is the pod itself: its lookups fail, and CoreDNS asks itself in a loop",
+    "inside a pod this address is the pod itself: its lookups fail, and CoreDNS queries itself in a loop",
     "set resolvConf: /run/systemd/resolve/resolv.conf in the kubelet's configuration",
   );
 }

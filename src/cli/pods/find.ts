@@ -24,7 +24,11 @@ export function findPod(pods: readonly Pod[], named: string, namespace?: string)
   const found = exact.length > 0 ? exact : there.filter((pod) => isStaticName(pod, name));
   const names = new Set(found.map(fullName));
   if (names.size > 1) {
-    throw new CliError(EXIT.usage, `${named} is the name of ${names.size} pods`, `say which: ${[...names].join(", ")}`);
+    throw new CliError(
+      EXIT.usage,
+      `${named} is the name of ${names.size} pods`,
+      `name one of them: ${[...names].join(", ")}`,
+    );
   }
   const pod = found.find(({ metadata }) => metadata.deletionTimestamp == null) ?? found[0];
   if (pod !== undefined) return pod;

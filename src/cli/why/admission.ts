@@ -78,7 +78,7 @@ export function* admissionRules(input: WhyInput): Iterable<Finding> {
   yield {
     severity: "error",
     about: "pod",
-    what: `it is Failed (${reason})${known === undefined ? "" : `: ${known.what}`}. The kubelet said: ${message.trim() === "" ? "nothing more" : message}. A failed pod never runs again under its UID`,
+    what: `it is Failed (${reason})${known === undefined ? "" : `: ${known.what}`}. The kubelet's message: ${message.trim() === "" ? "none" : message}. A failed pod never runs again under its UID`,
     ...since,
     help: known?.help ?? ["remove the cause and create the pod anew"],
   };
@@ -92,7 +92,7 @@ function* endedByKubelet({ status }: Pod): Iterable<Finding> {
   yield {
     severity: "warning",
     about: "pod",
-    what: `the kubelet terminated it, and all its containers exited with 0. The kubelet said: ${(target.message ?? "").trim()}`,
+    what: `the kubelet terminated it, and all its containers exited with 0. The kubelet's message: ${(target.message ?? "").trim()}`,
     ...(at !== undefined && { since: at }),
     help: ["its controller starts another pod; `nodelet events` shows the event Evicted or Preempting"],
   };

@@ -121,7 +121,7 @@ function startHelp(reason: string, message: string, unit: string): string[] {
 function exitText({ exitCode, signal, reason, message }: ContainerStateTerminated): string {
   const number = signal ?? (exitCode > 128 && exitCode < 160 ? exitCode - 128 : undefined);
   const by = number === undefined || number === 0 ? "" : `, killed by ${SIGNALS[number] ?? `signal ${number}`}`;
-  const said = message === undefined || message === "" ? "" : `; it said: ${message}`;
+  const said = message === undefined || message === "" ? "" : `; its message: ${message}`;
   const why = reason === undefined || reason === "Error" || reason === "Completed" ? "" : ` (${reason})`;
   return `it exited with code ${exitCode}${by}${why}${said}`;
 }

@@ -28,7 +28,7 @@ function pullFailed(input: WhyInput, { container, kind }: ContainerView, message
   return {
     severity: "error",
     about: `${kind} ${name}`,
-    what: `its image "${image}" cannot be pulled${tries}: ${registryOf(image)} said: ${said}`,
+    what: `its image "${image}" cannot be pulled${tries}: ${registryOf(image)} replied: ${said}`,
     ...(since !== undefined && since < now && { since }),
     ...(failure !== undefined && { nextTryAt: failure.nextTryAt }),
     help: pullHelp(said, image, unitOf(node)),
@@ -76,7 +76,7 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
     /not found|manifest unknown|name unknown|404/i,
     () => [
       "check the spelling of repository and tag; the registry has no such image",
-      "private registries also say this without credentials: check imagePullSecrets",
+      "private registries also reply this without credentials: check imagePullSecrets",
     ],
   ],
   [

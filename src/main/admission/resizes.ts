@@ -163,7 +163,7 @@ export class Resizes {
     this.retry("pod_terminated");
   }
 
-  onGone(uid: string): void {
+  onRemoved(uid: string): void {
     this.returned(uid);
     this.deps.allocations.forget(uid);
     if (!this.entries.delete(uid)) return;

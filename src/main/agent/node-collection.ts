@@ -30,7 +30,7 @@ export function joinCollection(
     settled: () => sync().loop.settled,
     observed: () => sync().cache.all(),
     wanted: () => sync().workers.wanted(),
-    isOver: (uid) => sync().workers.get(uid)?.state === "finished",
+    isTerminated: (uid) => sync().workers.get(uid)?.state === "finished",
   };
   const users = new ImageUsers(source);
   const leases = new ImageLeases(() => (source.settled() ? users.keys() : undefined), clock);

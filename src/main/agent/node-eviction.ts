@@ -76,7 +76,7 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
   const uses = ({ pod }: { pod: Pod }): void => eviction.runs(pod);
   const left = ({ uid }: { uid: string }): void => {
     eviction.podTerminated(uid);
-    diskUsage.podGone(uid);
+    diskUsage.podRemoved(uid);
   };
   sync.subscribe("eviction", { admitted: uses, updated: uses, resized: uses, cleanedUp: left, removed: left });
   return { eviction, diskUsage, stop: () => diskUsage.stop() };

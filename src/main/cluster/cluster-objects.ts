@@ -118,10 +118,10 @@ export class NodeClusterObjects implements ClusterObjects {
     if ((pod.spec.runtimeClassName ?? "") !== "") this.classes.start();
   }
 
-  podGone(uid: string): void {
+  podRemoved(uid: string): void {
     this.configMaps.podRemoved(uid);
     this.secrets.podRemoved(uid);
-    this.tokens.podGone(uid);
+    this.tokens.podRemoved(uid);
     this.trusting.delete(uid);
     this.podCertificates.podRemoved(uid);
   }

@@ -12,7 +12,7 @@ import type { ImageUsers } from "./image-users.js";
 /** The part of the sync path that collection uses. */
 export interface CollectionSource {
   /** The pod has come to its end, though its source still wants it. */
-  isOver(uid: string): boolean;
+  isTerminated(uid: string): boolean;
   /** Every source has delivered, the runtime was listed, and the termination of unwanted pods has begun. */
   settled(): boolean;
   observed(): Iterable<ObservedPod>;
@@ -20,7 +20,7 @@ export interface CollectionSource {
   wanted(): Iterable<Pod>;
 }
 
-export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods" | "isOver"> {
+export interface CollectionDeps extends Omit<ContainerCollectorDeps, "livingPods" | "isTerminated"> {
   source: CollectionSource;
   users: ImageUsers;
   leases: ImageLeases;
@@ -34,7 +34,7 @@ export class Collection implements ImageGcUpcalls {
     this.containers = new ContainerCollector({
       ...deps,
       livingPods: () => this.livingPods(),
-      isOver: (uid) => deps.source.isOver(uid),
+      isTerminated: (uid) => deps.source.isTerminated(uid),
     });
   }
 

@@ -9,7 +9,7 @@ import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { chooseDead, chooseOver, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
+import { chooseDead, chooseTerminated, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
 import { traced } from "../../shared/tracing/tracing.js";
@@ -26,8 +26,8 @@ export interface ContainerCollectorDeps {
   policy: DeadContainerPolicy;
   /** Observed pods that the sources still have, running or terminated; undefined while that is not known. */
   livingPods(): ObservedPod[] | undefined;
-  /** Of those, pods that have come to their end. */
-  isOver: (uid: string) => boolean;
+  /** Of those, the terminated pods. */
+  isTerminated: (uid: string) => boolean;
   /** The pod was changed. */
   changed(uid: string, hints: InspectHint[]): void;
   /** Terminates pods that the runtime still has and that no source wants. */
@@ -70,10 +70,13 @@ export class ContainerCollector {
     await this.loop.settled();
     const pods = this.deps.livingPods();
     if (pods === undefined) return;
-    const { policy, clock, isOver } = this.deps;
-    const [over, living] = [pods.filter(({ uid }) => isOver(uid)), pods.filter(({ uid }) => !isOver(uid))];
+    const { policy, clock, isTerminated } = this.deps;
+    const [terminated, living] = [
+      pods.filter(({ uid }) => isTerminated(uid)),
+      pods.filter(({ uid }) => !isTerminated(uid)),
+    ];
     const dead = chooseDead(living, policy, clock.now());
-    const rest = chooseOver(over, policy.minimumContainerTTLMs, clock.now());
+    const rest = chooseTerminated(terminated, policy.minimumContainerTTLMs, clock.now());
     await this.remove({
       containers: [...dead.containers, ...rest.containers],
       sandboxes: [...dead.sandboxes, ...rest.sandboxes],

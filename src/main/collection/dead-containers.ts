@@ -60,7 +60,7 @@ export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPol
 }
 
 /** All exited containers of terminated pods, for disk pressure: the pod records keep how they exited. */
-export function chooseOver(pods: Iterable<ObservedPod>, minimumTTLMs: number, now: number): Chosen {
+export function chooseTerminated(pods: Iterable<ObservedPod>, minimumTTLMs: number, now: number): Chosen {
   const before = BigInt(now - minimumTTLMs) * 1_000_000n;
   const all = [...pods];
   return {

@@ -60,7 +60,7 @@ export class DiskUsage {
     return uids.flatMap((uid) => this.kept.get(uid)?.usage ?? []);
   }
 
-  podGone(uid: string): void {
+  podRemoved(uid: string): void {
     this.kept.delete(uid);
     this.queue.get(uid)?.finish();
     this.queue.delete(uid);

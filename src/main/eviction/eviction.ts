@@ -22,7 +22,7 @@ import type { PodFailure } from "../model/refusal.js";
 /** The thread's port for changes; after a restart of the thread it receives the whole set. */
 export interface EvictionThreadPort {
   setPod(pod: EvictionPod): void;
-  podEnded(uid: string): void;
+  podTerminated(uid: string): void;
 }
 
 export interface EvictionDeps extends Omit<OrdersDeps, "pods" | "events">, Pick<OomDeps, "observed"> {
@@ -74,7 +74,7 @@ export class Eviction {
   /** The pod has terminated, and its files on disk are removed. */
   podTerminated(uid: string): void {
     this.orders.podTerminated(uid);
-    if (this.running.remove(uid)) this.deps.thread.podEnded(uid);
+    if (this.running.remove(uid)) this.deps.thread.podTerminated(uid);
   }
 
   onRecord(record: EvictionRecord): void {
@@ -102,7 +102,7 @@ export class Eviction {
   /** The thread waits until the pod terminates: send it the pod's current state. */
   private answerDropped(uid: string, thread: EvictionThreadPort): void {
     const known = this.running.get(uid);
-    if (known === undefined) thread.podEnded(uid);
+    if (known === undefined) thread.podTerminated(uid);
     else thread.setPod(known.published);
   }
 }

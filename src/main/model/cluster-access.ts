@@ -78,7 +78,7 @@ export interface ClusterObjects {
   node(): Node | undefined;
   /** Watches the objects that the pod refers to; idempotent, called again when the pod's definition changes. */
   podWanted(pod: Pod): void;
-  podGone(uid: string): void;
+  podRemoved(uid: string): void;
   /** Something that the pod's volumes are made of may have changed. @returns removes the listener */
   onChange(listener: (uid: string) => void): () => void;
 }

@@ -33,5 +33,5 @@ export interface ProberPort {
   /** The pod's whole set; replaces the one before. */
   setPod(pod: ProbedPod): void;
   /** The pod will not come back. */
-  podGone(uid: string): void;
+  podRemoved(uid: string): void;
 }

@@ -77,10 +77,10 @@ export class ProbeManager {
     this.update(watched);
   }
 
-  podGone(uid: string): void {
+  podRemoved(uid: string): void {
     const { results, checkpoint, prober } = this.deps;
     if (results.keepOnly(uid, new Set())) checkpoint.save();
-    if (this.pods.delete(uid)) prober.podGone(uid);
+    if (this.pods.delete(uid)) prober.podRemoved(uid);
   }
 
   /** Every pod with probes, for a prober thread that has just started. */

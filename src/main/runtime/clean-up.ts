@@ -13,7 +13,7 @@ import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
  */
 export async function releasePod(runtime: NodeRuntime, uid: string, signal: AbortSignal): Promise<void> {
   const cluster = runtime.cluster?.();
-  cluster?.podGone(uid);
+  cluster?.podRemoved(uid);
   await Promise.all([
     cluster?.claims.unprepare(uid, signal),
     runtime.volumes.tearDownPod(uid),
@@ -33,7 +33,7 @@ export async function cleanUpPod(
   { pod, comesBack = false, links }: { pod?: Pod | undefined; comesBack?: boolean; links?: string[] | undefined } = {},
 ): Promise<void> {
   const cluster = runtime.cluster?.();
-  cluster?.podGone(uid);
+  cluster?.podRemoved(uid);
   await Promise.all([
     cluster?.claims.unprepare(uid, signal),
     runtime.volumes.removePodDirectory(uid),

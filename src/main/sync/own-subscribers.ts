@@ -11,7 +11,7 @@ export function ownSubscribers(components: SyncComponents): Partial<Record<PodSu
     },
     volumes: { resized: ({ pod }) => runtime.volumes.podChanged(pod) },
     pleg: { removed: ({ uid }) => components.cgroupWatches.removed(uid) },
-    objects: { removed: ({ uid }) => runtime.cluster?.()?.podGone(uid) },
+    objects: { removed: ({ uid }) => runtime.cluster?.()?.podRemoved(uid) },
     cache: { removed: ({ uid }) => components.cache.forget(uid) },
     records: {
       admitted: ({ pod }) => components.records.admitted(pod.metadata.uid),
@@ -31,14 +31,14 @@ export function ownSubscribers(components: SyncComponents): Partial<Record<PodSu
     resizes: {
       admitted: ({ pod }) => components.resizes.onAdmitted(pod),
       terminated: ({ uid }) => components.resizes.onOver(uid),
-      removed: ({ uid }) => components.resizes.onGone(uid),
+      removed: ({ uid }) => components.resizes.onRemoved(uid),
     },
     probes: {
       // Probes of a container start after its postStart hook.
       synced: ({ pod, observed, state, inPostStart }) => {
         if (inPostStart === undefined) probes.podSynced(pod, observed, state);
       },
-      removed: ({ uid }) => probes.podGone(uid),
+      removed: ({ uid }) => probes.podRemoved(uid),
     },
   };
 }

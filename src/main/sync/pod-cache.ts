@@ -148,7 +148,7 @@ export class PodCache {
       const answer = await this.waitOnce(uid, generation, signal, acts);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
-        throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} came back within ${tries * 10} s`);
+        throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} was published within ${tries * 10} s`);
       }
       this.pleg.inspect({ uid, generation, hints: [] });
     }

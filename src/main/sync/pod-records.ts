@@ -77,7 +77,7 @@ export class PodRecords {
   /** Admitted pods without a verdict, in the order of their admission. */
   admittedPods(): Pod[] {
     return [...this.records.values()]
-      .filter((record) => record.admitted !== undefined && record.termination === undefined && !isOver(record))
+      .filter((record) => record.admitted !== undefined && record.termination === undefined && !hasTerminated(record))
       .sort((a, b) => (a.admitted ?? 0) - (b.admitted ?? 0))
       .map(({ pod }) => pod);
   }
@@ -304,6 +304,6 @@ export class PodRecords {
   }
 }
 
-function isOver(record: PodRecord): boolean {
+function hasTerminated(record: PodRecord): boolean {
   return record.failure !== undefined || record.finalStatus !== undefined;
 }

@@ -65,7 +65,7 @@ export class EvictionThread implements EvictionThreadPort {
     this.deltas.change([[pod.uid, pod]], []);
   }
 
-  podEnded(uid: string): void {
+  podTerminated(uid: string): void {
     this.deltas.change([], [uid]);
   }
 

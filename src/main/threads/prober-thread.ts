@@ -53,7 +53,7 @@ export class ProberThread implements ProberPort {
     this.deltas.change([[pod.uid, pod]], []);
   }
 
-  podGone(uid: string): void {
+  podRemoved(uid: string): void {
     if (!this.started) return;
     this.deltas.change([], [uid]);
   }

@@ -162,7 +162,7 @@ export async function readMappings(path: string): Promise<IdRange | undefined> {
   const found = decoded(text);
   if (found === undefined) {
     throw new UserNamespaceError(
-      `${path} does not say which ids its pod has; remove the pod, and the file when nothing of the pod runs`,
+      `${path} does not name the ids of its pod; remove the pod, and the file once the pod is terminated`,
     );
   }
   return found;

@@ -141,7 +141,7 @@ export const EVENT_REASONS = {
   // Node
   KubeletConfigChanged: normal(
     "Node",
-    "the kubelet takes over a changed configuration (--dynamic-config-dir), in most cases by a restart",
+    "the kubelet applies a changed configuration (--dynamic-config-dir), in most cases by a restart",
   ),
   NodeConfigError: warning(
     "Node",
@@ -172,7 +172,7 @@ export const EVENT_REASONS = {
     "Node",
     "volumes in memory may be swapped to disk: swap is on and tmpfs lacks noswap",
   ),
-  FreeDiskSpaceFailed: warning("Node", "removing images did not free as much space as wanted"),
+  FreeDiskSpaceFailed: warning("Node", "image garbage collection freed less space than required"),
   InvalidDiskCapacity: warning("Node", "the capacity of the image file system cannot be read"),
   ImageGCFailed: warning("Node", "garbage collection of images failed"),
   InvalidImageID: warning("Node", "the runtime listed an image without an id"),

@@ -17,11 +17,11 @@ export const MAIN_PLEG_RECORD = 2;
 const NAMES: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   pleg: { [PLEG_RELIST]: "relist" },
   eviction: {
-    [EVICTION_LOOK]: "judging a sample",
+    [EVICTION_LOOK]: "evaluating a sample",
     [EVICTION_RECLAIM]: "removing dead containers and unused images",
     [EVICTION_MEASURE]: "measuring the pods' disks",
   },
-  main: { [MAIN_POD_CHANGE]: "routing a pod's change", [MAIN_PLEG_RECORD]: "taking a record of pleg" },
+  main: { [MAIN_POD_CHANGE]: "dispatching a pod's change", [MAIN_PLEG_RECORD]: "handling a record of pleg" },
 };
 
 /** undefined for codes without a meaning; 0 is idle. */

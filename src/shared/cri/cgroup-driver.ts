@@ -45,7 +45,7 @@ export async function chooseCgroupDriver(
       const { linux } = await client.runtimeConfig({}, options);
       const driver = linux === undefined ? undefined : DRIVERS.get(linux.cgroupDriver);
       if (driver !== undefined) return { driver, source: "runtime" };
-      return { driver: configured, source: "configuration", reason: "the runtime names no cgroup driver we know" };
+      return { driver: configured, source: "configuration", reason: "the runtime names no known cgroup driver" };
     } catch (error) {
       if (isUnimplemented(error)) {
         const reason = "the runtime has no RuntimeConfig call";

@@ -49,7 +49,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     pulls(
       'failed to resolve reference "reg.test/a:1": failed to do request: Head: dial tcp: lookup reg.test: no such host',
     ),
-    /image "reg\.test\/a:1" cannot be pulled after 3 tries: reg\.test said: failed to do request: .* no such host/,
+    /image "reg\.test\/a:1" cannot be pulled after 3 tries: reg\.test replied: failed to do request: .* no such host/,
     /tries again in 20s/,
     /the name reg\.test does not resolve on this node/,
   ],
@@ -192,7 +192,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
   [
     "an unknown refusal",
     input({ pod: failedPod("Strange", "no reason") }),
-    /it is Failed \(Strange\)\. The kubelet said: no reason/,
+    /it is Failed \(Strange\)\. The kubelet's message: no reason/,
   ],
   [
     "a stopped runtime",

@@ -103,7 +103,7 @@ class World {
     this.asked.delete(uid);
     this.runs.delete(uid);
     this.admission.forget(uid);
-    this.resizes.onGone(uid);
+    this.resizes.onRemoved(uid);
     await settle();
   }
 
@@ -264,7 +264,7 @@ test("after a restart a resize is decided when the other pods of the earlier kub
     assert.equal(world.milli(desired), 100);
     assert.deepEqual(world.conditions(desired), [], "not decided");
     if (how === "admitted") await world.define(hog);
-    else if (how === "removed") world.resizes.onGone(hog.metadata.uid);
+    else if (how === "removed") world.resizes.onRemoved(hog.metadata.uid);
     else if (how === "not on record any more") {
       world.allocations.forget(hog.metadata.uid);
       world.resizes.onSourcesSeen();

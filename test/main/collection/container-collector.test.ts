@@ -76,7 +76,7 @@ function build() {
     },
     policy: { minimumContainerTTLMs: 0, maximumDeadContainersPerContainer: 1, maximumDeadContainers: -1 },
     livingPods: () => world.pods,
-    isOver: (uid) => world.over.has(uid),
+    isTerminated: (uid) => world.over.has(uid),
     changed: (uid, hints) => world.changed.push(`${uid} ${hints.map(({ kind, id }) => `${kind} ${id}`).join()}`),
     sweepLeftovers: () => {
       world.sweeps++;

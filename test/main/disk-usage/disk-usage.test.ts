@@ -167,7 +167,7 @@ test("a pod that goes is walked no further, and takes its figures with it", asyn
   world.script = undefined;
   for (const uid of ["a", "b"]) {
     pods.delete(uid);
-    usage.podGone(uid);
+    usage.podRemoved(uid);
   }
   assert.deepEqual(
     (await answer).map(({ uid }) => uid),

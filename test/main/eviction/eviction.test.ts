@@ -38,7 +38,7 @@ function build() {
     rootDir: "/r",
     thread: {
       setPod: ({ uid, generation }) => world.calls.push(`set ${uid} ${generation}`),
-      podEnded: (uid) => world.calls.push(`ended ${uid}`),
+      podTerminated: (uid) => world.calls.push(`ended ${uid}`),
     },
     pressures,
     upcalls: {} as EvictionUpcalls,

@@ -34,7 +34,7 @@ class World {
       results: this.verdicts,
       checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
       forgetsResults: false,
-      prober: { setPod: (one) => this.published.push(one), podGone: (uid) => this.gone.push(uid) },
+      prober: { setPod: (one) => this.published.push(one), podRemoved: (uid) => this.gone.push(uid) },
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
       nodeIPs: () => [],
       clock: this.clock,
@@ -88,14 +88,14 @@ describe("the probes that the thread receives", () => {
     assert.deepEqual(it.set, ["readiness#2"]);
     it.manager.podSynced(plain, observedPod([]), "syncing");
     assert.deepEqual(it.published.at(-1), { uid: "u1", namespace: "ns", name: "web", probes: [] });
-    it.manager.podGone("u1");
+    it.manager.podRemoved("u1");
     assert.deepEqual(it.gone, ["u1"]);
   });
 
   test("nothing of pods without probes", async (t) => {
     const it = await world(t);
     it.manager.podSynced(makePod(), observed, "syncing");
-    it.manager.podGone("u1");
+    it.manager.podRemoved("u1");
     assert.deepEqual([it.published, it.gone, it.manager.probedPods()], [[], [], []]);
   });
 

@@ -81,7 +81,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
     probes: {
       results: noProbeResults,
       podSynced: ({ metadata }, _observed, state) => hear(`probes.podSynced: ${metadata.uid} ${state}`),
-      podGone: (uid) => hear(`probes.podGone: ${uid}`),
+      podRemoved: (uid) => hear(`probes.podRemoved: ${uid}`),
     },
     admission,
     clock,

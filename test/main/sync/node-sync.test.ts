@@ -49,7 +49,7 @@ test("a pod that no source wants any more: terminated first, then removed, every
   assert.deepEqual(node.receivedBy("probes"), [
     "probes.podSynced: uid-web terminating",
     "probes.podSynced: uid-web finished",
-    "probes.podGone: uid-web",
+    "probes.podRemoved: uid-web",
   ]);
   const terminated = node.received.indexOf("cgroups.podsChanged");
   assert.deepEqual(node.received.slice(terminated, terminated + 2), [
@@ -62,7 +62,7 @@ test("a pod that no source wants any more: terminated first, then removed, every
     "cgroups.podsChanged",
     "pleg.unwatch: uid-web",
     "admission.release: uid-web",
-    "probes.podGone: uid-web",
+    "probes.podRemoved: uid-web",
     "watch.gone: uid-web",
     "follower.over: uid-web",
     "cluster.gone: uid-web",

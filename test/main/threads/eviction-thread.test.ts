@@ -102,7 +102,7 @@ test("orders arrive; a restarted thread receives the pods, the open orders and t
   assert.deepEqual(records[0], { kind: "pressures", pressures: ["MemoryPressure", "PIDPressure"] });
   eviction.setPod(told("next", 3));
   assert.deepEqual(orders(), [], "one order at a time, also after a restart");
-  eviction.podEnded("web");
+  eviction.podTerminated("web");
   await until("the order after it", () => orders().length > 0, PATIENCE_MS);
   assert.deepEqual([orders()[0]?.uid, orders()[0]?.generation], ["next", 3]);
   assert.equal((await eviction.metrics())[0]?.thread, "eviction");

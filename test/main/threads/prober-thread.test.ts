@@ -59,7 +59,7 @@ function probedPod(probe: Partial<ProbedPod["probes"][number]>): ProbedPod {
 test("no pod has probes: no thread", async (t) => {
   const { prober } = proberOn(t);
   prober.setPod({ uid: "u1", namespace: "default", name: "web", probes: [] });
-  prober.podGone("u1");
+  prober.podRemoved("u1");
   assert.deepEqual(await prober.metrics(), []);
   assert.equal(prober.thread.generation, 0);
 });

@@ -35,7 +35,7 @@ import { CLOUDS } from "../../../src/main/volumes/csi/migration/clouds.js";
 import { cloudAffinity } from "../../../src/main/volumes/csi/migration/translate.js";
 import { inlineVolume } from "../../../src/main/volumes/csi/csi-volume.js";
 import { jsonOf } from "../../../src/shared/api/client/call/body.js";
-import { connectionError } from "../../../src/shared/api/client/connection/trouble.js";
+import { connectionError } from "../../../src/shared/api/client/connection/connection-error.js";
 import { LineCutter } from "../../../src/shared/api/client/call/watch.js";
 import { readExecCredential } from "../../../src/shared/api/client/credentials/exec/exec-credential.js";
 import { isOlder } from "../../../src/shared/api/client/reflect/versions.js";
@@ -363,7 +363,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       "parse-json: nestsDeeper",
       "body: jsonOf",
       "watch: LineCutter.push",
-      "trouble: connectionError",
+      "connection-error: connectionError",
     ],
     parse: [
       (text) => jsonOf(Buffer.from(text), "it"),

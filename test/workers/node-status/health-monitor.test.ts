@@ -58,7 +58,7 @@ test("main busy for 10 s and more is no stall; from 20 s on it is, by name, with
   world.step(1000);
   const words =
     "main is not healthy: its thread was last seen active at 2026-11-21T18:00:00Z, " +
-    "in routing a pod's change since 2026-11-21T18:00:00Z; threshold is 20s";
+    "in dispatching a pod's change since 2026-11-21T18:00:00Z; threshold is 20s";
   deepEqual([world.stalls, world.changes], [[words], 1]);
   world.step(60_000);
   deepEqual([world.stalls, world.changes], [[words], 1], "words that last make no new status");

@@ -72,7 +72,7 @@ export class TokenCache {
     }
   }
 
-  podGone(uid: string): void {
+  podRemoved(uid: string): void {
     for (const [key, kept] of this.kept) if (kept.uid === uid) this.kept.delete(key);
   }
 

@@ -175,7 +175,7 @@ export const EVICTION: Flags = {
   "minimum-container-ttl-duration": flag(
     "duration",
     "0s",
-    "minimum age of a finished container before it is garbage collected",
+    "minimum age of an exited container before it is garbage collected",
     {
       deprecated: "use --eviction-hard or --eviction-soft: disk pressure removes dead containers",
     },

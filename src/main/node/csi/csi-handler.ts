@@ -146,7 +146,7 @@ export function bestVersion(driver: string, offered: readonly string[]): string 
   const best = parsed.sort((a, b) => compareVersions(b, a))[0];
   if (best === undefined) {
     throw new PluginRefusedError(
-      `CSI driver ${driver} offers versions [${offered.join(" ")}], and none of them is supported: it must speak CSI 1.x`,
+      `CSI driver ${driver} offers versions [${offered.join(" ")}], and the kubelet supports none of them: a driver needs CSI 1.x`,
     );
   }
   return best.join(".");

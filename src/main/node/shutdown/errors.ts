@@ -26,7 +26,7 @@ export class BusCallError extends Error {
   /** "org.freedesktop.DBus.Error.ServiceUnknown" */
   readonly dbusName: string;
   constructor(what: string, dbusName: string, message: string) {
-    super(`${what} was refused: ${message} (${dbusName}); "systemctl status systemd-logind dbus" may say why`);
+    super(`${what} was refused: ${message} (${dbusName}); "systemctl status systemd-logind dbus" may show the reason`);
     this.dbusName = dbusName;
   }
 }

@@ -163,7 +163,7 @@ export class ShutdownManager {
       }
     }
     const took = ((clock.now() - start) / 1000).toFixed(1);
-    if (ending.over) log.info(`shutdown: killed the pods in ${took} s; the machine can shut down`);
+    if (ending.over) log.info(`shutdown: terminated the pods in ${took} s; the machine can shut down`);
   }
 
   /** Takes the lock; an older one is let go of only then. */

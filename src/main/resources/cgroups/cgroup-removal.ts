@@ -37,12 +37,12 @@ export async function removeCgroup(
 // Names of processes, so that a log line about a killed process names it.
 const SHOWN = 20;
 
-/** "1234 (sleep)" for the first 20; a process that has exited meanwhile is "1234 (gone)". */
+/** "1234 (sleep)" for the first 20; a process that has exited meanwhile is "1234 (exited)". */
 async function describeProcesses(pids: readonly number[]): Promise<string[]> {
   const shown = await Promise.all(
     pids
       .slice(0, SHOWN)
-      .map(async (pid) => `${pid} (${(await readValue(`/proc/${pid}/comm`).catch(() => undefined)) ?? "gone"})`),
+      .map(async (pid) => `${pid} (${(await readValue(`/proc/${pid}/comm`).catch(() => undefined)) ?? "exited"})`),
   );
   return pids.length > SHOWN ? [...shown, `and ${pids.length - SHOWN} more`] : shown;
 }

@@ -13,7 +13,7 @@ export class UnknownTopologyError extends Error {
   constructor(root: string) {
     super(
       `no CPU is named by ${join(root, "sys/devices/system/cpu/online")} or ${join(root, "proc/cpuinfo")}: CPUs can't be ` +
-        `handed out; mount /sys and /proc, or set cpuManagerPolicy: none`,
+        `allocated; mount /sys and /proc, or set cpuManagerPolicy: none`,
     );
   }
 }

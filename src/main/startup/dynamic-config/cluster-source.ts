@@ -10,14 +10,14 @@ import type { ConfigurationSource, SourceWatch, StoredConfigurations } from "./s
 
 export class ClusterSource implements ConfigurationSource {
   readonly name = "cluster";
-  private heard: ConfigSource | undefined;
+  private latest: ConfigSource | undefined;
   private onChange: (() => void) | undefined;
 
   constructor(private readonly local: Pick<LocalSource, "read" | "readDropIns" | "watch">) {}
 
   /** The node-status thread's latest state. */
   assigned(source: ConfigSource): void {
-    this.heard = source;
+    this.latest = source;
     this.onChange?.();
   }
 
@@ -40,17 +40,17 @@ export class ClusterSource implements ConfigurationSource {
   private async fromCluster(
     stored: StoredConfigurations,
   ): Promise<Pick<ConfigFiles, "config" | "configMap"> | undefined> {
-    const { heard } = this;
-    if (heard === undefined) {
+    const { latest } = this;
+    if (latest === undefined) {
       const reference = stored.assignedConfigMap();
       if (reference === undefined) return undefined;
       return await this.kept(stored, reference, "its checkpoint is missing; the kubelet waits for the API server");
     }
-    if (heard.kind === "local") return undefined;
-    if (heard.kind === "config-map") {
-      return { config: { path: configMapText(heard.reference), text: heard.text }, configMap: heard.reference };
+    if (latest.kind === "local") return undefined;
+    if (latest.kind === "config-map") {
+      return { config: { path: configMapText(latest.reference), text: latest.text }, configMap: latest.reference };
     }
-    const { wanted, problem } = heard;
+    const { wanted, problem } = latest;
     // A version that the API server no longer has may be in a checkpoint.
     if (wanted?.resourceVersion !== undefined) return await this.kept(stored, wanted, problem);
     throw new SourceReadError(wanted === undefined ? "the assigned configuration" : configMapText(wanted), problem);

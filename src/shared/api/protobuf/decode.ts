@@ -99,7 +99,7 @@ export class Decoder {
       if (kind === "repeated") listOf(target, name).push(value);
       else if (value !== undefined && (value !== "" || !slot.dropsEmpty)) target[name] = value;
     }
-    if (reader.pos !== end) throw new ProtobufDecodeError(`${name} does not end where its length says`);
+    if (reader.pos !== end) throw new ProtobufDecodeError(`${name} does not end at its length`);
   }
 
   private value(slot: Slot, reader: Reader, end: number): unknown {
@@ -136,7 +136,7 @@ export class Decoder {
   ): void {
     const inside = new UnknownFields(reader.bytes);
     this.fields(target, (slot.slots ??= this.plan(slot.message)), reader, end, inside);
-    if (reader.pos !== end) throw new ProtobufDecodeError(`${slot.name} does not end where its length says`);
+    if (reader.pos !== end) throw new ProtobufDecodeError(`${slot.name} does not end at its length`);
     unknown.addBelow(key, inside.take());
   }
 

@@ -22,7 +22,7 @@ export class Profiles {
 
   /** V8's own format: .cpuprofile, .heapprofile (JSON). @throws ProfileBusyError, or the signal's reason */
   async take(kind: ProfileKind, thread: ProfiledThread, seconds: number, signal: AbortSignal): Promise<string> {
-    if (this.busy) throw new ProfileBusyError("a profile is being taken already: try again when it is done");
+    if (this.busy) throw new ProfileBusyError("a profile is being taken already: try again when it is complete");
     this.busy = true;
     const { Session: Inspector } = await import("node:inspector");
     const session = new Inspector();

@@ -36,7 +36,7 @@ export class SandboxImage {
       if (image !== undefined) this.notBefore = now + LIFE_MS;
     } catch (error) {
       this.notBefore = now + RETRY_MS;
-      this.log.debug({ err: error }, "the runtime did not say which image its sandboxes have");
+      this.log.debug({ err: error }, "the runtime did not report the image of its sandboxes");
     }
     return this.image;
   }

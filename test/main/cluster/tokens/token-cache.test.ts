@@ -57,7 +57,7 @@ test("a token is bound to the pod, and one per audience and lifetime", async () 
     expirationSeconds: 600,
     boundObjectRef: { apiVersion: "v1", kind: "Pod", name: "web", uid: "uid-web" },
   });
-  tokens.podGone("uid-web");
+  tokens.podRemoved("uid-web");
   assert.equal(await get(), "t4");
 });
 
@@ -121,7 +121,7 @@ test("many waiters make one call; a waiter that stops waiting does not abort it 
 test("a token belongs to one pod, not to a name", async () => {
   const { get, tokens } = world();
   await get();
-  tokens.podGone("another");
+  tokens.podRemoved("another");
   assert.equal(await get(), "t1");
   assert.equal(
     (await tokens.get({ pod: makePod({ serviceAccountName: "robot" }, "web", "uid-2") }, never)).token,

@@ -356,7 +356,7 @@ describe("no command over WebSocket v5", () => {
   test("with a runtime that speaks something else", async () => {
     await openServer();
     upgradeTo = { Upgrade: "websocket" };
-    await rejects(open(), /500: .*asked to speak SPDY\/3\.1 and switched to "websocket"/);
+    await rejects(open(), /500: .*the request was for SPDY\/3\.1 and the server switched to "websocket"/);
     upgradeTo = { Upgrade: "SPDY/3.1", "X-Stream-Protocol-Version": "v3.channel.k8s.io" };
     await rejects(open(), /500: .*offered v4\.channel\.k8s\.io and the runtime chose "v3/);
     await until(() => switched?.destroyed === true);

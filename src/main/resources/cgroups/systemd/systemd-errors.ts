@@ -66,7 +66,7 @@ export class SystemdJobError extends Error {
   constructor({ method, unit }: SystemdSubject, result: string) {
     super(
       `the systemd job of ${method} of ${unit} ended with "${result}"; ` +
-        `"systemctl status ${unit}" and the journal say why`,
+        `"systemctl status ${unit}" and the journal show the reason`,
     );
     this.result = result;
   }

@@ -6,7 +6,7 @@ import { type ApiConnectionError, isApiError, isTooLargeVersion } from "../error
 import type { ClientLog } from "../credentials/identity.js";
 import { isCredentialError } from "../credentials/errors.js";
 import { Scope } from "../../../abort/scope.js";
-import { connectionError } from "../connection/trouble.js";
+import { connectionError } from "../connection/connection-error.js";
 import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";

@@ -7,7 +7,7 @@ import { ApiConnectionError } from "../errors.js";
 import { Channel } from "./channel.js";
 import { proxyFor } from "./proxy.js";
 import { unlessAborted } from "../../../abort/scope.js";
-import { isCertificateAlert } from "./trouble.js";
+import { isCertificateAlert } from "./connection-error.js";
 import type { Wire, WireRequest, WireResponse } from "./wire.js";
 
 /** For calls under way on connections with an old certificate. Watches are cut and continue with the new one. */

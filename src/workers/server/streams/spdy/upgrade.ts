@@ -24,7 +24,7 @@ export function spdyHeaders(request: IncomingMessage, protocols: readonly string
 export function chosenProtocol({ headers }: IncomingMessage): string {
   const { upgrade = "" } = headers;
   if (!upgrade.toLowerCase().includes("spdy/3.1")) {
-    throw new NotSpdyError(`it was asked to speak SPDY/3.1 and switched to ${JSON.stringify(upgrade)}`);
+    throw new NotSpdyError(`the request was for SPDY/3.1 and the server switched to ${JSON.stringify(upgrade)}`);
   }
   return String(headers["x-stream-protocol-version"] ?? "").trim();
 }

@@ -2,6 +2,7 @@
 import { ApiConnectionError } from "../errors.js";
 import { errorCode } from "../../../errors/thrown.js";
 
+const OTHER_CA = "another CA than certificate-authority signed its certificate: is it the right cluster?";
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", "nothing listens there: is the API server running?"],
   ["ECONNRESET", "the server, or a proxy before it, closed the connection: look at its log"],
@@ -14,27 +15,15 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for other names: use one of them, or set tls-server-name"],
   ["CERT_HAS_EXPIRED", "its certificate has expired: renew it, or set this node's clock"],
   ["CERT_NOT_YET_VALID", "its certificate is not valid yet: set this node's clock"],
-  [
-    "SELF_SIGNED_CERT_IN_CHAIN",
-    "its certificate is of another CA than certificate-authority: is it the right cluster?",
-  ],
-  [
-    "DEPTH_ZERO_SELF_SIGNED_CERT",
-    "its certificate is of another CA than certificate-authority: is it the right cluster?",
-  ],
-  [
-    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-    "its certificate is of another CA than certificate-authority: is it the right cluster?",
-  ],
-  [
-    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-    "its certificate is of another CA than certificate-authority: is it the right cluster?",
-  ],
-  ["CERT_SIGNATURE_FAILURE", "its certificate is of another CA than certificate-authority: is it the right cluster?"],
-  ["EPROTO", "TLS could not be agreed upon: is it https there, and is the client's certificate accepted?"],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", "it does not speak TLS: is it http there?"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", OTHER_CA],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", OTHER_CA],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", OTHER_CA],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", OTHER_CA],
+  ["CERT_SIGNATURE_FAILURE", OTHER_CA],
+  ["EPROTO", "the TLS handshake failed: is it https there, and is the client's certificate accepted?"],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "the server does not use TLS: is it http there?"],
 ]);
-const CLIENT_REFUSED = "it refuses this node's certificate: has that expired, or is it of another cluster?";
+const CLIENT_REFUSED = "the server refuses this node's certificate: has it expired, or is it of another cluster?";
 
 /** As an ApiConnectionError about `server`, the URL of the kubeconfig `origin`. */
 export function connectionError(doing: string, server: string, origin: string, cause: unknown): ApiConnectionError {
