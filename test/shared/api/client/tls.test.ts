@@ -36,7 +36,10 @@ for (const protocol of ["h2", "https"] as const) {
     it("trusts the cluster's CA and no other", async () => {
       const foreign = await certs.ca("foreign");
       await using rig = await rigWith({ certificateAuthority: { data: foreign.cert } });
-      await rejects(rig.client.get(NODES, NODE), isOfServer(/another CA than certificate-authority signed its certificate/));
+      await rejects(
+        rig.client.get(NODES, NODE),
+        isOfServer(/another CA than certificate-authority signed its certificate/),
+      );
       await using careless = await rigWith({ insecureSkipTlsVerify: true });
       await careless.client.get(NODES, NODE);
     });
