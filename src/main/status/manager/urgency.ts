@@ -1,5 +1,5 @@
 // The delay for which a status change may wait, so that several changes share one patch. Controllers wait for terminated pods, readiness
-// and the first Running. A new sandbox is reported with its containers, and a change of a pod under deletion with its last change.
+// and the first Running. A first status and a new sandbox are reported with the containers, and a change of a pod under deletion with its last change.
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is sent at the latest when
 // its sandbox stops, as upstream does.
 import { sameJson } from "../../../shared/api/same-json.js";
@@ -41,11 +41,25 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
   }
   if (next.phase === "Running" && api?.phase !== "Running") return NOW;
   if (isTrue(api, "Ready") !== isTrue(next, "Ready")) return NOW;
+  if (sent === undefined && isFirst(api, next)) return { wait: LONG_MS, stage: "rides" };
   if (sent !== undefined && isMinorChange(sent, next)) {
     return { wait: next.phase === "Pending" ? SANDBOX_MS : LONG_MS, stage: "rides" };
   }
   return { wait: HOLD_MS, stage: "soon" };
 }
+
+/** The server has no status of this kubelet, and the new one only states that the containers are not created yet. */
+function isFirst(
+  api: PodStatus | undefined,
+  { phase, initContainerStatuses = [], containerStatuses = [] }: PodStatus,
+): boolean {
+  const containers = [...initContainerStatuses, ...containerStatuses];
+  const isNew = phase === "Pending" && api?.startTime == null && containers.length > 0;
+  return isNew && containers.every(({ state }) => BEFORE_CREATION.has(state.waiting?.reason ?? ""));
+}
+
+/** Reasons of a container that waits for its sandbox, its image or its predecessors. */
+const BEFORE_CREATION = new Set(["ContainerCreating", "PodInitializing"]);
 
 /** True if only the sandbox condition, the pod IPs or observedGeneration changed. */
 function isMinorChange(before: PodStatus, next: PodStatus): boolean {

@@ -414,6 +414,43 @@ test("a new sandbox is reported with its containers, or after two seconds", asyn
   assert.equal(api.pod("slow")?.status?.podIP, "10.0.0.1");
 });
 
+test("a pod's first status is reported with its start, after a second, or with what keeps a container from starting", async (context) => {
+  const { api, manager, pass } = build(context);
+  const [quick, slow, stuck] = [apiPod("quick"), apiPod("slow"), apiPod("stuck")];
+  const waits = (reason: string): PodStatus => ({
+    phase: "Pending",
+    startTime: "2026-01-01T00:00:00Z",
+    conditions: conditions("False", "False"),
+    containerStatuses: [
+      {
+        name: "app",
+        state: { waiting: { reason } },
+        lastState: {},
+        ready: false,
+        restartCount: 0,
+        image: "app",
+        imageID: "",
+      },
+    ],
+  });
+  for (const one of [quick, slow, stuck]) {
+    api.put(bare(one));
+    manager.set(one, waits("ContainerCreating"));
+  }
+  await pass(500);
+  assert.equal(api.count("patch"), 0);
+  manager.set(quick, { ...waits("ContainerCreating"), phase: "Running", conditions: conditions("True", "True") });
+  manager.set(stuck, waits("ErrImagePull"));
+  await turn();
+  assert.deepEqual(phases(api.patches), ["Running"]);
+  await pass(100);
+  assert.equal(api.pod("stuck")?.status?.containerStatuses?.[0]?.state.waiting?.reason, "ErrImagePull");
+  assert.equal(api.pod("slow")?.status?.startTime, undefined);
+  await pass(400);
+  assert.equal(api.pod("slow")?.status?.startTime, "2026-01-01T00:00:00Z");
+  assert.equal(api.count("patch"), 3, "one for each pod");
+});
+
 test("a change that says more takes along the one that waits long", async (context) => {
   const { api, manager, pass } = build(context);
   const web = apiPod("web");
