@@ -47,7 +47,7 @@ export async function removeCgroups(path: string): Promise<void> {
       for (const folder of await cgroupFolders(path)) await rmdir(folder);
       return true;
     },
-    { what: `cgroup ${path} to be removable`, timeoutMs: 10_000 },
+    { what: `cgroup ${path} to be removable` },
   );
 }
 

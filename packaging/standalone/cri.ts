@@ -5,8 +5,8 @@ import { credentials, type ServiceError } from "@grpc/grpc-js";
 import { ImageServiceClient, RuntimeServiceClient } from "../../src/shared/cri/gen/runtime.v1.js";
 import { waitFor } from "./wait.js";
 
-const DEFAULT_DEADLINE_MS = 30_000;
-const REMOVAL_MS = 20_000;
+const DEFAULT_DEADLINE_MS = 60_000;
+const REMOVAL_MS = 60_000;
 
 export interface CriConnection {
   readonly runtime: RuntimeServiceClient;

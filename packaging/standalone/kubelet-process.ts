@@ -183,7 +183,7 @@ class Kubelet implements KubeletProcess {
     this.identity = found === undefined ? undefined : { pid: found.pid, startTicks: found.startTicks };
   }
 
-  async waitHealthy(timeoutMs = 30_000): Promise<void> {
+  async waitHealthy(timeoutMs = 60_000): Promise<void> {
     await waitFor(async () => this.hasEnded() || (await isHealthy(this.healthzUrl)), {
       what: `the kubelet's ${this.healthzUrl} to say ok`,
       timeoutMs,
@@ -199,7 +199,7 @@ class Kubelet implements KubeletProcess {
     return fetchPods(this.url);
   }
 
-  async end(signal: NodeJS.Signals, timeoutMs = 15_000): Promise<void> {
+  async end(signal: NodeJS.Signals, timeoutMs = 30_000): Promise<void> {
     if (this.identity === undefined) return;
     const left = await signalAndWait([this.identity], signal, timeoutMs);
     const stuck = await signalAndWait(left, "SIGKILL", timeoutMs);

@@ -5,7 +5,8 @@ import type { Pod } from "../../src/shared/api/pod.js";
 /** A pod as /pods shows it. */
 export type PodView = Pod;
 
-const REQUEST_TIMEOUT_MS = 5_000;
+/** Longer than a busy machine delays a response. */
+const REQUEST_TIMEOUT_MS = 20_000;
 
 /** The pods of the agent at `url`. Throws when it cannot be asked. */
 export async function fetchPods(url: string): Promise<PodView[]> {

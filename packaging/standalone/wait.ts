@@ -24,7 +24,8 @@ export interface WaitOptions {
 /** Factor of the deadlines of the set-up and of test/vm, for slow machines: NODELET_PATIENCE=4. */
 export const PATIENCE = Math.max(1, Number(process.env["NODELET_PATIENCE"] ?? 1) || 1);
 
-const DEFAULT_TIMEOUT_MS = 30_000;
+/** Generous: a slow machine needs several times what a fast one does. */
+const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_INTERVAL_MS = 25;
 
 /** A truthy answer of `condition`, asked again until there is one. An error it throws counts as "not yet". */

@@ -69,7 +69,7 @@ interface Credentials {
   token?: string;
 }
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 60_000;
 const USER_AGENT = "api-kit";
 
 export class ApiKit implements Disposable {

@@ -23,7 +23,7 @@ export function runNodelet(args: readonly string[], { uid, gid, input }: Command
       process.execPath,
       [NODELET_ENTRY, ...args],
       {
-        timeout: 60_000,
+        timeout: 180_000,
         maxBuffer: 64 * 1024 * 1024,
         ...(uid !== undefined && { uid }),
         ...(gid !== undefined && { gid }),

@@ -26,7 +26,7 @@ export function keptLog(): { log: Logger; lines: LogLine[]; errors: () => string
 }
 
 /** Resolves when `test` holds; rejects with what was waited for after `ms`. */
-export async function until(what: string, test: () => boolean, ms = 10_000): Promise<void> {
+export async function until(what: string, test: () => boolean, ms = 60_000): Promise<void> {
   const end = systemClock.monotonic() + ms;
   while (!test()) {
     if (systemClock.monotonic() > end) throw new Error(`waited ${ms} ms for: ${what}`);

@@ -102,7 +102,7 @@ export class ChannelSocket {
     return this.received.get(channel) ?? "";
   }
 
-  async until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(condition: () => boolean, timeoutMs = 60_000): Promise<void> {
     for (const end = performance.now() + timeoutMs; !condition();) {
       if (performance.now() > end) throw new Error(`no more came than ${JSON.stringify([...this.received])}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
