@@ -4,11 +4,7 @@ import assert from "node:assert/strict";
 import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import {
-  ListPodResourcesRequest,
-  ListPodResourcesResponse,
-  PodResourcesListerService,
-} from "../../src/shared/plugins/gen/podresources.v1.js";
+import { PodResourcesListerService } from "../../src/shared/plugins/gen/podresources.v1.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { TestDevicePlugin } from "../support/device-plugin/plugin.js";
 import {
@@ -55,14 +51,17 @@ const wants = (devices: Record<string, number>) => ({ resources: { requests: dev
 const LOOK =
   "echo ids=$MADE_UP_DEVICES; cat /made-up/*; for d in /dev/made-up-*; do echo node=$d; head -c 2 $d | wc -c; done";
 
-function podResources(method: { path: string } = PodResourcesListerService.list): Promise<ListPodResourcesResponse> {
+const { list, getAllocatableResources } = PodResourcesListerService;
+
+/** A call without fields in its request. */
+function podResources<Reply>(method: { path: string; responseDeserialize(bytes: Buffer): Reply }): Promise<Reply> {
   const socket = `unix://${node.kubelet.rootDir}/pod-resources/kubelet.sock`;
   const client = new Client(socket, credentials.createInsecure());
-  return new Promise<ListPodResourcesResponse>((resolve, reject) => {
-    client.makeUnaryRequest<object, ListPodResourcesResponse>(
+  return new Promise<Reply>((resolve, reject) => {
+    client.makeUnaryRequest<object, Reply>(
       method.path,
-      () => Buffer.from(ListPodResourcesRequest.encode({}).finish()),
-      (bytes) => ListPodResourcesResponse.decode(bytes),
+      () => Buffer.alloc(0),
+      (bytes) => method.responseDeserialize(bytes),
       {},
       new Metadata(),
       (error: ServiceError | null, reply) =>
@@ -79,7 +78,7 @@ test("device-plugins has the kubelet's socket, and no file that keeps plugins on
 
 /** Container to "resource=id" of pod `name`. */
 async function listed(name: string): Promise<Record<string, string[]>> {
-  const { podResources: pods } = await podResources();
+  const { podResources: pods } = await podResources(list);
   const pod = pods.find((one) => one.name.startsWith(name));
   return Object.fromEntries(
     (pod?.containers ?? []).map((container) => [
@@ -90,21 +89,29 @@ async function listed(name: string): Promise<Record<string, string[]>> {
 }
 
 /** kubelet.sock shows up a moment after the start. */
-const registered = (plugin: TestDevicePlugin): Promise<boolean> =>
-  waitFor(
-    () =>
-      plugin.register().then(
-        () => true,
-        () => false,
-      ),
-    { what: "the plugin is registered", timeoutMs: 20_000 },
+async function registered(plugin: TestDevicePlugin, ...ids: string[]): Promise<void> {
+  await waitFor(() => plugin.register().then(() => true), { what: "the plugin is registered" });
+  await offered(...ids);
+}
+
+/** The kubelet knows that these devices can be allocated: a plugin reports them after its registration. */
+async function offered(...ids: string[]): Promise<void> {
+  let known: string[] = [];
+  await waitFor(
+    async () => {
+      known = (await podResources(getAllocatableResources)).devices.flatMap(({ deviceIds }) => deviceIds);
+      return ids.every((id) => known.includes(id));
+    },
+    { what: `the devices ${ids.join()}`, lastSeen: () => known.join() },
   );
+}
 
 describe("devices", () => {
   test("registered by either way, they reach a container as variable, file and device node", async () => {
-    await registered(gpus);
+    await registered(gpus, "gpu-0", "gpu-1");
     await nics.registerBySocket();
     await waitFor(() => Promise.resolve(nics.statuses[0]?.pluginRegistered), { what: "the socket's plugin is in use" });
+    await offered("nic-0");
     await node.writeManifest("user", manifest("user", [reporter("app", LOOK, wants({ [GPU]: 1, [NIC]: 1 }))]));
     const pod = await waitForPod(node, "user", (one) => statusOf(one, "app")?.state.running !== undefined, "runs");
     const lines = await report(node, "user", "app");
@@ -168,7 +175,7 @@ describe("devices", () => {
     assert.ok((await report(node, "user", "app", 1)).includes("ids=gpu-0"), "with the same device, without its plugin");
     // The plugin makes its socket anew, as it must when kubelet.sock is another.
     await gpus.serve();
-    await registered(gpus);
+    await registered(gpus, "gpu-0", "gpu-1");
     await node.writeManifest(
       "late",
       manifest("late", [reporter("app", "echo ids=$MADE_UP_DEVICES", wants({ [GPU]: 1 }))]),

@@ -43,7 +43,9 @@ async function write(name: string, containers: Container[], spec: Partial<PodSpe
   const folder = join(diaries, name);
   await mkdir(folder, { recursive: true });
   const volumes = [{ name: "diary", hostPath: { path: folder } }];
-  await node.writeManifest(name, manifest(name, containers, { spec: { volumes, ...spec } }));
+  // Long enough for each container to end by itself.
+  const own = { volumes, terminationGracePeriodSeconds: 60 };
+  await node.writeManifest(name, manifest(name, containers, { spec: { ...own, ...spec } }));
 }
 
 const diary = async (name: string): Promise<string[]> =>
@@ -113,7 +115,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
       noting("app"),
     ].join("; ");
     // The next container starts when this one's hook has seen the server up.
-    const retry = "for i in $(seq 100); do wget -qO- http://127.0.0.1:8080/cgi-bin/hook && break; sleep 0.1; done";
+    const retry = "for i in $(seq 600); do wget -qO- http://127.0.0.1:8080/cgi-bin/hook && break; sleep 0.1; done";
     const server = hooked("server", script, { postStart: hook(retry) });
     const app = hooked("app", noting("caller"), {
       postStart: { httpGet: { port: "web", path: "/cgi-bin/hook" } },
@@ -134,6 +136,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     );
     assert.match(message, /exited with 7: too cold\n, message: "too cold\\n"$/);
     assert.notEqual(statusOf(pod, "app")?.lastState.terminated, undefined);
+    await waitForEvent("cold", "Killing");
     const events = await eventsOf("cold");
     const way = ["Created", "Started", "FailedPostStartHook", "Killing"];
     const reasons = events.map(({ event }) => event).filter((event) => way.includes(event));
@@ -151,7 +154,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     const app = hooked("app", noting("app"), { preStop: hook(`${seen}; ${note("app-end")}`) });
     await write("order", [app], {
       initContainers: [sidecar("one"), sidecar("two")],
-      terminationGracePeriodSeconds: 20,
+      terminationGracePeriodSeconds: 60,
     });
     await ready("order");
     await node.removeManifest("order");
@@ -168,7 +171,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
 
   test("a preStop longer than the grace is cut, and the pod ends in time", async () => {
     await write("slow", [hooked("app", noting("app"), { preStop: hook(`${note("begun")}; sleep 600`) })], {
-      terminationGracePeriodSeconds: 3,
+      terminationGracePeriodSeconds: 10,
     });
     await ready("slow");
     await node.removeManifest("slow");
@@ -190,7 +193,7 @@ describe("lifecycle hooks", { concurrency: 6 }, () => {
     const uptime = "cut -d' ' -f1 /proc/uptime";
     const script = `trap '${uptime.replaceAll("'", `'"'"'`)} >> /diary/lines; exit 0' TERM; while true; do sleep 3600 & wait $!; done`;
     await write("sleeps", [hooked("app", script, { preStop: { sleep: { seconds: 1 } } })], {
-      terminationGracePeriodSeconds: 10,
+      terminationGracePeriodSeconds: 60,
     });
     await ready("sleeps");
     const asked = parseFloat(await readFile("/proc/uptime", "utf8"));

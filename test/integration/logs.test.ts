@@ -1,6 +1,6 @@
 // Logs of real containers: rotated by the real runtime while they are written and followed, read back whole.
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/shared/clock/clock.js";
@@ -17,7 +17,10 @@ import {
   waitForPod,
 } from "../support/static-pods.js";
 
-const BATCHES = 200;
+/** Each stage ends when the test lets it: after a rotation. */
+const STAGES = 4;
+const BATCHES_PER_STAGE = 50;
+const BATCHES = STAGES * BATCHES_PER_STAGE;
 const BATCH = 100;
 /** Bytes of a megabyte's line. */
 const LONG = 3_000_000;
@@ -28,6 +31,7 @@ const NUMBERS = `b=0; i=0
 while [ $b -lt ${BATCHES} ]; do
   n=0; while [ $n -lt ${BATCH} ]; do echo "number $i of the lines that are counted"; i=$((i+1)); n=$((n+1)); done
   b=$((b+1)); sleep 0.02
+  if [ $((b % ${BATCHES_PER_STAGE})) -eq 0 ]; then until [ -e /ctl/$b ]; do sleep 0.05; done; fi
 done
 echo the end`;
 
@@ -35,14 +39,13 @@ describe("logs of containers", () => {
   let node: TestNode;
   before(async () => {
     node = await startNode({ config: CONFIG });
+    const ctl = join(node.kubelet.dir, "ctl");
+    await mkdir(ctl);
+    const numbers = shell("numbers", `${NUMBERS}\n${IDLE}`, { volumeMounts: [{ name: "ctl", mountPath: "/ctl" }] });
+    const long = shell("long", `echo before; head -c ${LONG} /dev/zero | tr '\\0' x; echo; echo after >&2\n${IDLE}`);
+    const spec = { volumes: [{ name: "ctl", hostPath: { path: ctl } }] };
     await Promise.all([
-      node.writeManifest(
-        "writer",
-        manifest("writer", [
-          shell("numbers", `${NUMBERS}\n${IDLE}`),
-          shell("long", `echo before; head -c ${LONG} /dev/zero | tr '\\0' x; echo; echo after >&2\n${IDLE}`),
-        ]),
-      ),
+      node.writeManifest("writer", manifest("writer", [numbers, long], { spec })),
       node.writeManifest("crasher", manifest("crasher", [shell("app", "echo my last words; exit 3")])),
     ]);
   });
@@ -67,15 +70,25 @@ describe("logs of containers", () => {
       { length: BATCHES * BATCH },
       (_, i) => `number ${i} of the lines that are counted\n`,
     ).join("");
-    const followed = await text(
-      options(pod, "numbers", { follow: true, signal: AbortSignal.timeout(PATIENCE_MS) }),
+    const folder = join(logDirectory(node, pod), "numbers");
+    const rotated = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name !== "0.log").sort();
+    const following = text(
+      options(pod, "numbers", { follow: true, signal: AbortSignal.timeout(5 * PATIENCE_MS) }),
       (seen) => seen.endsWith("the end\n"),
     );
+    const pacing = (async () => {
+      for (let stage = 1; stage <= STAGES; stage++) {
+        await waitFor(async () => (await rotated()).length >= stage, {
+          what: `rotation ${stage}`,
+          timeoutMs: PATIENCE_MS,
+        });
+        await writeFile(join(node.kubelet.dir, "ctl", String(stage * BATCHES_PER_STAGE)), "");
+      }
+    })();
+    const [followed] = await Promise.all([following, pacing]);
     assertSame(followed, `${expected}the end\n`);
     assertSame(await text(options(pod, "numbers")), `${expected}the end\n`);
 
-    const folder = join(logDirectory(node, pod), "numbers");
-    const rotated = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name !== "0.log").sort();
     const files = await waitFor(
       async () => {
         const names = await rotated();

@@ -6,6 +6,7 @@ import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promi
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { run } from "../../packaging/standalone/exec.js";
+import { sleep } from "../../packaging/standalone/wait.js";
 import { testImage, waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";
 import {
@@ -87,7 +88,11 @@ describe("edits", { concurrency: 6 }, () => {
   });
 
   test("two quick edits: in the end the last version runs, once", async () => {
-    for (const version of ["v1", "v2", "v3"]) await node.writeManifest("hasty", await diarist("hasty", version));
+    for (const version of ["v1", "v2", "v3"]) {
+      const { spec, ...rest } = await diarist("hasty", version);
+      // Its shell is not process 1 of a namespace: a signal that comes before it is caught ends it, too.
+      await node.writeManifest("hasty", { ...rest, spec: { ...spec, shareProcessNamespace: true } });
+    }
     const last = await waitForPod(
       node,
       "hasty",
@@ -110,7 +115,11 @@ describe("edits", { concurrency: 6 }, () => {
   test("with a UID of its own, only the container that changed is restarted", async () => {
     const metadata = { uid: "own-uid-in-place" };
     const pod = (image: string) =>
-      manifest("in-place", [shell("changing", IDLE, { image }), shell("staying", IDLE)], { metadata });
+      manifest("in-place", [shell("changing", IDLE, { image }), shell("staying", IDLE)], {
+        metadata,
+        // Long enough for the container to exit by itself.
+        spec: { terminationGracePeriodSeconds: 60 },
+      });
     await node.writeManifest("in-place", pod(testImage()));
     const before = await waitForPod(node, "in-place", ready, "Ready");
     assert.equal(before.metadata.uid, metadata.uid);
@@ -181,14 +190,22 @@ describe("edits", { concurrency: 6 }, () => {
   });
 
   test("a manifest written in two halves is taken when it is whole, without a complaint", async () => {
-    const text = JSON.stringify(manifest("halves", [shell("app", IDLE)]), undefined, 2);
-    const file = await open(path("halves"), "w");
-    await file.write(text.slice(0, text.length / 2));
-    await file.sync();
-    await file.write(text.slice(text.length / 2));
-    await file.close();
-    await waitForPod(node, "halves", ready, "Ready");
-    assert.equal(await complaints("halves"), 0);
+    // The kubelet waits a second for the other half: a try on which the machine stalled for so long counts for nothing.
+    const isInTime = async (name: string): Promise<boolean> => {
+      const text = JSON.stringify(manifest(name, [shell("app", IDLE)]), undefined, 2);
+      const begun = performance.now();
+      const file = await open(path(name), "w");
+      await file.write(text.slice(0, text.length / 2));
+      await sleep(50);
+      await file.write(text.slice(text.length / 2));
+      const took = performance.now() - begun;
+      await file.close();
+      await waitForPod(node, name, ready, "Ready");
+      return took < 900;
+    };
+    let name = "halves";
+    while (!(await isInTime(name))) name = `${name}-again`;
+    assert.equal(await complaints(name), 0);
   });
 
   test("a broken edit leaves the pod as it is and is reported once", async () => {
