@@ -14,6 +14,7 @@ import {
   manifest,
   NODE_NAME,
   PATIENCE_MS,
+  podOf,
   report,
   reporter,
   RuntimeView,
@@ -252,7 +253,14 @@ describe("environment of a container", { concurrency: 6 }, () => {
     // Port 9 of this network namespace: refused at once.
     const image = "127.0.0.1:9/absent:1";
     await node.writeManifest("pull", manifest("pull", [shell("app", IDLE, { image }), shell("fine", IDLE)]));
-    const failed = await waitForPod(node, "pull", (view) => waiting(view)?.reason === "ErrImagePull", "ErrImagePull");
+    // It is shown for a second after each pull that failed: a slow machine misses some of them.
+    const failed = await waitFor(
+      async () => {
+        const view = podOf(await node.pods(), "pull");
+        return view !== undefined && waiting(view)?.reason === "ErrImagePull" ? view : undefined;
+      },
+      { what: "ErrImagePull", timeoutMs: 3 * PATIENCE_MS, intervalMs: 20 },
+    );
     const why = waiting(failed)?.message ?? "";
     assert.match(why, /connection refused/);
     const held = await waitForPod(

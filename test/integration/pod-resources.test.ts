@@ -139,7 +139,7 @@ describe("resources", { concurrency: 4 }, () => {
   });
 
   test("a container above its memory limit is killed and reported as OOMKilled", async () => {
-    const resources = { limits: { memory: "16Mi" } };
+    const resources = { limits: { memory: "48Mi" } };
     const greedy = shell("app", "exec tail /dev/zero", { resources });
     const spec = { restartPolicy: "Never" as const };
     await node.writeManifest("oom", manifest("oom", [greedy], { spec }));

@@ -58,10 +58,16 @@ test("the summary shows the usage of node, pod and containers, and from the seco
   await waitFor(
     async () => {
       last = await summary();
-      const fast = container(last.pod, "app").cpu?.usageNanoCores ?? 0;
-      return fast > 0 && (last.pod.volume ?? []).length > 0;
+      const app = container(last.pod, "app");
+      const [volume] = last.pod.volume ?? [];
+      const seen = [app.cpu?.usageNanoCores, app.logs?.usedBytes, volume?.usedBytes, last.pod.network?.rxBytes];
+      return seen.every((amount) => (amount ?? 0) > 0);
     },
-    { what: "a rate of the busy container, and its volume measured", lastSeen: () => JSON.stringify(last.pod) },
+    {
+      what: "a rate of the busy container, its log, its volume and its network measured",
+      timeoutMs: 90_000,
+      lastSeen: () => JSON.stringify(last.pod),
+    },
   );
   const { pod, node: shown } = last;
   const app = container(pod, "app");

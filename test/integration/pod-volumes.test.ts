@@ -5,7 +5,7 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { Container } from "../../src/shared/api/pod.js";
+import type { Container, PodSpec } from "../../src/shared/api/pod.js";
 import type { HostPathType, Volume } from "../../src/shared/api/volume.js";
 import { run } from "../../packaging/standalone/exec.js";
 import { RUNTIME_NAME, startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
@@ -296,9 +296,14 @@ function settled(status: ReturnType<typeof statusOf>): boolean {
 }
 
 describe("termination messages", { concurrency: 6 }, () => {
-  async function message(name: string, script: string, fields: Partial<Container> = {}): Promise<string | undefined> {
-    const spec = { restartPolicy: "Never" as const };
-    await node.writeManifest(name, manifest(name, [shell("app", script, fields)], { spec }));
+  async function message(
+    name: string,
+    script: string,
+    fields: Partial<Container> = {},
+    spec: Partial<PodSpec> = {},
+  ): Promise<string | undefined> {
+    const own = { restartPolicy: "Never" as const, ...spec };
+    await node.writeManifest(name, manifest(name, [shell("app", script, fields)], { spec: own }));
     const pod = await waitForPod(
       node,
       name,
@@ -324,10 +329,13 @@ describe("termination messages", { concurrency: 6 }, () => {
     assert.equal(text, `${"x".repeat(4093)}end`);
   });
   test("from the log after an error with FallbackToLogsOnError", async () => {
-    assert.equal(
-      await message("log", "echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; exit 3", fallback),
-      "one\ntwo\nthree\n",
-    );
+    // The runtime reads the two streams one beside the other: each line waits until the one before is in the log.
+    const volumes = [{ name: "logs", hostPath: { path: node.kubelet.podLogs } }];
+    const volumeMounts = [{ name: "logs", mountPath: "/logs" }];
+    const logged = (line: string): string =>
+      `until grep -qs ' F ${line}$' /logs/default_log-${NODE_NAME}_*/app/0.log; do sleep 0.05; done`;
+    const script = `echo one; ${logged("one")}; echo two >&2; ${logged("two")}; echo three; exit 3`;
+    assert.equal(await message("log", script, { ...fallback, volumeMounts }, { volumes }), "one\ntwo\nthree\n");
   });
   test("the file wins over the log", async () => {
     assert.equal(await message("both", "echo log; printf file > /dev/termination-log; exit 3", fallback), "file");

@@ -33,7 +33,8 @@ after(() => node.stop());
 const ready = (pod: PodView): boolean => conditionsOf(pod)["Ready"] === "True";
 const notReady = (pod: PodView): boolean =>
   statusOf(pod, "app")?.state.running !== undefined && conditionsOf(pod)["Ready"] === "False";
-const FAST = { periodSeconds: 1, failureThreshold: 1 };
+/** On a slow machine a run may take longer than the second that a probe has by default. */
+const FAST = { periodSeconds: 1, failureThreshold: 1, timeoutSeconds: 30 };
 /** The test's own folder, by which it tells containers what to be. */
 const mounts = { volumeMounts: [{ name: "ctl", mountPath: "/ctl" }] };
 
@@ -171,7 +172,7 @@ describe("restarts of processes, while a pod is Ready", () => {
 
   /** Runs of the pod's readiness probe that have succeeded, as the thread that runs now counts them. */
   async function probed(name: string): Promise<boolean> {
-    const response = await fetch(`${node.kubelet.url}/metrics/probes`, { signal: AbortSignal.timeout(5000) });
+    const response = await fetch(`${node.kubelet.url}/metrics/probes`, { signal: AbortSignal.timeout(20_000) });
     const line = new RegExp(`^prober_probe_total\\{.*pod="${name}-${NODE_NAME}".*result="successful"\\} [1-9]`, "m");
     return line.test(await response.text());
   }
@@ -181,7 +182,7 @@ describe("the gate ChangeContainerStatusOnKubeletRestart", () => {
   test("a new kubelet shows a Ready pod as not Ready until a probe of its own succeeds", async () => {
     // The first run succeeds. Later ones fail, but the third failure, which would change the result, is hours away.
     const exec = { command: ["sh", "-c", "mkdir /tmp/first"] };
-    const readinessProbe = { periodSeconds: 3600, failureThreshold: 3, exec };
+    const readinessProbe = { periodSeconds: 3600, failureThreshold: 3, timeoutSeconds: 60, exec };
     await node.writeManifest("changes", pod("changes", [shell("app", IDLE, { readinessProbe })]));
     const before = await waitForPod(node, "changes", ready, "Ready");
     await node.restart();

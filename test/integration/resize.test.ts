@@ -55,8 +55,15 @@ async function kernelValues(ending: string): Promise<Partial<Values>> {
 }
 
 async function assertKernel(ending: string, expected: Values): Promise<void> {
-  const found = await kernelValues(ending);
-  assert.deepEqual(found, { ...expected, ...(found.shares === undefined && { shares: undefined }) }, ending);
+  // A container's values and its pod's are set one after the other.
+  await waitFor(
+    async () => {
+      const found = await kernelValues(ending);
+      assert.deepEqual(found, { ...expected, ...(found.shares === undefined && { shares: undefined }) }, ending);
+      return true;
+    },
+    { what: `the kernel's values of ${ending}`, timeoutMs: PATIENCE_MS },
+  );
 }
 
 const app = (resources: ResourceRequirements, fields: Partial<Container> = {}): Container =>
@@ -206,7 +213,11 @@ describe("a resize that can't be done at once", () => {
   test("a memory limit below the usage is refused; a kubelet killed meanwhile finishes it later", async () => {
     const control = join(node.kubelet.dir, "control");
     await mkdir(control);
-    const holder = `(x=$(head -c 40000000 /dev/zero | tr '\\0' a); touch /control/held; while [ ! -e /control/free ]; do sleep 0.2; done) &
+    // dd fills its buffer, and then waits for a reader of the FIFO: little of the small share of the CPU is needed.
+    const holder = `mkfifo /unread; exec 3<>/unread
+(dd if=/dev/zero bs=40000000 count=1 >&3 2>/dev/null & holds=$!
+head -c 1 <&3 >/dev/null; touch /control/held
+until [ -e /control/free ]; do sleep 0.2; done; kill $holds) &
 ${IDLE}`;
     const spec = { volumes: [{ name: "control", hostPath: { path: control } }] };
     const volumeMounts = [{ name: "control", mountPath: "/control" }];
