@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { waitFor } from "../../packaging/standalone/wait.js";
 import { makeSigningRequest } from "../fake-api/certificates/signing-request.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster, podOf } from "../support/cluster.js";
@@ -33,11 +34,10 @@ before(async () => {
   pod = await cluster.pod("bound", { nodeName: node, volumes });
   await cluster.pod("elsewhere");
   // The authorizer's graph follows the pods a moment later.
-  for (let tries = 0; tries < 50; tries++) {
-    if ((await agent.raw("GET", `/api/v1/namespaces/${namespace}/secrets/mine`)).code === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("the agent was not let at its pod's secret within five seconds");
+  await waitFor(async () => (await agent.raw("GET", `/api/v1/namespaces/${namespace}/secrets/mine`)).code === 200, {
+    what: "the agent to be let at its pod's secret",
+    intervalMs: 100,
+  });
 });
 after(async () => {
   agent.close();

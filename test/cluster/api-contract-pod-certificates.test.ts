@@ -2,6 +2,7 @@
 // final verdict.
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
+import { waitFor } from "../../packaging/standalone/wait.js";
 import { makePodKey } from "../../src/workers/tasks/certificates/certificate-jobs.js";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";
 import { Cluster } from "../support/cluster.js";
@@ -38,11 +39,7 @@ before(async () => {
     nodeUID: nodeObject.metadata.uid,
   };
   // The server's caches follow a moment later.
-  for (let tries = 0; tries < 50; tries++) {
-    if ((await ask({}).catch(() => undefined)) !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("the agent was not let ask for its pod within five seconds");
+  await waitFor(() => ask({}), { what: "the agent to be let ask for its pod", intervalMs: 100 });
 });
 after(async () => {
   if (served) agent.close();

@@ -22,7 +22,7 @@ const names = ({ items }: ObjectList): string[] => items.map(({ metadata }) => m
 async function events(query: Query, count = Infinity, resource = "secrets"): Promise<WatchEvent[]> {
   const seen: WatchEvent[] = [];
   if (count === 0) return seen;
-  for await (const event of kit.watch(resource, namespace, query, AbortSignal.timeout(10_000))) {
+  for await (const event of kit.watch(resource, namespace, query, AbortSignal.timeout(60_000))) {
     seen.push(event);
     if (seen.length >= count) break;
   }

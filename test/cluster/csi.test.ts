@@ -103,7 +103,7 @@ const volumesOf = async (): Promise<NodeVolumes> => (await api.get("nodes", "", 
 async function attach(handle: string): Promise<void> {
   const name = volumeName(handle);
   const inUse = async (): Promise<boolean> => (await volumesOf()).volumesInUse?.includes(name) === true;
-  await waitFor(inUse, { what: `${handle} in use`, timeoutMs: 30_000 });
+  await waitFor(inUse, { what: `${handle} in use` });
   assert.ok(!driver.calls.some(({ request }) => request["volumeId"] === handle), "not before it is attached");
   const attachments = await api.list("volumeattachments", "");
   const persistentVolumeName = `${namespace}-${handle}`;
@@ -194,7 +194,7 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
       await remove("files");
       const free = async (): Promise<boolean> =>
         (await volumesOf()).volumesInUse?.includes(volumeName("files")) !== true;
-      await waitFor(free, { what: "files no longer in use", timeoutMs: 30_000 });
+      await waitFor(free, { what: "files no longer in use" });
       assert.deepEqual(mountsBelow(`${cluster.node.kubelet.rootDir}/pods/${pod.metadata.uid ?? "?"}`), []);
     },
   );
@@ -226,7 +226,7 @@ test("volumes as files, as a device and of the pod's own", async (t) => {
   await waitFor(() => Promise.resolve(mountsBelow(`${cluster.node.kubelet.rootDir}/plugins`).length === 0), {
     what: "nothing staged",
   });
-  assert.deepEqual(await held(), []);
+  await waitFor(async () => (await held()).length === 0, { what: "no device held" });
 });
 
 test("a driver that unregisters is removed from CSINode", async () => {

@@ -165,12 +165,15 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
       message,
       /using current: local; .*annotation nodelet.dev\/config-source of the Node is invalid: "workers"; write "<namespace>\/<name>"/,
     );
-    const { stdout } = await nodelet(cluster.node, "status");
-    assert.match(
-      stdout.replaceAll(/\s+/g, " "),
-      /does not run the assigned configuration.*config-source of the Node is invalid/,
-    );
-    assert.match(await logged(), /event NodeConfigError of node .*config-source of the Node is invalid/);
+    let stdout = "";
+    const shown = async (): Promise<boolean> => {
+      ({ stdout } = await nodelet(cluster.node, "status"));
+      const words = /does not run the assigned configuration.*config-source of the Node is invalid/;
+      return words.test(stdout.replaceAll(/\s+/g, " "));
+    };
+    await waitFor(shown, { what: "nodelet status to say so", timeoutMs: PATIENCE_MS, lastSeen: () => stdout });
+    const event = /event NodeConfigError of node .*config-source of the Node is invalid/;
+    await waitFor(async () => event.test(await logged()), { what: "the event in the log", timeoutMs: PATIENCE_MS });
   });
 
   test("a ConfigMap that the node may not read: the message names the Role to make", async () => {

@@ -147,7 +147,7 @@ test("a service account's token needs the same", async () => {
   await grant("account", { kind: "ServiceAccount", name: RUN, namespace: "default" }, "nodes/manifests");
   await waitFor(async () => (await ask(account, "POST", "/manifests/", pod("token"))).status === 201, {
     what: "the account to be admitted",
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
   });
   await waitForPod(cluster.node, "token", running, "running");
   assert.equal((await ask(account, "GET", "/manifests/default/token")).status, 200);

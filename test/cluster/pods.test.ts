@@ -6,6 +6,8 @@ import type { ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, isReady, NODE_NAME, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";
 
+/** Of pods that must exit by themselves. */
+const LONG_GRACE = { terminationGracePeriodSeconds: 60 };
 let cluster: ClusterNode;
 
 before(async () => {
@@ -27,7 +29,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     const { api } = cluster;
     const made = await api.create(
       "pods",
-      boundPod("first", "trap 'exit 3' TERM; while true; do sleep 3600 & wait $!; done"),
+      boundPod("first", "trap 'exit 3' TERM; while true; do sleep 3600 & wait $!; done", LONG_GRACE),
     );
     const seen = statusOf(await ready("first"));
     assert.equal(seen.phase, "Running");
@@ -45,7 +47,7 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     const { metadata } = await api.list("pods", "default");
     const query = { fieldSelector: "metadata.name=first", resourceVersion: metadata.resourceVersion };
     await api.delete("pods", "default", "first");
-    for await (const { type, object } of api.watch("pods", "default", query, AbortSignal.timeout(30_000))) {
+    for await (const { type, object } of api.watch("pods", "default", query, AbortSignal.timeout(60_000))) {
       const { phase, containerStatuses } = statusOf(object);
       ends.push(`${type} ${phase} ${containerStatuses?.[0]?.state.terminated?.exitCode ?? "-"}`);
       if (type === "DELETED") break;
@@ -218,7 +220,7 @@ test("pods preempted for a critical pod: Succeeded when their containers exit wi
   const wait = "while true; do sleep 3600 & wait $!; done";
   for (const [name, code] of Object.entries({ polite: 0, rude: 3 })) {
     const container = { ...shell("app", `trap 'exit ${code}' TERM; ${wait}`), resources };
-    await api.create("pods", boundPod(name, IDLE, { containers: [container] }));
+    await api.create("pods", boundPod(name, IDLE, { containers: [container], ...LONG_GRACE }));
     await ready(name);
   }
   const { allocatable } = (await api.find("nodes", "", NODE_NAME))?.["status"] as { allocatable: { cpu: string } };

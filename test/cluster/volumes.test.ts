@@ -13,6 +13,7 @@ import { loopDevice } from "../support/loop-device.js";
 import { mountsBelow } from "../support/mounts.js";
 import { isPodSignerServed, PodSigner } from "../support/pod-signer.js";
 
+const PATIENCE_MS = 60_000;
 let cluster: ClusterNode;
 let api: ApiKit;
 /** Of this file alone. */
@@ -65,7 +66,7 @@ async function logOf({ metadata }: ApiObject): Promise<string[]> {
 async function said(of: ApiObject, line: string, what: string): Promise<string[]> {
   let lines: string[] = [];
   const holds = async (): Promise<boolean> => (lines = await logOf(of)).includes(line);
-  await waitFor(holds, { what, timeoutMs: 20_000, lastSeen: () => Promise.resolve(lines.join("\n")) });
+  await waitFor(holds, { what, timeoutMs: PATIENCE_MS, lastSeen: () => Promise.resolve(lines.join("\n")) });
   return lines;
 }
 
@@ -74,7 +75,7 @@ async function saidMatching(of: ApiObject, like: RegExp, count: number): Promise
   let lines: string[] = [];
   const holds = async (): Promise<boolean> =>
     (lines = (await logOf(of)).filter((line) => like.test(line))).length >= count;
-  await waitFor(holds, { what: `${count} lines like ${like.source}`, timeoutMs: 20_000 });
+  await waitFor(holds, { what: `${count} lines like ${like.source}`, timeoutMs: PATIENCE_MS });
   return lines;
 }
 
@@ -209,8 +210,11 @@ test("a pod certificate volume has key and certificate; a denied request keeps t
       const leaf = new X509Certificate(/-----BEGIN CERT[^]*/.exec(certificates)?.[0] ?? "");
       assert.ok(leaf.verify(authority.publicKey) && leaf.checkPrivateKey(createPrivateKey(privateKey)));
     }
-    const page = await (await fetch(`${cluster.node.kubelet.url}/metrics`)).text();
-    assert.ok(page.includes(`kubelet_podcertificate_states{signer_name="${signerName}",state="fresh"} 2`));
+    const states = `kubelet_podcertificate_states{signer_name="${signerName}",state="fresh"} 2`;
+    await waitFor(async () => (await (await fetch(`${cluster.node.kubelet.url}/metrics`)).text()).includes(states), {
+      what: states,
+      timeoutMs: PATIENCE_MS,
+    });
 
     await pod("denied", "true", { volumeMounts }, ofSources(bundle));
     const hasEvent = async (): Promise<boolean> => {
@@ -220,7 +224,7 @@ test("a pod certificate volume has key and certificate; a denied request keeps t
       const why = 'reason="UnsupportedKeyType" message="try ED25519"';
       return has("Denied", "was denied") && has("FailedMount", `PodCertificateRequest was permanently denied: ${why}`);
     };
-    await waitFor(hasEvent, { what: "the events of the refusal", timeoutMs: 20_000 });
+    await waitFor(hasEvent, { what: "the events of the refusal", timeoutMs: PATIENCE_MS });
   } finally {
     end.abort();
     await serving;
@@ -240,7 +244,7 @@ test("a pod waits for missing objects, with an event, and starts when they exist
     const text = 'MountVolume.SetUp failed for volume "v" : configmap "late" not found';
     return items.some((event) => event["reason"] === "FailedMount" && event["message"] === text);
   };
-  await waitFor(hasEvent, { what: "the event", timeoutMs: 20_000 });
+  await waitFor(hasEvent, { what: "the event", timeoutMs: PATIENCE_MS });
   await make("configmaps", "late", { data: { a: "here" } });
   await said(made, "here", "the config map that came late");
 });
@@ -292,7 +296,7 @@ test("without the API server containers restart with the cached objects", async 
   await api.patch("configmaps", namespace, "known", { data: { a: "2" } });
   const file = `${node.kubelet.rootDir}/pods/${made.metadata.uid}/volumes/kubernetes.io~configmap/known/a`;
   const updated = async (): Promise<boolean> => (await readFile(file, "utf8")) === "2";
-  await waitFor(updated, { what: "the update after the server's return", timeoutMs: 40_000 });
+  await waitFor(updated, { what: "the update after the server's return", timeoutMs: 2 * PATIENCE_MS });
 });
 
 test("a persistent volume's group, an annotation, and its mount options reach the container", async () => {
@@ -342,7 +346,7 @@ test("a device with another file system than its volume requires causes an event
       messages = (await api.list("events", "default", { fieldSelector })).items.map((item) => String(item["message"]));
       return messages.length > 0;
     },
-    { what: "the event", timeoutMs: 60_000 },
+    { what: "the event", timeoutMs: PATIENCE_MS },
   );
   assert.match(
     messages[0] ?? "",
@@ -368,5 +372,8 @@ test("a local volume on a blank device is formatted and mounted; nothing of it s
   assert.ok(lines.includes("TYPE ext4"), lines.join("\n"));
   const mounted = (): string[] => mountsBelow(rootDir).filter((place) => place.endsWith(`${namespace}-blank`));
   await api.delete("pods", namespace, "blank", { gracePeriodSeconds: 0 });
-  await waitFor(() => Promise.resolve(mounted().length === 0), { what: "the device unmounted", timeoutMs: 60_000 });
+  await waitFor(() => Promise.resolve(mounted().length === 0), {
+    what: "the device unmounted",
+    timeoutMs: PATIENCE_MS,
+  });
 });
