@@ -140,7 +140,7 @@ test("safe and allowed sysctls are set, this node's labels select, and a mended 
 
 test("one pod more than the node takes is refused; a host port is given once; room that is freed can be used", async () => {
   const port = (name: string) =>
-    manifest(name, [shell("app", IDLE, { ports: [{ containerPort: 80, hostPort: 28_080 }] })]);
+    manifest(name, [shell("app", IDLE, { ports: [{ containerPort: 80, hostPort: 18_088 }] })]);
   await node.writeManifest("p1", port("p1"));
   await waitForPod(node, "p1", ({ status }) => status?.phase === "Running", "Running");
   await node.writeManifest("p2", port("p2"));

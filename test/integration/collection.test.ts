@@ -24,7 +24,11 @@ const { node, runtime } = await nodeForTests({
   // The test removes its images: no other test may use them.
   containerd: "own",
   start: false,
-  config: { imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0 },
+  config: {
+    imageGCHighThresholdPercent: 1,
+    imageGCLowThresholdPercent: 0,
+    crashLoopBackOff: { maxContainerRestartPeriod: "1s" },
+  },
   flags: ["--maximum-dead-containers-per-container=2", "--maximum-dead-containers=1"],
 });
 
@@ -89,8 +93,8 @@ describe("tidying up", () => {
 
   test("the image of a removed pod is removed by the next image collection", async () => {
     await runEnded(2);
-    const images = [WAITING, BUSYBOX_IMAGE, PAUSE_IMAGE];
-    assert.deepEqual(await Promise.all(images.map(has)), [false, true, true]);
+    await waitFor(async () => !(await has(WAITING)), { what: "the image to be removed", timeoutMs: PATIENCE_MS });
+    assert.deepEqual(await Promise.all([BUSYBOX_IMAGE, PAUSE_IMAGE].map(has)), [true, true]);
   });
 });
 

@@ -96,9 +96,12 @@ test("Fibre Channel: two pods of one disk share its file system; it is unmounted
   assert.equal(placesOf(`plugins/kubernetes.io/fc/${WWN}-lun-2`).length, 1);
   await node.removeManifest("reader");
   await unmounted("/fc");
-  const page = await (await fetch(`${node.kubelet.url}/metrics`)).text();
-  assert.match(page, /storage_operation_duration_seconds_count\{[^}]*operation_name="unmount_device"[^}]*\} [1-9]/);
-  assert.match(page, /volume_plugin="kubernetes.io\/fc"/);
+  const counted =
+    /storage_operation_duration_seconds_count\{[^}]*operation_name="unmount_device"[^}]*volume_plugin="kubernetes.io\/fc"[^}]*\} [1-9]/;
+  await waitFor(async () => counted.test(await (await fetch(`${node.kubelet.url}/metrics`)).text()), {
+    what: "the unmounted device to be counted",
+    timeoutMs: PATIENCE_MS,
+  });
 });
 
 test("a missing disk: the event names the remedy, and other pods start", async () => {

@@ -13,8 +13,8 @@ import { blocksOf, matchesShown, shownIn, type Block } from "../support/doc-bloc
 import { secureAsk } from "../support/secure-ask.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
-const COMMAND_MS = 60_000;
-const OUTPUT_MS = 90_000;
+const COMMAND_MS = 120_000;
+const OUTPUT_MS = 120_000;
 
 interface Ran {
   code: number;
@@ -83,7 +83,10 @@ class DocumentedNode {
   async clear(): Promise<void> {
     const { manifests } = this.node.kubelet;
     for (const name of await readdir(manifests)) await this.node.removeManifest(name.replace(/\.yaml$/, ""));
-    await this.node.waitFor((pods) => pods.length === 0, { what: "the pods of the document to be removed" });
+    await this.node.waitFor((pods) => pods.length === 0, {
+      what: "the pods of the document to be removed",
+      timeoutMs: OUTPUT_MS,
+    });
   }
 }
 

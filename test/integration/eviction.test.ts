@@ -84,6 +84,15 @@ async function eventsOf(name: string, reason: string): Promise<ApiObject[]> {
   );
 }
 
+async function counted(name: string, labels: Record<string, string>, count: number): Promise<void> {
+  let seen = NaN;
+  await waitFor(async () => (seen = await metric(cluster.node, name, labels)) === count, {
+    what: `${name} ${JSON.stringify(labels)} to be ${count}`,
+    timeoutMs: PATIENCE_MS,
+    lastSeen: () => String(seen),
+  });
+}
+
 const conditionOf = (pod: ApiObject, type: string) => statusOf(pod).conditions?.find((one) => one.type === type);
 
 async function othersLive(): Promise<void> {
@@ -95,7 +104,7 @@ async function othersLive(): Promise<void> {
 
 describe("a node that runs short", () => {
   test("of memory: the pod above its request is evicted, others stay, and best-effort pods are rejected", async () => {
-    const { api, node } = cluster;
+    const { api } = cluster;
     await api.create("pods", memoryEater("eater", 150));
     await pressure("MemoryPressure", "True");
     const modest = boundPod("modest", IDLE);
@@ -125,8 +134,8 @@ describe("a node that runs short", () => {
     const [met] = await eventsOf(NODE_NAME, "EvictionThresholdMet");
     assert.equal(met?.["message"], "Attempting to reclaim memory");
     const label = { eviction_signal: "allocatableMemory.available" };
-    assert.equal(await metric(node, "kubelet_evictions", label), 1);
-    assert.equal(await metric(node, "kubelet_eviction_stats_age_seconds_count", label), 1);
+    await counted("kubelet_evictions", label, 1);
+    await counted("kubelet_eviction_stats_age_seconds_count", label, 1);
     await until("modest", isReady, "Ready");
     await othersLive();
     await pressure("MemoryPressure", "False");
@@ -148,7 +157,7 @@ describe("a node that runs short", () => {
       statusOf(layer).message ?? "",
       /^(Pod ephemeral local storage usage exceeds the total limit of containers 2Mi\. |Container app exceeded its local ephemeral storage limit "2Mi"\. )$/,
     );
-    assert.equal(await metric(cluster.node, "kubelet_evictions", { eviction_signal: "emptydirfs.limit" }), 1);
+    await counted("kubelet_evictions", { eviction_signal: "emptydirfs.limit" }, 1);
     await othersLive();
   });
 
@@ -211,7 +220,9 @@ describe("a node that runs short", () => {
 /** Pods that write more than they may: to a volume, and beside it. */
 function overLimits(): Fields[] {
   const volumes = [{ name: "data", emptyDir: { sizeLimit: "2Mi" } }];
-  const write = (path: string, idle: string): string => `dd if=/dev/zero of=${path} bs=1M count=4 2>/dev/null; ${idle}`;
+  // The signal is caught before anything is written.
+  const write = (path: string, idle: string): string =>
+    idle.replace(";", `; dd if=/dev/zero of=${path} bs=1M count=4 2>/dev/null;`);
   const mounted = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
   const limited = { resources: { limits: { "ephemeral-storage": "2Mi" } } };
   return [

@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
 import { secureAsk, waitSecure } from "../support/secure-ask.js";
-import { IDLE, manifest, podOf, shell, waitForPod, waitGone } from "../support/static-pods.js";
+import { IDLE, manifest, shell, waitForPod, waitGone } from "../support/static-pods.js";
 
 interface Reply {
   status: number;
@@ -148,7 +148,7 @@ describe("the manifest API", () => {
     assert.match(events[0] ?? "", /^ADDED/);
     assert.equal((await ask(node, "DELETE", "/manifests/default/seen")).status, 200);
     await waitFor(async () => Promise.resolve(events.at(-1)?.startsWith("DELETED")), { what: "DELETED" });
-    assert.equal(podOf(await node.pods(), "seen"), undefined);
+    await waitGone(node, "seen");
     stream.destroy();
   });
 

@@ -13,8 +13,8 @@ import { RUNTIME_NAME, startNode, type TestNode } from "../harness/node.js";
 import { until } from "../support/sources-kit.js";
 
 const PATIENCE_MS = 60_000;
-/** Short, so that what takes shares of it can be waited for. */
-const LEASE_SECONDS = 4;
+/** Short, so that what takes shares of it can be waited for. Main may be busy for half of it on a slow machine. */
+const LEASE_SECONDS = 20;
 
 describe("a node's heartbeat", () => {
   let api: FakeApi;
@@ -85,7 +85,7 @@ describe("a node's heartbeat", () => {
     await until("the node to be NotReady", () => ready()?.status === "False", PATIENCE_MS);
     assert.match(
       ready()?.message ?? "",
-      /main is not healthy: its thread was last seen active at \S+; threshold is 2s/,
+      /main is not healthy: its thread was last seen active at \S+; threshold is 10s/,
     );
     const renewed = lease()?.spec?.renewTime;
     await systemClock.sleep(LEASE_SECONDS * 500);

@@ -11,11 +11,17 @@ import { nodelet } from "../support/nodelet-command.js";
 import { fill, MIB } from "../support/small-node.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
 
-/** Asks until all words are there: the trouble takes its time. */
-async function explained(node: TestNode, args: readonly string[], words: readonly RegExp[]): Promise<string> {
+/** Asks until all words are there: the trouble takes its time. `before` runs before each question. */
+async function explained(
+  node: TestNode,
+  args: readonly string[],
+  words: readonly RegExp[],
+  before: () => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
   let seen = "";
   await waitFor(
     async () => {
+      await before();
       const { code, stdout, stderr } = await nodelet(node, ...args);
       seen = `exit code ${code}\n${stdout}${stderr}`;
       const text = stdout.replace(/\s+/g, " ");
@@ -149,16 +155,16 @@ describe("nodelet why", { concurrency: 3 }, () => {
 
   test("a pod that does not end at once: its running containers, and the deadline", async () => {
     const stubborn = shell("app", "trap '' TERM; while :; do sleep 1; done");
-    await node.writeManifest("stays", manifest("stays", [stubborn], { spec: { terminationGracePeriodSeconds: 20 } }));
+    await node.writeManifest("stays", manifest("stays", [stubborn], { spec: { terminationGracePeriodSeconds: 600 } }));
     await waitForPod(node, "stays", ({ status }) => status?.phase === "Running", "running");
     await node.removeManifest("stays");
     let seen = "";
     await waitFor(
       async () => {
         seen = (await nodelet(node, "why", "stays")).stdout.replace(/\s+/g, " ");
-        return /it is terminating .*still running: app\. SIGKILL follows in \d+s/.test(seen);
+        return /it is terminating .*still running: app\. SIGKILL follows in [\dms]+, at/.test(seen);
       },
-      { what: "the termination to be explained", timeoutMs: 20_000, intervalMs: 200, lastSeen: () => seen },
+      { what: "the termination to be explained", timeoutMs: 2 * PATIENCE_MS, intervalMs: 200, lastSeen: () => seen },
     );
   });
 
@@ -224,14 +230,18 @@ describe("a full disk", { concurrency: 2 }, () => {
 
   test("without one: the disk, and the pod that cannot start", async (t) => {
     const node = await nodeOnSmallDisk(t, {});
-    await fill(join(node.kubelet.rootDir, "filler"), 100 * MIB);
+    // The kubelet may remove a file of its own meanwhile: what that frees is filled, too.
+    let files = 0;
+    const fillDisk = (): Promise<void> => fill(join(node.kubelet.rootDir, `filler-${files++}`), 100 * MIB);
+    await fillDisk();
     const full = /the disk of \/\S+\/kubelet is full: pods cannot start.* 0 B of 64\.0 MiB are free/;
-    await explained(node, ["status"], [full, /`df -h \S+` names the disk/]);
+    await explained(node, ["status"], [full, /`df -h \S+` names the disk/], fillDisk);
     await node.writeManifest("late", manifest("late", [shell("app", IDLE, { volumeMounts })], { spec: { volumes } }));
     await explained(
       node,
       ["why", "late"],
       [full, /it cannot be started .*: ENOSPC: no space left on device/, /a disk of this node is full: `df -h; df -i`/],
+      fillDisk,
     );
   });
 });

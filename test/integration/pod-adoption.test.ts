@@ -162,7 +162,7 @@ test("a termination continues after kill -9, with its deadline", async () => {
     "trap 'date +%s >> /out/term' TERM",
     "while true; do date +%s > /out/new; mv /out/new /out/alive; sleep 0.2; done",
   ].join("\n");
-  const grace = 12;
+  const grace = 18;
   const spec = { volumes, terminationGracePeriodSeconds: grace };
   await node.writeManifest("ending", manifest("ending", [shell("app", script, { volumeMounts })], { spec }));
   const { metadata } = await waitForPod(node, "ending", ready, "Ready");
@@ -181,9 +181,9 @@ test("a termination continues after kill -9, with its deadline", async () => {
     what: "the pod to be removed",
     timeoutMs: PATIENCE_MS,
   });
-  // A grace that was forgotten shows here; a slow machine only adds to it.
+  // A grace that was forgotten shows here; the seconds are those in which a slow machine let its shell run late.
   const lived = await lifeAfter();
-  assert.ok(lived >= grace - 2, `it lived ${lived} s after its first SIGTERM`);
+  assert.ok(lived >= grace - 7, `it lived ${lived} s after its first SIGTERM`);
   // One that began anew shows here.
   const log = (await readFile(node.kubelet.log, "utf8")).slice(length);
   const left = [...log.matchAll(/stop container app within (\d+)s/g)].map(([, seconds]) => Number(seconds));

@@ -107,8 +107,8 @@ test("a pod runs with an address and a host port, survives kill -9 of containerd
   const bridge = networkInterfaces()[containerd.bridge]?.find(({ family }) => family === "IPv4")?.address;
   assert.ok(bridge !== undefined, "the bridge has an address");
   await waitFor(async () => (await ask(bridge, HOST_PORT)) === "ok\n", { what: "a response on the host port" });
-  const log = await readFile(join(base, "logs-one", "web.log"), "utf8");
-  assert.match(log, /stdout F 0\n.*stdout F 1777\n/);
+  const log = (): Promise<string> => readFile(join(base, "logs-one", "web.log"), "utf8");
+  await waitFor(async () => /stdout F 0\n.*stdout F 1777\n/.test(await log()), { what: "its log", lastSeen: log });
 
   const firstPid = containerd.pid;
   await containerd.kill9();
@@ -128,7 +128,9 @@ test("a pod runs with an address and a host port, survives kill -9 of containerd
   assert.deepEqual(await mountsBelow(containerd.dir), []);
   assert.deepEqual(await cgroupFolders(containerd.cgroup), []);
   assert.equal(networkInterfaces()[containerd.bridge], undefined);
-  assert.ok((await readdir("/run/containerd/s")).length < shimSockets.length, "the shim's socket is removed");
+  // Runtimes of other runs have theirs there, too.
+  const left = await readdir("/run/containerd/s");
+  assert.ok(!shimSockets.every((socket) => left.includes(socket)), "the shim's socket is removed");
   const results = await readdir("/var/lib/cni/results");
   assert.deepEqual(
     results.filter((name) => name.includes(pod.sandbox)),

@@ -25,15 +25,14 @@ describe("the status page", () => {
     node = await startNode({ secure: true, flags: ["--status-page", `--status-page-port=${port}`] });
     browser = await startBrowser();
     page = await browser.newPage({ viewport: { width: 1200, height: 900 } });
+    page.setDefaultTimeout(PATIENCE.timeout);
     page.on("request", (request) => requests.push(request.url()));
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
     });
-    await waitFor(async () => (await page.goto(`${url}/`).catch(() => undefined))?.status() === 200, {
-      what: "the page",
-      timeoutMs: 60_000,
-    });
+    await waitFor(async () => (await fetch(`${url}/`)).status === 200, { what: "the page" });
+    assert.equal((await page.goto(`${url}/`, PATIENCE))?.status(), 200);
   });
   beforeEach(() => page.evaluate('location.hash = "#/pods"'));
   after(async () => {
@@ -96,7 +95,10 @@ describe("the status page", () => {
     const log = page.getByRole("log", { name: "Log of the container" });
     await log.getByText("begin").waitFor(PATIENCE);
     await page.getByText("following").waitFor(PATIENCE);
-    const seen = Number(/line (\d+)\n$/.exec((await log.textContent()) ?? "")?.[1]);
+    await log.getByText(/line \d+/).waitFor(PATIENCE);
+    const [seen = NaN] = [...((await log.textContent()) ?? "").matchAll(/line (\d+)\n/g)]
+      .map(([, n]) => Number(n))
+      .slice(-1);
     await log.getByText(`line ${seen + 3}`).waitFor(PATIENCE);
     await page.getByRole("combobox", { name: "Container" }).selectOption("second");
     await log.getByText("other").waitFor(PATIENCE);
@@ -137,7 +139,7 @@ describe("the status page", () => {
     assert.equal(stops.at(-1), "keys-testnode");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "keys-testnode" }).waitFor(PATIENCE);
-    assert.equal(await page.evaluate("document.activeElement.id"), "content");
+    await waitFor(async () => (await page.evaluate("document.activeElement.id")) === "content", { what: "the focus" });
     // Updates do not take the focus away.
     await page.getByRole("checkbox", { name: "run before" }).focus();
     await node.writeManifest("other", manifest("other", [{ name: "app", image: "registry.invalid/none:1" }]));
