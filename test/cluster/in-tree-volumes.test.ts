@@ -6,6 +6,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { waitFor } from "../harness/node.js";
 import type { ApiKit, ApiObject, Fields } from "../support/api-kit.js";
 import { boundPod, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
@@ -164,6 +165,41 @@ test("flexVolume: the driver gets the attached device and the secret; a killed k
   });
   const last = (await driver.calls()).map(([command]) => command).slice(calls.length);
   assert.deepEqual(last, ["init", "unmount", "unmountdevice"]);
+});
+
+test("flexVolume: the volume of a claim grows under its running pod, then the claim shows the size", async () => {
+  const driver = await flexDriver(join(home, "drivers"), "test/grows", join(home, "grows"));
+  const capabilities = `{"attach":false,"requiresFSResize":true}`;
+  await driver.answer("init", `echo '{"status":"Success","capabilities":${capabilities}}'`);
+  await driver.answer("expandfs", `mount -o remount,size="$5" "$4" && ${SUCCESS}`);
+  await claim("grows", { flexVolume: { driver: "test/grows" } });
+  const script = `while :; do echo "SIZE $(df -k /data | tail -n 1 | tr -s ' ' | cut -d' ' -f2)"; sleep 0.2; done`;
+  const pod = await podOn("grows", "grows", script);
+  await said(pod, "SIZE 1024");
+  // The test plays the resize controller.
+  await api.patch("persistentvolumes", "", "pv-grows", { spec: { capacity: { storage: "4Mi" } } });
+  const allocated = {
+    allocatedResources: { storage: "4Mi" },
+    allocatedResourceStatuses: { storage: "NodeResizePending" },
+  };
+  await api.patch("persistentvolumeclaims", "default", "grows", { status: allocated }, { subresource: "status" });
+  // A changed pod is synced at once.
+  await api.patch("pods", "default", "grows", { metadata: { annotations: { synced: "now" } } });
+  await said(pod, "SIZE 4096");
+  const shown = async (): Promise<unknown[]> => {
+    const { status } = await api.get("persistentvolumeclaims", "default", "grows");
+    const { capacity, allocatedResourceStatuses } = status as Record<string, Fields | undefined>;
+    return [capacity?.["storage"], allocatedResourceStatuses?.["storage"]];
+  };
+  await waitFor(async () => isDeepStrictEqual(await shown(), ["4Mi", undefined]), {
+    what: "the claim to show its volume's size",
+    timeoutMs: PATIENCE_MS,
+    lastSeen: async () => JSON.stringify(await shown()),
+  });
+  const [, , device, , newBytes, oldBytes] = (await driver.calls()).find(([command]) => command === "expandfs") ?? [];
+  assert.deepEqual([device, newBytes, oldBytes], ["", String(4 << 20), String(1 << 20)]);
+  await remove("grows");
+  await unmounted("grows");
 });
 
 test("iscsi behind a claim: it waits for the controller; CHAP secrets reach iscsiadm and no log", async (t) => {
