@@ -203,6 +203,7 @@ describe("in-place resize", { concurrency: 8 }, () => {
       "resized, and its resources in its status",
     );
     assert.deepEqual(grown.status?.allocatedResources, shown.requests);
+    assert.deepEqual(statusOf(grown, "app")?.resources?.limits, undefined, "the pod's limits are not its own");
     assert.equal(idOf(statusOf(grown, "app")), id);
     await assertKernel(id, { shares: 307, quota: 30_000, memory: 256 * MI });
     await assertKernel(idOf(statusOf(grown, "own")), { shares: 307, quota: 30_000, memory: 32 * MI });

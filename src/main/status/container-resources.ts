@@ -1,4 +1,5 @@
-// status.resources of a container: the values of the runtime, if it reports them; else the values set last. Pure.
+// status.resources of a container: the values of the runtime, if it reports them; else the values set last. As upstream,
+// a container without limits of its own shows none: its pod's limits are in the pod's status. Pure.
 import type { Container, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";
 import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
@@ -23,9 +24,9 @@ export function containerResources(
   const given = actuated ?? resources;
   const linux = observed.resources?.linux;
   const requests = { ...others(resources?.requests), ...pick(given?.requests) };
-  const limits = { ...others(resources?.limits), ...pick(given?.limits) };
+  const limits = resources?.limits === undefined ? undefined : { ...others(resources.limits), ...pick(given?.limits) };
   if (linux !== undefined) takeFromRuntime(linux, requests, limits);
-  if (resources === undefined && Object.keys(requests).length + Object.keys(limits).length === 0) return undefined;
+  if (resources === undefined && Object.keys(requests).length === 0) return undefined;
   return {
     ...resources,
     ...listed("limits", limits),
@@ -34,12 +35,13 @@ export function containerResources(
 }
 
 /** If the runtime reports another value than the requested one, the status shows the runtime's value. */
-function takeFromRuntime(linux: LinuxContainerResources, requests: ResourceList, limits: ResourceList): void {
+function takeFromRuntime(linux: LinuxContainerResources, requests: ResourceList, limits?: ResourceList): void {
   const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = linux;
   const request = requests["cpu"];
   if (request !== undefined && cpuShares > MIN_SHARES && cpuShares !== milliCpuToShares(milliValue(request))) {
     requests["cpu"] = milli(sharesToMilliCpu(cpuShares));
   }
+  if (limits === undefined) return;
   const limit = limits["cpu"];
   if (cpuQuota > 0n && cpuPeriod > 0n && !isSmall(limit)) {
     const quota = limit === undefined ? undefined : milliCpuToQuota(milliValue(limit), cpuPeriod);
@@ -67,6 +69,6 @@ function others(list: ResourceList | undefined): ResourceList {
   return Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => name !== "cpu" && name !== "memory"));
 }
 
-function listed(name: "limits" | "requests", list: ResourceList): ResourceRequirements {
+function listed(name: "limits" | "requests", list: ResourceList = {}): ResourceRequirements {
   return Object.keys(list).length > 0 ? { [name]: list } : {};
 }

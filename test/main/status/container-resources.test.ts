@@ -45,10 +45,15 @@ const table: Record<string, Row> = {
     linux: { cpuShares: 2n, cpuQuota: 1000n, cpuPeriod: 100_000n },
     expected: { limits: { cpu: "5m" }, requests: { cpu: "1m" } },
   },
-  "a limit that comes from the pod": {
-    allocated: {},
-    linux: { cpuShares: 2n, memoryLimitInBytes: 128n * MI },
-    expected: { limits: { memory: "128Mi" } },
+  "the pod's limits are not those of a container without limits": {
+    allocated: { requests: { cpu: "50m" } },
+    linux: { cpuShares: 51n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitInBytes: 128n * MI },
+    expected: { requests: { cpu: "50m" } },
+  },
+  "a container with a limit shows the pod's limit of the other resource": {
+    allocated: { limits: { memory: "32Mi" } },
+    linux: { cpuShares: 2n, cpuQuota: 20_000n, cpuPeriod: 100_000n, memoryLimitInBytes: 32n * MI },
+    expected: { limits: { cpu: "200m", memory: "32Mi" } },
   },
   "other resources are those of the definition": {
     allocated: { limits: { "hugepages-2Mi": "2Mi", cpu: "1" } },
