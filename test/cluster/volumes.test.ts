@@ -194,7 +194,7 @@ test("a pod certificate volume has key and certificate; a denied request keeps t
     const bundle = { keyType: "ED25519", credentialBundlePath: "bundle" };
     const pair = { keyType: "ECDSAP384", keyPath: "a/key", certificateChainPath: "a/chain" };
     const script =
-      'cd /id; stat -Lc "MODE %a %u" bundle; for f in bundle a/key a/chain; do echo "= $f"; cat $f; done; echo END';
+      'cd /id; stat -Lc "MODE %a %u" bundle; for f in bundle a/key a/chain; do echo "= $f"; cat $f; done; echo END; sleep 3600';
     const made = await pod("certified", script, { volumeMounts }, ofSources(bundle, pair));
     const lines = await said(made, "END", "the pod to show its certificates");
     assert.ok(lines.includes("MODE 600 1000"));
