@@ -8,6 +8,8 @@ export interface FakeCall {
   request: unknown;
   /** performance.now() when it came in. */
   startedAt: number;
+  /** Milliseconds until its deadline when it came in; Infinity without a deadline. */
+  remainingMs: number;
   /** performance.now() when it was answered; undefined while it runs. */
   endedAt?: number;
   /** Status it was answered with; undefined while it runs. */

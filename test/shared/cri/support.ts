@@ -82,9 +82,9 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
   return all;
 }
 
-/** Waits for a condition, at most 5 s. */
+/** Waits for a condition, at most a minute. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 5000;
+  const end = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`gave up waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
