@@ -28,7 +28,7 @@ async function watched(query: Record<string, string>, opened: () => void = () =>
   const seen: string[] = [];
   const tell = ({ type, object }: WatchEvent): unknown => seen.push(`${type} ${object.metadata.name}`);
   try {
-    const events = kit.watch("configmaps", "default", query, AbortSignal.timeout(5000));
+    const events = kit.watch("configmaps", "default", query, AbortSignal.timeout(60_000));
     const first = events.next();
     // One that is refused is over before it is seen open.
     const over = new AbortController();

@@ -77,7 +77,7 @@ async function kit(
           clock.step(50);
           return condition();
         },
-        { what, timeoutMs: 20_000, intervalMs: 1 },
+        { what, timeoutMs: 60_000, intervalMs: 1 },
       );
     },
     names: async () => (await readdir(folder)).sort(),

@@ -10,7 +10,7 @@ import { startSources, type SourcesOptions } from "../../../src/main/sources/sta
 import type { PodChange } from "../../../src/main/sources/merge.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { LATE_TRIES } from "../../../src/main/sources/decode-job.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
+import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLine } from "../../support/sources-kit.js";
 
 const LATE_FACTOR = 4;
@@ -182,7 +182,15 @@ test("with an explicit uid an edit is an update", async (t) => {
 });
 
 test("a half-written file is waited for and not reported", async (t) => {
-  const kit = await start(t);
+  // While it is written, no second passes without a write, however busy the machine is.
+  const begun = { now: systemClock.now(), monotonic: systemClock.monotonic() };
+  let written = false;
+  const clock: Clock = {
+    ...systemClock,
+    now: () => (written ? systemClock.now() : begun.now),
+    monotonic: () => (written ? systemClock.monotonic() : begun.monotonic),
+  };
+  const kit = await start(t, { clock });
   const file = join(kit.folder, "web.yaml");
   const text = manifest("web");
   const handle = await open(file, "w");
@@ -191,6 +199,7 @@ test("a half-written file is waited for and not reported", async (t) => {
     await systemClock.sleep(10);
   }
   await handle.close();
+  written = true;
   await until("the whole pod", () =>
     kit.pods.some((one) => one.kind === "add" && one.pod.spec.containers[0]?.image === "busybox:1.36"),
   );

@@ -104,7 +104,8 @@ test("commands go through the runtime: success, failure, time-out, and a runtime
   const { records, set } = proberOn(t, fake.endpoint);
   const seen = async (word: string, generation: number, id = containerId): Promise<ProbeRecord> => {
     const action: ProbeAction = { type: "exec", command: [word, "-x"] };
-    set(probedPod({ containerId: id, generation, action, timeoutMs: 1000, periodMs: 100 }));
+    const timeoutMs = word === "slow" ? 1000 : 60_000;
+    set(probedPod({ containerId: id, generation, action, timeoutMs, periodMs: 100 }));
     await until(`a record of ${word}`, () => records.some((record) => record.generation === generation), PATIENCE_MS);
     return records.find((record) => record.generation === generation)!;
   };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
+import { waitFor } from "../../../packaging/standalone/wait.js";
 import { isThreadStopped, ThreadGaveUpError } from "../../../src/main/threads/errors.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -45,7 +46,7 @@ function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: O
     upcalls: { answer: (question) => `${question}: 42` },
     ringCapacities: { inbox: 4096, outbox: 4096 },
     heapMiB: 32,
-    readyDeadlineMs: 10_000,
+    readyDeadlineMs: 60_000,
     stallAfterMs: 30_000,
     restart: { baseMs: 5, maxMs: 20, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 3 },
     log: pino({ level: "silent" }),
@@ -90,7 +91,7 @@ describe("a supervised thread", () => {
     assert.deepEqual(runs, [1]);
     assert.equal(await thread.call.add(2, 3), 5);
     assert.equal(await thread.call.askMain("life"), "life: 42");
-    assert.ok(board.ageMs("fixture") < 5000);
+    await waitFor(() => board.ageMs("fixture") < 5000, { what: "a stamp of the thread" });
     await thread.call.echo();
     const echoed: string[] = [];
     const consumer = new RingConsumer(thread.outbox);

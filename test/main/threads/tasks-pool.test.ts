@@ -43,15 +43,15 @@ async function badPool(t: TestContext, clock: Clock = systemClock): Promise<Task
 test("runs the real functions; large bytes are moved, small ones copied", async (t) => {
   const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
   t.after(() => pool.close());
-  const small = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 10_000 });
+  const small = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 60_000 });
   assert.equal(small.pods[0]?.metadata.name, "a-n");
   const text = manifest("b") + "# x\n".repeat(30_000);
   const bytes = new Uint8Array(Buffer.byteLength(text));
   bytes.set(Buffer.from(text));
-  assert.equal((await pool.run("decodeManifest", job(bytes), { deadlineMs: 10_000 })).pods.length, 1);
+  assert.equal((await pool.run("decodeManifest", job(bytes), { deadlineMs: 60_000 })).pods.length, 1);
   assert.equal(bytes.byteLength, 0, "moved");
   const few = new Uint8Array(Buffer.from(manifest("c")));
-  await pool.run("decodeManifest", job(few), { deadlineMs: 10_000 });
+  await pool.run("decodeManifest", job(few), { deadlineMs: 60_000 });
   assert.notEqual(few.byteLength, 0, "copied");
   assert.equal(pool.stats().completed, 3);
 });
@@ -62,7 +62,7 @@ test("a hanging job meets its deadline and the next one runs", async (t) => {
   for (const settled of await Promise.allSettled(hang)) {
     assert.ok(settled.status === "rejected" && isTaskDeadlineError(settled.reason));
   }
-  await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
+  await pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 });
   assert.equal(pool.stats().deadlines, 3);
 });
 
@@ -85,29 +85,29 @@ test("threads that hang in the kernel are bounded; further jobs are refused by n
   while (pool.stats().stuck < 4) {
     await assert.rejects(pool.run("decodeManifest", job("stick"), { deadlineMs: 500 }), isTaskDeadlineError);
   }
-  await assert.rejects(pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 }), {
+  await assert.rejects(pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 }), {
     name: "TasksPoolExhaustedError",
   });
   const writer = await open(fifo, "w");
   t.after(() => writer.close());
   await until("the threads to end", () => pool.stats().stuck === 0);
-  await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
+  await pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 });
 });
 
 test("a thread that exits or runs out of heap fails its job only", async (t) => {
   const pool = await badPool(t);
   for (const how of ["exit", "heap"]) {
-    await assert.rejects(pool.run("decodeManifest", job(how), { deadlineMs: 20_000 }), isTaskThreadError, how);
-    await pool.run("decodeManifest", job("fine"), { deadlineMs: 10_000 });
+    await assert.rejects(pool.run("decodeManifest", job(how), { deadlineMs: 120_000 }), isTaskThreadError, how);
+    await pool.run("decodeManifest", job("fine"), { deadlineMs: 60_000 });
   }
   assert.equal(pool.stats().threadFailures, 2);
 });
 
 test("the function's own error and the caller's signal come through", async (t) => {
   const pool = await badPool(t);
-  await assert.rejects(pool.run("decodeManifest", job("throw"), { deadlineMs: 10_000 }), TypeError);
+  await assert.rejects(pool.run("decodeManifest", job("throw"), { deadlineMs: 60_000 }), TypeError);
   const abort = new AbortController();
-  const pending = pool.run("decodeManifest", job("hang"), { deadlineMs: 10_000, signal: abort.signal });
+  const pending = pool.run("decodeManifest", job("hang"), { deadlineMs: 60_000, signal: abort.signal });
   abort.abort(new Error("enough"));
   await assert.rejects(pending, /enough/);
 });
@@ -140,6 +140,6 @@ test("a pool that keeps no thread has its first one at once, loses it when idle,
   t.after(() => pool.close());
   assert.equal(pool.stats().threads, 1);
   await until("the thread to end", () => pool.stats().threads === 0);
-  const { pods } = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 10_000 });
+  const { pods } = await pool.run("decodeManifest", job(manifest("a")), { deadlineMs: 60_000 });
   assert.equal(pods[0]?.metadata.name, "a-n");
 });

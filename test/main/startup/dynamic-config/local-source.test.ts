@@ -108,14 +108,14 @@ async function watching(t: TestContext, prepare: (root: string) => Promise<void>
   const settled = async (): Promise<void> => {
     for (let before = -1; before !== calls;) {
       before = calls;
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await new Promise((resolve) => setTimeout(resolve, 120));
     }
   };
   const sees = async (what: string, act: () => Promise<void>): Promise<void> => {
     await settled();
     const before = calls;
     await act();
-    await until(what, () => calls > before, 5_000);
+    await until(what, () => calls > before);
   };
   return { root, config, dropIns, clock, warnings, sees, calls: () => calls };
 }

@@ -12,7 +12,9 @@ import type { Seen } from "../fixtures/chatty-agent.js";
 
 const AGENT = fileURLToPath(new URL("../fixtures/chatty-agent.js", import.meta.url));
 /** From the report to the end: its flush deadline is over by then, so this is Node's own exit on a busy machine. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
+/** A write that blocks does so for ever, because no process reads; a busy machine has stalls of seconds. */
+const BLOCKED_MS = 30_000;
 
 type Ending = "exit" | "return" | "throw";
 
@@ -36,8 +38,8 @@ async function unreadPipe(t: TestContext): Promise<number> {
 
 function assertUnmoved({ loopDelayP99Ms, slowestStatMs, dropped }: Seen): void {
   assert.ok(dropped > 1000, `${dropped} lines were dropped: the pipe was full`);
-  assert.ok(loopDelayP99Ms < 1000, `event loop delay p99 ${loopDelayP99Ms} ms`);
-  assert.ok(slowestStatMs < 1000, `the slowest stat took ${slowestStatMs} ms`);
+  assert.ok(loopDelayP99Ms < BLOCKED_MS, `event loop delay p99 ${loopDelayP99Ms} ms`);
+  assert.ok(slowestStatMs < BLOCKED_MS, `the slowest stat took ${slowestStatMs} ms`);
 }
 
 describe("a standard error without a reader", () => {
@@ -52,7 +54,7 @@ describe("a standard error without a reader", () => {
       assertUnmoved(ended.seen);
       if (ending === "throw") return;
       assert.equal(ended.seen.flushed, false);
-      assert.ok(ended.seen.flushMs < 5000, `the flush gave up after ${ended.seen.flushMs} ms`);
+      assert.ok(ended.seen.flushMs < BLOCKED_MS, `the flush gave up after ${ended.seen.flushMs} ms`);
     });
   }
 

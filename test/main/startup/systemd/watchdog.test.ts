@@ -217,7 +217,7 @@ describe("feeding under virtual time", () => {
   });
 });
 
-test("a thread that hangs starves the watchdog and is named with its operation", { timeout: 30_000 }, async () => {
+test("a thread that hangs starves the watchdog and is named with its operation", { timeout: 120_000 }, async () => {
   const board = createBoard(["main", "pleg"]);
   const latch = new Int32Array(new SharedArrayBuffer(4));
   const main = new BoardWriter(board, "main", systemClock);
@@ -230,7 +230,8 @@ test("a thread that hangs starves the watchdog and is named with its operation",
   const stop = feedWatchdog({
     intervalMs: 200,
     board: new BoardReader(board, systemClock),
-    limits: { main: 1_000, pleg: 1_000 },
+    // Main is this test's own thread, which a busy machine may hold up.
+    limits: { main: 60_000, pleg: 1_000 },
     clock: systemClock,
     feed: dog.feed,
     log: dog.log,
@@ -238,11 +239,8 @@ test("a thread that hangs starves the watchdog and is named with its operation",
   });
   await dog.until(() => dog.fed >= 3);
   thread.postMessage("hang");
-  await dog.until(() => dog.errors.length > 0);
-  match(
-    dog.errors.join(),
-    /not notifying the watchdog: pleg: last stamp \d+ ms ago, limit 1000 ms, running, in relist for \d+ ms/,
-  );
+  const named = /not notifying the watchdog: pleg: last stamp \d+ ms ago, limit 1000 ms, running, in relist for \d+ ms/;
+  await dog.until(() => dog.errors.some((error) => named.test(error)));
   const starved = dog.fed;
   Atomics.store(latch, 0, 1);
   Atomics.notify(latch, 0);

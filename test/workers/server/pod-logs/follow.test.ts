@@ -26,7 +26,7 @@ function follow(podLogs: string, options: Parameters<typeof reading>[1] = {}): F
 const sees = (follower: Follower, text: string): Promise<unknown> =>
   waitFor(async () => Promise.resolve(follower.text() === text), {
     what: `the follower to see ${JSON.stringify(text)}`,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     intervalMs: 10,
     lastSeen: () => JSON.stringify(follower.text()),
   });
@@ -66,7 +66,7 @@ test("a follower that is slower than rotation and compression gets every line on
     { text: line("0") },
   ]);
   const current = join(podLogs, "app", "0.log");
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(180_000);
   let running = true;
   const lines = reading(podLogs, { follow: true, signal, isRunning: () => running });
   const got: string[] = [];
@@ -121,7 +121,7 @@ test("a tail of no lines begins with new lines", async (t) => {
       await appendFile(join(podLogs, "app", "0.log"), line(`new ${written++}`));
       return follower.text() !== "";
     },
-    { what: "the follower to see a new line", timeoutMs: 20_000, intervalMs: 10 },
+    { what: "the follower to see a new line", timeoutMs: 60_000, intervalMs: 10 },
   );
   running = false;
   await follower.ended;

@@ -103,7 +103,7 @@ async function command(path = ALL, types = ["error", "stdin", "stdout", "stderr"
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (const end = performance.now() + 10_000; !condition();) {
+  for (const end = performance.now() + 60_000; !condition();) {
     if (performance.now() > end) throw new Error(`waited in vain until ${String(condition)}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
