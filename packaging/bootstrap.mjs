@@ -1,7 +1,7 @@
-// A fresh clone has neither dependencies nor compiled code, so the first steps of `npm start` and
-// `npm test` are plain JavaScript that needs Node alone.
-// Invariant: each failure prints one line with the reason; each slow step prints its name and duration;
-// nothing is installed or built again when it is up to date.
+// A fresh clone has neither dependencies nor compiled code. So the first steps of `npm start` and `npm test` are plain JavaScript that
+// needs only Node.
+// Invariant: each failure prints one line with the reason; each slow step prints its name and duration; nothing is installed or built again
+// when it is up to date.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -119,7 +119,7 @@ async function build() {
   endBuild(state);
 }
 
-/** What the compiled code depends on: names of the sources, and a hash of their times and sizes, the settings and V8. */
+/** The inputs of the compiled code: names of the sources, and a hash of their times and sizes, the settings and V8. */
 export function sourceState() {
   const files = SOURCES.flatMap((folder) => sourcesBelow(join(root, folder)));
   const hash = createHash("sha256");

@@ -1,4 +1,4 @@
-// V8's CPU profiles as one tree of stacks: what a thread did, by function, with the time that the samples stand for.
+// V8's CPU profiles as one tree of stacks: the functions of a thread, with the time that the samples stand for.
 // Invariant: pure. Time in which the thread slept is left out.
 
 export interface CpuProfile {

@@ -1,4 +1,4 @@
-// The least that the start and the end of a pod of one container can cost, and the reasons for what costs more.
+// The least possible cost of the start and the end of a pod with one container, and the reasons of higher costs.
 
 export interface Least {
   start: number;

@@ -1,5 +1,4 @@
-// Marks that containers leave in a shared folder: how the benchmark sees a process start or stop from the inside,
-// without asking the kubelet.
+// Marks that containers leave in a shared folder. So the benchmark sees a process start or stop without the kubelet.
 import { watch, type FSWatcher } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 

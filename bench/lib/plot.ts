@@ -1,4 +1,4 @@
-// Lines over time as an SVG: one panel for each figure, each with its own scale and the straight line that fits it best.
+// Lines over time as an SVG. Each figure has a panel with its own scale and the straight line that fits it best.
 import { round, slope } from "./stats.js";
 
 export interface Curve {

@@ -1,5 +1,5 @@
-// The prober thread with 600 probes per second while every processor is busy: the delay of their start, and failures
-// although the server is healthy.
+// The prober thread with 600 probes per second while every processor is busy. Shows the delay of their start, and failures although the
+// server is healthy.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cpus, setPriority } from "node:os";

@@ -1,6 +1,6 @@
-// A churn of everything for half an hour: does the kubelet stay as it is? Pods of all shapes from files and from an API
-// server, probes, execs, followers, scrapes, resizes, changed config maps, pulls, kills of the runtime. Memory, open files
-// and threads are looked at whenever the pods of files are as ordered, so that the samples compare.
+// A churn of everything for half an hour: does the kubelet stay as it is? Pods of all shapes come from files and an API server. Probes,
+// execs, followers, scrapes, resizes, changed config maps, pulls and kills of the runtime are added. Memory, open files and threads are
+// looked at whenever the pods of files are as ordered, so that the samples compare.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { buildImages, BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";

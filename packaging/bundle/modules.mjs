@@ -1,10 +1,9 @@
-// Makes each ECMAScript chunk a function that src/shared/code/loader.ts calls. Packs the functions that a start needs
-// into one file:
+// Makes each ECMAScript chunk a function that src/shared/code/loader.ts calls. Packs the functions that a start needs into one file:
 //   main/chunks/x.js     //./y.js ./z.js            (what it imports)
 //                        (function(exports,require,module,__import,__url){…})
 //   packs/kubelet-….js   ({"main/kubelet.js":(function…), …})
 //   main/kubelet.js      calls the loader with the entry's packs
-// Invariant: names of packs and chunks contain a hash of their text, because V8 compares only its length with that of a code cache.
+// Invariant: names of packs and chunks contain a hash of their text. V8 compares only the length of the text with that of a code cache.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";

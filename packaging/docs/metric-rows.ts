@@ -1,4 +1,4 @@
-// Which metrics the kubelet has: the functions that make them are called with a registry that notes name, type, labels and help. A new
+// Lists the metrics of the kubelet. The functions that make them are called with a registry that records name, type, labels and help. A new
 // function belongs in this list; test/packaging/reference.test.ts names the source files whose metrics are missing.
 
 import { watchLoopDelay } from "../../src/main/agent/after-start.js";

@@ -1,4 +1,4 @@
-// A page of the site around its content: navigation in the order of the table of contents, the page before and the page after. No script.
+// A page of the site around its content: navigation in the order of the table of contents, previous and next page. No script.
 
 import { posix } from "node:path";
 import type { Page, Part } from "./contents.js";

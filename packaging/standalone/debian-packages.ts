@@ -1,6 +1,6 @@
 // Packages of another suite of Debian or for another processor, which this machine does not install.
-// Invariant: nothing of the machine changes. apt keeps its lists, its state and its cache below one folder, and checks the signature of
-// the suite and the hash of every package.
+// Invariant: nothing of the machine changes. apt keeps its lists, state and cache below one folder. It checks the signature of the suite
+// and the hash of every package.
 
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

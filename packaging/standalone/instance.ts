@@ -71,8 +71,8 @@ export async function removeInstance(record: InstanceRecord): Promise<void> {
 }
 
 /**
- * Removes every instance recorded in `dir` or in folders at most two levels below: those of a run that was killed.
- * `netns` is where they were started, if not in this process's namespace.
+ * Removes every instance recorded in `dir` or at most two levels below, which a killed run has left. `netns` is where they were started, if
+ * not in this process's namespace.
  */
 export async function removeInstancesBelow(dir: string, netns?: string, depth = 2): Promise<void> {
   const record = await readRecord(dir);

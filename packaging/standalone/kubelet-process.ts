@@ -1,5 +1,5 @@
-// `npm start`, the integration tests and the benchmarks all run the kubelet as users do: as a
-// process of its own with a configuration file. It is started, watched and ended here, in one way for all.
+// `npm start`, the integration tests and the benchmarks run the kubelet as users do: as a process with a configuration file. It is started,
+// watched and ended here, in one way for all.
 // Invariant: it runs in the network namespace of its runtime; it is never left behind when its owner ends.
 
 import { spawn, type ChildProcess } from "node:child_process";

@@ -1,5 +1,5 @@
-// Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3:
-// they are unpacked below a folder of ours and run from there.
+// Kubernetes 1.36 is made for containerd 2, and Debian 12 has 1.6. Debian's newest suite has containerd 2 and runc 1.3. They are unpacked
+// below a folder of ours and run there.
 // Invariant: nothing of the machine changes; a second run needs no network.
 
 import { access, mkdir, readdir, rename, rm } from "node:fs/promises";

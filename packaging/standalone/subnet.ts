@@ -1,5 +1,4 @@
-// Each private containerd needs a pod subnet that collides with no route of its namespace,
-// also when several instances run side by side.
+// Each private containerd needs a pod subnet that collides with no route of its namespace, also beside other instances.
 
 import { runInNetns } from "./netns.js";
 import { SetupProblem } from "./problem.js";

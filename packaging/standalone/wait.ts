@@ -1,5 +1,4 @@
-// Nothing in the set-up sleeps for luck; it waits for a condition, and when that never comes
-// the error names the condition and the state that was seen last.
+// Nothing in the set-up sleeps for luck; it waits for a condition. If that never comes, the error names the condition and the last state.
 
 import { messageOf } from "./problem.js";
 

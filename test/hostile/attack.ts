@@ -1,5 +1,5 @@
-// An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches
-// nothing but loopback and the tests' own namespace, every loop of it is bounded, and it reports its real actions.
+// An attack of the bench: it starts, continues for some seconds, and stops by itself. Invariant: an attack reaches only loopback and the
+// tests' own namespace. Every loop of it is bounded, and it reports its real actions.
 import type { HostileBench } from "./bench.js";
 
 type Family = "tenant" | "unauthorised client" | "API server" | "runtime";
@@ -30,7 +30,7 @@ export interface Row {
   probeLateMs: number;
   operatorMs: number;
   mainDelayMs: number;
-  /** Most CPU time of main within a stretch as long as its longest delay: the part of the delay that can be its own. */
+  /** Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay. */
   mainCpuMs: number;
   /** Longest delay of an idle process of the kubelet's niceness in the same time: the machine's part of main's delay. */
   idleDelayMs: number;

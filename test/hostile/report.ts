@@ -1,5 +1,5 @@
-// The table of the bench, in the form of SPECIFICATION.md. Each family of attacks runs as one file. It adds its rows
-// to those of this run and prints all rows, so that the last file prints the whole table.
+// The table of the bench, in the form of SPECIFICATION.md. Each family of attacks runs as one file. It adds its rows to those of this run
+// and prints all. So the last file prints the whole table.
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "./attack.js";

@@ -1,5 +1,5 @@
-// Unused images on a Docker Engine whose data root is a file system of its own: image garbage collection and eviction free it there, and no
-// pod is evicted while they can.
+// Unused images on a Docker Engine whose data root is a separate file system. Image garbage collection and eviction free space there, and
+// no pod is evicted while images can be removed.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, rm, statfs, writeFile } from "node:fs/promises";
@@ -52,7 +52,7 @@ suite(
           cgroupRoot: docker.cgroup,
           imageGCHighThresholdPercent: 65,
           imageGCLowThresholdPercent: 60,
-          // Its default is 2 minutes: for so long an image that a running kubelet finds is kept, however short the disk.
+          // Its default is 2 minutes. For so long the kubelet keeps an image that it has found, however short the disk.
           imageMinimumGCAge: "1s",
           evictionHard: { "imagefs.available": `${20 * MIB}` },
           evictionMinimumReclaim: { "imagefs.available": `${20 * MIB}` },

@@ -1,4 +1,4 @@
-// A small API server for tests of the client alone: TLS or not, HTTP/2 or not, and what it answers is the test's.
+// A small API server for tests of the client alone. The test chooses TLS, HTTP/2 and the responses.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import {

@@ -235,7 +235,7 @@ export class Churn {
   }
 }
 
-/** Gives an image of the runtime more names: enough that no two versions of a pod that meet have the same. */
+/** Gives an image of the runtime more names, so that no two concurrent versions of a pod have the same. */
 export async function aliases(endpoint: string, image: string): Promise<[string, ...string[]]> {
   const names = Array.from({ length: 7 }, (_, index) => `${image}-alias-${index}`);
   const socket = endpoint.replace(/^unix:\/\//, "");

@@ -1,5 +1,5 @@
-// A node of a cluster for tests: the kubelet on real containerd, and an API server: the fixture, or the one that KUBECONFIG
-// names. There, too, the kubelet has a node's own credentials. Stops what it started.
+// A node of a cluster for tests: the kubelet on real containerd, and an API server. That is the fixture, or the one of KUBECONFIG. There,
+// too, the kubelet has a node's own credentials. Stops what it started.
 import type { ResourceList, ResourceRequirements } from "../../src/shared/api/meta.js";
 import { FakeApi } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";

@@ -1,7 +1,7 @@
 // Size of an object: the entries of all maps, sets and arrays that can be reached from it. For tests which check that
 // an object does not grow.
 
-/** `without`: names of properties that are not followed, as they lead to other objects of the kubelet or to the test. */
+/** `without`: names of properties that are not followed, because they lead to other objects or to the test. */
 export function entriesIn(root: object, without: readonly string[] = []): number {
   const seen = new Set<object>();
   const open: object[] = [root];

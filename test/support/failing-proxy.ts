@@ -1,4 +1,4 @@
-// A TCP proxy whose server can go silent in mid-sentence, die, and come back: what a registry does on a bad day.
+// A TCP proxy whose server can stop in the middle of a response, exit and return, as a failing registry does.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.js";

@@ -1,5 +1,4 @@
-// Helpers of the fault tests: small pods that terminate on command, their facts that must not change, and the
-// kubelet's log and metrics.
+// Helpers of the fault tests: small pods that terminate on command, their constant facts, and the kubelet's log and metrics.
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -93,7 +92,7 @@ export interface AgentLogLine {
   [field: string]: unknown;
 }
 
-/** containerd asks a shim that has just ended: its reply to StopPodSandbox, and to the kubelet's next try nothing is wrong. */
+/** containerd calls a shim that has just exited: its reply to StopPodSandbox. The kubelet's next try succeeds. */
 const SHIM_ENDED = /Stop(?:PodSandbox|Container) .*ttrpc: closed/;
 
 /** An error of the kubelet, not one that containerd has of its own while a shim ends. */

@@ -1,5 +1,5 @@
-// A proxy between the kubelet and a real runtime, which lies where a test says so: it changes answers, adds to them, holds them
-// back. Invariant: without a lie every call, answer and error passes unchanged.
+// A proxy between the kubelet and a real runtime. Where a test requests it, the proxy changes, extends or delays replies. Invariant:
+// without a lie every call, answer and error passes unchanged.
 import { once } from "node:events";
 import {
   Client,
@@ -70,7 +70,7 @@ export class LyingRuntime {
     this.lies.set(method, lie as Lie);
   }
 
-  /** From now on streams of this verb get these messages without end, as fast as they are read, until lies are cleared. */
+  /** From now on streams of this verb get these messages without end, until the wrong replies are cleared. */
   flood<M extends CriMethod>(method: M, make: (index: number) => ResponseOf<M>): void {
     this.floods.set(method, make);
   }

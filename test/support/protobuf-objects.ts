@@ -1,4 +1,4 @@
-// Arbitrary objects of each kind, made from the table of messages: in the form in which an API server sends them as JSON.
+// Arbitrary objects of each kind, made from the table of messages, as an API server sends them in JSON.
 import fc from "fast-check";
 import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/cluster-messages.js";
 import { MESSAGES } from "../../src/shared/api/protobuf/messages.js";

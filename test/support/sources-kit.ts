@@ -36,7 +36,7 @@ export async function until(what: string, test: () => boolean, ms = 60_000): Pro
 
 export async function temporaryFolder(t: TestContext | undefined): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "nodelet-test-"));
-  // A writer that the test has just stopped may end its last write: rm tries again when a folder is not empty.
+  // A writer that the test has just stopped may complete its last write. rm tries again if a folder is not empty.
   t?.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

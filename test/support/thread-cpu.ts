@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-/** The kernel brings the figure up to date at each of its ticks: it is at most a few milliseconds old. */
+/** The kernel updates the figure at each of its ticks, so it is at most a few milliseconds old. */
 function threadCpuMs(): number {
   const [nanos = ""] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");
   return Number(nanos) / 1e6;
@@ -41,8 +41,8 @@ const LEAST_RUNS = 3;
 
 /**
  * Fails when no run of `work` takes less than `boundMs` of the thread's CPU time; returns the least. Linear work is quick at least once in
- * many runs: the rest of a run's time is the compiler's, the collector's and the machine's. Super-linear work never is.
- * On a machine that scans a text more slowly, the bound is as many times longer.
+ * many runs. Compiler, garbage collector and machine cause the rest of a run's time. Super-linear work never is. On a machine that scans a
+ * text more slowly, the bound is as many times longer.
  */
 export function assertCpuBelow(boundMs: number, work: () => unknown, what = "the work"): number {
   let least = Infinity;

@@ -1,5 +1,5 @@
-// A runtime that lies about everything except the normal pod: about the pods of the attack, pods that no API server
-// has, images and disks. Lies about the normal pod would justify a restart of it.
+// A runtime with wrong data about everything except the normal pod: pods of the attack, pods of no API server, images, disks. Lies about
+// the normal pod would justify a restart of it.
 import {
   ContainerEventResponse,
   ContainerEventType,

@@ -1,4 +1,4 @@
-// The stores of what the kubelet promises to pods, opened on any root directory, all in one form for the power-cut test.
+// The stores of allocations to pods, on any root directory, in one form for the power-cut test.
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RecordFiles } from "../../../src/main/images/pull-records/record-files.js";
