@@ -62,6 +62,11 @@ describe("volumes that do not go", () => {
       timeoutMs: PATIENCE_MS,
     });
     assert.deepEqual(await mountsBelow(join(pods, uid)), []);
+    const left = podOf(seen, "leaves")?.metadata.uid ?? "";
+    await waitFor(async () => !(await readdir(pods)).includes(left), {
+      what: "the directory of the pod that left to go",
+      timeoutMs: PATIENCE_MS,
+    });
   });
 
   test("killed in the middle of a mount or an unmount: the next kubelet finds out which, and leaves nothing", async () => {

@@ -46,6 +46,7 @@ describe("the disk of the pod records is full", () => {
         ["during-0", "during-1", "during-2"].every((name) => runs(pods, name)) && podOf(pods, "leaves") === undefined,
       { what: "pods to start and go while the disk is full", timeoutMs: PATIENCE_MS },
     );
+    await waitFor(async () => (await errors()).length > 0, { what: "the message", timeoutMs: PATIENCE_MS });
     assert.equal((await errors()).length, 1, (await errors()).join("\n"));
     assert.match((await errors())[0] ?? "", /cannot write pod records to .*no space left/);
 

@@ -16,6 +16,7 @@ import { IDLE, idOf, manifest, podOf, shell, statusOf, waitForPod } from "../sup
 
 const NAME = "workers";
 const NAMESPACE = "kube-system";
+const FLOOD_MS = 20_000;
 
 describe("a kubelet killed while it takes over an assigned configuration", { timeout: 15 * 60_000 }, () => {
   let cluster: FaultyCluster;
@@ -141,7 +142,9 @@ describe("a kubelet killed while it takes over an assigned configuration", { tim
 
   test("a flood of good texts: few restarts, and the last text runs", async () => {
     const before = await restarts();
-    for (let change = 0; change < 600; change++) {
+    // Over before the budget allows a fifth restart, also on a slow machine.
+    const end = performance.now() + FLOOD_MS;
+    for (let change = 0; change < 600 && performance.now() < end; change++) {
       put({ maxPods: ++maxPods });
       await sleep(20);
     }

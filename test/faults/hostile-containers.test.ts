@@ -99,8 +99,10 @@ describe("hostile containers", () => {
   const volumeMounts = [{ name: "ctl", mountPath: "/ctl" }];
 
   function deaf(version: string): object {
-    const script = `trap 'touch /ctl/${version}.asked' TERM; touch /ctl/${version}.up; while true; do sleep 1; done`;
-    return manifest("deaf", [shell("app", script, { volumeMounts })], { spec: volumes() });
+    const script = `trap 'touch /ctl/${version}.asked' TERM; touch /ctl/${version}.up; while true; do sleep 1 & wait $!; done`;
+    // The shell gets its signal and starts `touch` within the grace period, also on a slow machine.
+    const spec = { ...volumes(), terminationGracePeriodSeconds: 8 };
+    return manifest("deaf", [shell("app", script, { volumeMounts })], { spec });
   }
 
   /** A shell that may not fork ends, and begins anew in its place. A quota leaves the machine to others. */

@@ -104,7 +104,8 @@ describe("hostile files beside a good pod", () => {
       timeoutMs: PATIENCE_MS,
     });
     // inotify does not see behind a link: once this is noticed, every file has been looked at again.
-    await writeFile(outside, JSON.stringify(sleeper("later", 2)));
+    await writeFile(join(dir, "incoming"), JSON.stringify(sleeper("later", 2)));
+    await rename(join(dir, "incoming"), outside);
     const twice = (pods: PodView[]): boolean => podOf(pods, "later")?.spec.containers.length === 2;
     const pods = await node.waitFor((seen) => runs(seen, "later") && twice(seen), {
       what: "a scan to find the pod's new definition",

@@ -103,10 +103,11 @@ describe("calls that hang", () => {
     });
     await assert.rejects(access(folder), /ENOENT/);
     assert.equal(fake.state.sandboxes.size, before, "the sandbox is still in the runtime");
-    assert.match(
-      await readFile(node.kubelet.log, "utf8"),
-      /does not remove the pod's sandboxes and containers.*cannot delete running task/,
-    );
+    const warning = /does not remove the pod's sandboxes and containers.*cannot delete running task/;
+    await waitFor(async () => warning.test(await readFile(node.kubelet.log, "utf8")), {
+      what: "a message about the sandbox",
+      timeoutMs: PATIENCE_MS,
+    });
   });
 
   function hangs(verb: string): boolean {

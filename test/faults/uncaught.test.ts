@@ -34,7 +34,7 @@ import { waitSecure } from "../support/secure-ask.js";
 import { manifest, shell } from "../support/static-pods.js";
 
 const FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
-const PROBE = { exec: { command: ["true"] }, periodSeconds: 1 };
+const PROBE = { exec: { command: ["true"] }, periodSeconds: 1, timeoutSeconds: 30 };
 const TALKER = "trap 'exit 0' TERM; while true; do echo said; sleep 1 & wait $!; done";
 const POD = manifest(PROBED, [shell("c0", TALKER, { readinessProbe: PROBE, livenessProbe: PROBE })]);
 
@@ -102,8 +102,14 @@ describe("an error that no caller catches", () => {
           what: "the error to be counted",
           timeoutMs: PATIENCE_MS,
         });
-        const since = (await agentLog(node)).slice(logged);
-        assert.ok(since.some(({ msg }) => msg.startsWith(`uncaught error, the thread continues: OrderedFaultError`)));
+        const since = await waitFor(
+          async () => {
+            const lines = (await agentLog(node)).slice(logged);
+            const words = "uncaught error, the thread continues: OrderedFaultError";
+            return lines.some(({ msg }) => msg.startsWith(words)) ? lines : undefined;
+          },
+          { what: "the error to be logged", timeoutMs: PATIENCE_MS },
+        );
         assert.deepEqual(since.filter(isThreadExit), []);
         await untouched();
       });

@@ -274,7 +274,7 @@ const IDLE = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
 const probe = (command: string): Probe => ({
   exec: { command: ["sh", "-c", command] },
   periodSeconds: 1,
-  timeoutSeconds: 10,
+  timeoutSeconds: 30,
   failureThreshold: 1,
 });
 

@@ -119,7 +119,7 @@ function parseLine(line: string): AgentLogLine {
 
 /** Value of a metric whose labels include all of `labels`; 0 when it is not there. */
 export async function metric(node: TestNode, name: string, labels: Readonly<Record<string, string>>): Promise<number> {
-  const response = await fetch(`${node.kubelet.url}/metrics`, { signal: AbortSignal.timeout(20_000) });
+  const response = await fetch(`${node.kubelet.url}/metrics`, { signal: AbortSignal.timeout(PATIENCE_MS) });
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const line = (await response.text())
     .split("\n")
