@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test, type TestContext } from "node:test";
+import { waitFor } from "../../../../packaging/standalone/wait.js";
 import { FlexDriver } from "../../../../src/main/volumes/flex/driver.js";
 import { FlexNotSupportedError } from "../../../../src/main/volumes/flex/answer.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { flexDriver, NOT_SUPPORTED, SUCCESS } from "../../../support/flex-driver.js";
 import { until } from "../../../support/sources-kit.js";
+import { SteppedClock } from "../../../support/stepped-clock.js";
 import { temporaryRoot } from "../temporary-root.js";
 
 async function started(t: TestContext) {
@@ -17,13 +19,18 @@ async function started(t: TestContext) {
 }
 
 test("A driver that hangs is killed with its children at the deadline", async (t) => {
-  const { root, script, driver } = await started(t);
+  const { root, script } = await started(t);
+  // The deadline comes when the driver has started its child, however slowly.
+  const clock = new SteppedClock();
+  const driver = await FlexDriver.init({ name: "test/one", executable: script.executable, clock });
   await script.answer("mount", `sleep 1000 & echo $! > '${root}/child'; wait`);
-  await assert.rejects(
+  const call = assert.rejects(
     driver.call("mount", ["/x", "{}"], { deadlineMs: 300 }),
     /test\/one .* gave no response within 0.3 s/,
   );
-  const child = Number(await readFile(`${root}/child`, "utf8"));
+  const child = await waitFor(async () => Number(await readFile(`${root}/child`, "utf8")), { what: "the child" });
+  clock.step(300);
+  await call;
   await until("the child is gone", () => {
     try {
       process.kill(child, 0);
