@@ -197,7 +197,7 @@ class Instance implements PrivateContainerd {
     await this.ended();
   }
 
-  /** The kernel knows that a child is gone before Node does; only after this does `pid` tell the truth. */
+  /** The kernel sees the exit of a child before Node does. `pid` is right only after this. */
   private async ended(): Promise<void> {
     const { child } = this;
     if (child?.pid === undefined) return;

@@ -204,7 +204,7 @@ class Kubelet implements KubeletProcess {
     const left = await signalAndWait([this.identity], signal, timeoutMs);
     const stuck = await signalAndWait(left, "SIGKILL", timeoutMs);
     if (stuck.length > 0) throw new Error(`the kubelet (pid ${this.identity.pid}) lives on after SIGKILL`);
-    // The kernel knows that a child is gone before Node does; only then does `pid` tell the truth.
+    // The kernel sees the exit of a child before Node does. `pid` is right only after Node has seen it.
     await waitFor(() => this.hasEnded(), { what: "Node to notice that the kubelet ended", intervalMs: 5 });
     this.identity = undefined;
   }

@@ -1,6 +1,6 @@
-// kill -9 of the kubelet at random moments of a churn of 30 pods of all shapes, and the loss of its prober. Pods
-// without a change keep their containers and stay Ready, no exit is lost, every status is right and no object is
-// orphaned. CHURN_KILLS sets how often it is killed, NODELET_FAULT_SEED repeats a run.
+// kill -9 of the kubelet and loss of its prober at random moments of a churn of 30 pods of all shapes. Pods without a change keep their
+// containers and stay Ready. No exit is lost, every status is right and no object is orphaned. CHURN_KILLS sets how often it is killed,
+// NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

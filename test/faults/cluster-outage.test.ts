@@ -1,5 +1,5 @@
-// The API server is unreachable, its storage is lost, or the machine reboots. Pods keep running, static pods start, no
-// change is lost, and the kubelet does not overload the server when it is back.
+// The API server is unreachable, its storage is lost, or the machine reboots. Pods keep running, static pods start, and no change is lost.
+// The kubelet does not overload the returned server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";

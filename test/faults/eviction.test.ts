@@ -1,4 +1,4 @@
-// Eviction while other things break: its thread is killed, the runtime is silent, the disk is full to the last block.
+// Eviction while its thread is killed, the runtime does not respond, or the disk is full to the last block.
 import assert from "node:assert/strict";
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Clients that mean no good, at the authenticated port of a whole node: all are refused, the kubelet stays as it was.
+// Hostile clients at the authenticated port of a whole node: all are refused, and the kubelet is unchanged.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

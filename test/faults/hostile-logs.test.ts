@@ -1,5 +1,5 @@
-// A pod that may write to /var/log/pods and /var/log/containers creates links, FIFOs, devices and huge files there.
-// The kubelet reads and removes no file that they lead to, waits for none, and keeps the logs of other pods.
+// A pod that may write to /var/log/pods and /var/log/containers creates links, FIFOs, devices and huge files there. The kubelet reads and
+// removes no file behind them, waits for none, and keeps the logs of other pods.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Durations that the API allows and no timer or gRPC deadline can hold: a whole kubelet lives through pods that name them.
+// Durations that the API allows and no timer or gRPC deadline can hold. A whole kubelet runs pods with them.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../packaging/standalone/pods.js";

@@ -1,4 +1,4 @@
-// Volumes whose file system never answers hold up their own pods and nothing else: real mounts, with a daemon that is silent.
+// Volumes whose file system never responds delay only their own pods. The mounts are real, with a silent daemon.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

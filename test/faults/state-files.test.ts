@@ -1,5 +1,5 @@
-// Every file that the kubelet reads back at its start, in every bad shape: of another version, garbage, empty, a folder in its
-// place. The kubelet starts, says what it set aside, and no container notices.
+// Every file that the kubelet reads at its start, in every bad shape: another version, garbage, empty, a folder. The kubelet starts, says
+// what it set aside, and no container notices.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -29,7 +29,7 @@ const FILES = (uid: string): readonly string[] => [
   `pods/${uid}/plugins/kubernetes.io~empty-dir/memory/mount.json`,
 ];
 
-/** Read when they are needed, or as good as they are: a note of a mount counts as one whatever it says. */
+/** Files that are read later, or valid with any content: a mount record counts whatever it has. */
 const SILENTLY_REPLACED = /^image_manager\/|_manager_state$|^device-plugins\/|\/mount\.json$/;
 
 describe("state files of any shape", () => {

@@ -1,5 +1,4 @@
-// Statistics of pods that terminate during the reading, and while the runtime does not respond: the pages contain the
-// remaining figures.
+// Statistics of pods that terminate during the reading, and without a response of the runtime. The pages have the remaining figures.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Summary } from "../../src/workers/server/stats/summary/types.js";

@@ -1,4 +1,4 @@
-// Errors that no caller catches, in each way they come about, in main and in the worker threads, beside a pod with probes.
+// Errors of each kind that no caller catches, in main and in the worker threads, beside a pod with probes.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

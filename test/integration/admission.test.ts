@@ -1,4 +1,4 @@
-// Pods that this node does not take on: what they show, that nothing of them is made, and that a mended one runs.
+// Pods that this node rejects: their status, that nothing of them is created, and that a corrected one runs.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { PodSpec } from "../../src/shared/api/pod.js";

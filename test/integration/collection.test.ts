@@ -1,6 +1,5 @@
-// Garbage collection on a real runtime: unused images, exited containers beyond the limits, logs of unknown pods. The
-// thresholds are so low that the disk is always too full: everything that may be removed is removed at each start of
-// the kubelet.
+// Garbage collection on a real runtime: unused images, exited containers beyond the limits, logs of unknown pods. The thresholds are so low
+// that the disk is always too full. Each start of the kubelet removes everything that it may.
 
 import assert from "node:assert/strict";
 import { access, mkdir, writeFile } from "node:fs/promises";

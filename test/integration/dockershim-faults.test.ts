@@ -22,7 +22,7 @@ const MIB = 1024 * 1024;
 const DATA_MIB = 160;
 const COUNTER = "i=0; while :; do echo line $i; i=$((i+1)); sleep 0.1; done";
 
-suite("a Docker Engine in trouble", { skip: !isDocker && "needs a Docker Engine: NODELET_TEST_RUNTIME=docker" }, () => {
+suite("a failing Docker Engine", { skip: !isDocker && "needs a Docker Engine: NODELET_TEST_RUNTIME=docker" }, () => {
   let docker: PrivateDocker;
   let node: TestNode;
   let registry: TestRegistry;

@@ -1,4 +1,4 @@
-// `nodelet why` and `nodelet status` on real containerd: each kind of trouble is explained in words, by the real executable.
+// `nodelet why` and `nodelet status` on real containerd: the real executable explains each kind of failure.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { nodelet } from "../support/nodelet-command.js";
 import { fill, MIB } from "../support/small-node.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
 
-/** Asks until all words are there: the trouble takes its time. `before` runs before each question. */
+/** Repeats the command until all words are there, because the failure takes time. `before` runs before each question. */
 async function explained(
   node: TestNode,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// The end of a static pod whose manifest is removed: its grace, SIGKILL after it, and nothing left behind on the machine.
+// Termination of a static pod whose manifest is removed: grace period, SIGKILL after it, and nothing left on the machine.
 
 import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile } from "node:fs/promises";

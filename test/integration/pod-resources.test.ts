@@ -1,5 +1,4 @@
-// Resources of static pods in the kernel: cgroup values of pod and container, OOM scores and QoS classes, and the same
-// in the CRI.
+// Resources of static pods in the kernel and in CRI: cgroup values of pod and container, OOM scores, QoS classes.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -239,7 +239,7 @@ test("pods of a web server start, change and are removed with its response", asy
   assert.equal(same.metadata.uid, first.metadata.uid);
   assert.equal(statusOf(same, "app")?.containerID, statusOf(first, "app")?.containerID);
 
-  // A server in trouble says nothing about the pods.
+  // A failing server proves nothing about the pods.
   const { length } = served.asked;
   served.status = 500;
   await node.waitFor(() => served.asked.length >= length + 3, {

@@ -1,4 +1,4 @@
-// A pod whose resize waits must come back after a reboot with its allocated resources, not with the desired ones: these do not fit.
+// A pod whose resize waits must start after a reboot with its allocated resources. The desired ones do not fit.
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";

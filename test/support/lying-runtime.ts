@@ -75,7 +75,7 @@ export class LyingRuntime {
     this.floods.set(method, make);
   }
 
-  /** The truth again. */
+  /** From now on replies are unchanged. */
   clear(): void {
     this.lies.clear();
     this.floods.clear();

@@ -94,7 +94,7 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
     attack("lists of 20,000 containers that do not exist", (proxy) => {
       const count = size(5_000, 20_000);
       proxy.lie("listContainers", (answer, { filter }) => {
-        // A list of one pod's containers is the truth: it is about the normal pod, too.
+        // A list of one pod's containers is unchanged, because it may be about the normal pod.
         const isWhole = Object.keys(filter?.labelSelector ?? {}).length === 0;
         return { containers: [...answer.containers, ...(isWhole ? inventions(answer.containers, count) : [])] };
       });

@@ -1,4 +1,4 @@
-// The verbs on the fake runtime: what they make on disk and in the runtime, and which trouble becomes which reason.
+// The verbs on the fake runtime: their effects on disk and in the runtime, and the reason of each failure.
 import assert from "node:assert/strict";
 import { mkdir, readFile, readlink, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The file source on a real folder, with the real pool: what an administrator does to manifests, and what comes of it.
+// The file source on a real folder, with the real pool: an administrator's changes of manifests, and their effects.
 import { after, test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,4 +1,4 @@
-// Last words of ended containers, read from real files: the message file first, the end of the log when it is empty.
+// Termination messages of exited containers, read from real files: first the message file, then the end of the log.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Which part of the kubelet hears of which transition of a pod, and in which order: through the public face of NodeSync.
+// The parts of the kubelet that each transition of a pod notifies, in order, through the public interface of NodeSync.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -1,4 +1,4 @@
-// No two pods ever have an id in common, whatever is handed out, taken back and found on disk in whatever order.
+// No two pods ever share an id, for any order of allocations, releases and files found on disk.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Directories go with all that is in them, and never through a mount: the kernel's answers are enough to know of one.
+// Directories are removed with their content, and never through a mount. The kernel's replies are enough to detect one.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Image garbage collection without a runtime: images in memory, a disk of a size, a main that grants the images chosen
-// by the test.
+// Image garbage collection without a runtime: images in memory, a disk of a given size, a main that grants the test's choice.
 import type { ImageGcEventReason } from "../../../src/shared/contracts/image-gc.js";
 import { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { ImageGc, type ImageGcDeps, type ImageGcSettings } from "../../../src/workers/image-gc/image-gc.js";
@@ -38,7 +37,7 @@ export class ImageWorld {
   readonly refused = new Set<string>();
   readonly failing = new Set<string>();
   sandboxImage: string | undefined;
-  /** References of containers that main knows nothing of. */
+  /** References of containers that main does not know. */
   containers: string[] = [];
   capacity = 1000 * MIB;
   /** Taken by something else than images. */

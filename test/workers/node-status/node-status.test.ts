@@ -1,4 +1,4 @@
-// Node and lease over a node's life in virtual time: the first status, reports, failures, and the truth about stuck parts.
+// Node and lease over a node's life in virtual time: first status, reports, failures, and reports of stuck threads.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../../src/shared/api/client/errors.js";

@@ -1,4 +1,4 @@
-// The pod lifecycle event generator on a fake runtime: what it finds, what it says, and what it never says twice.
+// The pod lifecycle event generator on a fake runtime: the changes that it finds and publishes, each once.
 import assert from "node:assert/strict";
 import { renderExposition } from "../../../src/workers/server/merge-metrics.js";
 import { mkdir, rmdir } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// flexVolumes of pods through the volume manager: the calls of a driver, and the state after a restart and after the removal of the pod.
+// flexVolumes of pods through the volume manager: a driver's calls, and the state after a restart and the pod's removal.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
@@ -173,7 +173,7 @@ test(
     assert.ok(mountsBelow(root).includes(global), "the other pod uses it");
     const commands = async (): Promise<string[]> => ((await driver?.calls()) ?? []).map(([command = ""]) => command);
     assert.equal((await commands()).includes("detach"), false);
-    // A kubelet that knows nothing but the disk.
+    // A kubelet that has only the state on disk.
     await made().removePodDirectory("uid-2");
     assert.deepEqual(mountsBelow(root), []);
     assert.deepEqual(readdirSync(`${root}/plugins/kubernetes.io/flexvolume/test/disk/mounts`), []);

@@ -56,7 +56,7 @@ async function world(
   const refuse = (uid: string, failure: { reason: string; message: string }): void => void refused.push([uid, failure]);
   const manager = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
   const managers = [manager];
-  /** A manager that knows nothing but the disk. */
+  /** A manager that has only the state on disk. */
   const next = (): VolumeManager => {
     const made = createVolumeManager({ ...base, persistent, refuse }, () => cluster);
     managers.push(made);
