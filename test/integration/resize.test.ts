@@ -172,8 +172,13 @@ describe("in-place resize", { concurrency: 8 }, () => {
     await assertKernel(id, { shares: 768, quota: 75_000, memory: 32 * MI });
   });
 
-  test("pod-level resources bound the pod; a container without a limit of its own follows them", async () => {
-    const containers = [shell("app", IDLE), shell("own", IDLE, { resources: { limits: { memory: "32Mi" } } })];
+  test("pod-level resources bound the pod; a container without a limit of its own follows them, by a restart if it says so", async () => {
+    const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
+    const containers = [
+      shell("app", IDLE),
+      shell("own", IDLE, { resources: { limits: { memory: "32Mi" } }, resizePolicy }),
+      shell("renewed", IDLE, { resizePolicy }),
+    ];
     const resources = (cpu: string, memory: string): ResourceRequirements => ({
       requests: { cpu: "100m", memory: "64Mi" },
       limits: { cpu, memory },
@@ -199,13 +204,19 @@ describe("in-place resize", { concurrency: 8 }, () => {
     const grown = await waitForPod(
       node,
       "level",
-      (view) => resizeConditions(view).length === 0 && isDeepStrictEqual(view.status?.resources, shown),
+      (view) =>
+        resizeConditions(view).length === 0 &&
+        isDeepStrictEqual(view.status?.resources, shown) &&
+        statusOf(view, "renewed")?.restartCount === 1,
       "resized, and its resources in its status",
     );
     assert.deepEqual(grown.status?.allocatedResources, shown.requests);
     assert.deepEqual(statusOf(grown, "app")?.resources?.limits, undefined, "the pod's limits are not its own");
     assert.equal(idOf(statusOf(grown, "app")), id);
-    await assertKernel(id, { shares: 307, quota: 30_000, memory: 256 * MI });
+    for (const resizedId of [id, idOf(statusOf(grown, "renewed"))]) {
+      await assertKernel(resizedId, { shares: 307, quota: 30_000, memory: 256 * MI });
+    }
+    assert.equal(statusOf(grown, "own")?.restartCount, 0);
     await assertKernel(idOf(statusOf(grown, "own")), { shares: 307, quota: 30_000, memory: 32 * MI });
   });
 });

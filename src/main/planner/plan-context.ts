@@ -1,10 +1,11 @@
 // The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
-import type { Container, Pod } from "../../shared/api/pod.js";
+import type { Container, Pod, ResourceRequirements } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { type ObservedPod, forgetAllBut } from "../../shared/cri/observed-pod.js";
 import { type ResizeView, changedResources, type Resizable } from "../model/pod-resources.js";
 import { annotationKeys, containerHash } from "../model/labels.js";
 import type { ProbeResults } from "../model/probe-port.js";
+import { isPositive } from "../resources/pod-requests.js";
 import type { CrashBackoff } from "./crash-backoff.js";
 import type { RestartGates } from "../model/restart.js";
 import type { StartFailure } from "../model/synced-pod.js";
@@ -45,12 +46,28 @@ export function startReason(status: ContainerStatus | undefined): string {
 
 /** True if the container must be restarted to get its new values. */
 export function resizeNeedsRestart(input: PlanInput, container: Container): boolean {
-  const changes = resizeChanges(input, container) ?? [];
   const { resizePolicy = [] } = container;
+  if (resizePolicy.length === 0) return false;
+  const changes = [...(resizeChanges(input, container) ?? []), ...podLimitChanges(input, container)];
   return resizePolicy.some(
     ({ resourceName, restartPolicy }) =>
       restartPolicy === "RestartContainer" && changes.some((name) => name === resourceName),
   );
+}
+
+/**
+ * The changed limits of the pod that the container takes, as it has none of its own. Empty after a failed resize: the container may have
+ * restarted with the new limits already.
+ */
+function podLimitChanges({ pod, resize }: PlanInput, { resources }: Container): Resizable[] {
+  const before = resize?.actuated?.pod;
+  if (before === undefined || resize?.retryAt !== undefined) return [];
+  const changes = changedResources(limitsOf(before), limitsOf(pod.spec.resources));
+  return changes.filter((name) => !isPositive(resources?.limits, name));
+}
+
+function limitsOf(resources: ResourceRequirements = {}): ResourceRequirements {
+  return resources.limits === undefined ? {} : { limits: resources.limits };
 }
 
 /** undefined: the container's values are unknown. */

@@ -133,6 +133,39 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
     ["resize a"],
     true,
   ],
+  [
+    "pod level: a policy for memory, and a memory limit that the container takes from the pod",
+    {
+      pod: pod({
+        containers: [container("a", forMemory), container("b", { resources: SMALL, ...forMemory })],
+        resources: MORE_MEMORY,
+      }),
+      seen: { a: "running", b: "running" },
+      ...given({ a: {}, b: SMALL }, SMALL),
+    },
+    ["resize ", "kill a 30s: Container a resize requires restart, will be restarted"],
+    true,
+  ],
+  [
+    "pod level: a policy for memory, and a limit of CPU from the pod",
+    {
+      pod: pod({ containers: [container("a", forMemory)], resources: { limits: { cpu: "2" } } }),
+      seen,
+      ...given({ a: {} }, { limits: { cpu: "1" } }),
+    },
+    ["resize a"],
+    true,
+  ],
+  [
+    "pod level: after a failed resize the container does not restart again",
+    {
+      pod: pod({ containers: [container("a", forMemory)], resources: MORE_MEMORY }),
+      seen,
+      resize: { actuated: { containers: { a: {} }, pod: SMALL }, retryAt: NOW - 1 },
+    },
+    ["resize a"],
+    true,
+  ],
 ];
 for (const [name, situation, expected, resizing] of table) {
   test(name, () => {
