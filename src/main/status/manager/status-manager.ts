@@ -209,27 +209,31 @@ export class StatusManager {
   private async bring(uid: string): Promise<void> {
     const entry = this.entries.get(uid);
     const version = entry?.version ?? 0;
+    const target = entry === undefined ? undefined : this.target(entry);
     this.suspects.delete(uid);
     try {
-      const sent = entry === undefined || (await this.send(entry));
-      if (sent && entry !== undefined) this.noteSent(entry, version);
+      const sent = entry === undefined || (await this.send(entry, target));
+      if (sent && entry !== undefined && this.isStill(entry, target)) this.noteSent(entry, version);
       if (this.mayDelete(uid)) await this.remove(uid);
       this.failures.delete(uid);
       // A pod without an object in the API is enqueued again when its object appears.
-      if (!sent || entry === undefined || entry.version === version) this.queue.done(uid);
-      else {
-        this.queue.done(uid);
-        this.enqueue(uid);
-      }
+      this.queue.done(uid);
+      if (entry === undefined || this.entries.get(uid) !== entry) return;
+      const isNewer = sent && entry.version !== version;
+      if (isNewer || (this.target(entry) !== undefined && !this.isStill(entry, target))) this.enqueue(uid);
     } catch (error) {
-      await this.onFailed(uid, entry, error);
+      await this.onFailed(uid, entry, target, error);
     }
   }
 
+  /** The pod's status is still written to this object: a mirror pod may be replaced while a call is under way. */
+  private isStill(entry: Entry, target: Pod | undefined): boolean {
+    return this.target(entry)?.metadata.uid === target?.metadata.uid;
+  }
+
   /** @returns false when there is no object to write to */
-  private async send(entry: Entry): Promise<boolean> {
+  private async send(entry: Entry, target: Pod | undefined): Promise<boolean> {
     const { client, view, log } = this.deps;
-    const target = this.target(entry);
     if (target === undefined) return false;
     const { name, namespace, uid } = target.metadata;
     const ours = shownStatus(entry.status, target.status, !entry.isStatic);
@@ -243,6 +247,8 @@ export class StatusManager {
       signal,
     });
     this.outage.onResponse();
+    // The response may come after the object's removal, and after its successor.
+    if (!this.isStill(entry, target)) return true;
     view.put(answer);
     if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
     verbose(log, 3)?.(
@@ -262,7 +268,12 @@ export class StatusManager {
     log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
   }
 
-  private async onFailed(uid: string, entry: Entry | undefined, error: unknown): Promise<void> {
+  private async onFailed(
+    uid: string,
+    entry: Entry | undefined,
+    target: Pod | undefined,
+    error: unknown,
+  ): Promise<void> {
     const { log } = this.deps;
     if (this.stopping.signal.aborted) return;
     if (isOutage(error)) {
@@ -271,14 +282,14 @@ export class StatusManager {
     }
     this.outage.onResponse();
     if (entry !== undefined && isNotFound(error)) {
-      this.lose(uid, entry);
+      this.lose(uid, entry, target);
       return;
     }
     const { count, complaint } = this.failures.get(uid) ?? { count: 0, complaint: "" };
     const failures = count + 1;
     const message = errorText(error);
     this.failures.set(uid, { count: failures, complaint: message });
-    if (entry !== undefined && isConflict(error) && (await this.readObject(uid, entry)) && failures === 1) {
+    if (entry !== undefined && isConflict(error) && (await this.readObject(uid, entry, target)) && failures === 1) {
       this.pumpLater(uid, 0);
       return;
     }
@@ -293,9 +304,8 @@ export class StatusManager {
   }
 
   /** Reads the object from the server. @returns false when the object is removed, or cannot be read */
-  private async readObject(uid: string, entry: Entry): Promise<boolean> {
+  private async readObject(uid: string, entry: Entry, target: Pod | undefined): Promise<boolean> {
     const { client, view } = this.deps;
-    const target = this.target(entry);
     if (target === undefined) return false;
     const { name, namespace } = target.metadata;
     try {
@@ -307,19 +317,19 @@ export class StatusManager {
     } catch (error) {
       if (!isNotFound(error)) return false;
     }
-    this.lose(uid, entry);
+    this.lose(uid, entry, target);
     return false;
   }
 
   /** The object was removed before the watch has shown it. */
-  private lose(uid: string, entry: Entry): void {
-    const target = this.target(entry);
+  private lose(uid: string, entry: Entry, target: Pod | undefined): void {
     if (entry.isStatic) {
       if (target !== undefined) {
-        this.deps.view.bury(target.metadata.uid);
+        if (this.deps.view.get(target.metadata.uid) !== undefined) this.deps.view.bury(target.metadata.uid);
         this.onObjectDeleted(target);
       }
       this.queue.done(uid);
+      if (this.target(entry) !== undefined) this.enqueue(uid);
     } else this.forget(uid);
   }
 

@@ -315,6 +315,41 @@ test("a static pod's status goes to its mirror, and again to the next one", asyn
   assert.equal(api.count("delete"), 0);
 });
 
+for (const outcome of ["a response", "404 Not Found"]) {
+  test(`a mirror pod that replaces another during a call gets the status when the call ends with ${outcome}`, async (context) => {
+    const { api, manager, pass } = build(context);
+    const web = pod();
+    web.metadata.annotations = { "kubernetes.io/config.source": "file", "kubernetes.io/config.hash": "h1" };
+    const mirror = (uid: string): Pod => ({
+      ...pod({}, "web", uid),
+      metadata: { ...web.metadata, uid, annotations: { "kubernetes.io/config.mirror": "h1" } },
+      status: { phase: "Pending" },
+    });
+    let end = (): void => undefined;
+    const late = new Promise<void>((resolve) => (end = resolve));
+    const { patch } = api.client;
+    api.client.patch = async (...call) => {
+      const answer = await patch(...call);
+      api.client.patch = patch;
+      await late;
+      if (outcome !== "a response") throw new ApiError(404, "NotFound", "web not found");
+      return answer;
+    };
+    api.put(mirror("m1"));
+    manager.set(web, status("Running"));
+    await turn();
+    assert.equal(api.pod("web")?.status?.phase, "Running");
+    api.take("web");
+    api.put(mirror("m2"));
+    await turn();
+    end();
+    await turn();
+    await pass(200);
+    assert.deepEqual([api.pod("web")?.metadata.uid, api.pod("web")?.status?.phase], ["m2", "Running"]);
+    assert.equal(manager.pending, 0);
+  });
+}
+
 test("property: after any failures the server has the newest status of each pod, and verdicts are kept", async () => {
   const names = ["a", "b", "c"];
   const step = fc.oneof(
