@@ -270,7 +270,12 @@ export class ApiKit implements Disposable {
         },
         ...(signal === undefined ? {} : { signal }),
       });
-      request.once("response", resolve).once("error", reject);
+      request.once("response", resolve).once("error", (error: NodeJS.ErrnoException) => {
+        // The server closed the idle connection at this moment, and has not read the request.
+        const isUnread = request.reusedSocket && error.code === "ECONNRESET" && method === "GET";
+        if (isUnread) this.#send(method, path, options).then(resolve, reject);
+        else reject(error);
+      });
       request.end(text);
     });
   }
