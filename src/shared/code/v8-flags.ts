@@ -26,12 +26,10 @@ interface RestFlag {
 
 /**
  * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it is needed. V8
- * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070).
+ * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070). Machine code of V8's
+ * baseline compiler is not dropped: with --flush-baseline-code beside it, Node 24 frees code that runs, and the process dies.
  */
-const FORGET_UNUSED_CODE: readonly RestFlag[] = [
-  { rest: "--bytecode-old-age=1", load: "--bytecode-old-age=6" },
-  { rest: "--flush-baseline-code", load: "--no-flush-baseline-code" },
-];
+const FORGET_UNUSED_CODE: readonly RestFlag[] = [{ rest: "--bytecode-old-age=1", load: "--bytecode-old-age=6" }];
 /**
  * Without V8's middle compiler, which is off in Node 22. The process would keep 28 MiB that it allocates to compile the code of a burst
  * (docs/adr/0057).
