@@ -119,7 +119,7 @@ for (const text of BROKEN) {
     assert.equal(await firstOf(namespaces, "a"), 2 * UNIT);
     await assert.rejects(firstOf(namespaces, "old"), (error) => {
       assert.ok(error instanceof UserNamespaceError, text);
-      assert.ok(error.message.startsWith(`${file("old")} does not say`));
+      assert.ok(error.message.startsWith(`${file("old")} does not name the ids of its pod`));
       return true;
     });
     namespaces.release("old");

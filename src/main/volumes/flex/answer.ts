@@ -25,6 +25,8 @@ const DEFAULTS: FlexCapabilities = {
 };
 /** Of a driver's message, in an event. */
 const SHOWN = 512;
+/** Characters of an answer, and bytes of a driver's output: a usual answer has a few hundred. */
+export const ANSWER_LIMIT = 64 * 1024;
 
 /** The driver has no such command: the kubelet does the work itself, or leaves it out. */
 export class FlexNotSupportedError extends Error {
@@ -55,6 +57,9 @@ export function readAnswer(command: string, text: string): FlexAnswer {
 }
 
 function parsed(command: string, text: string): unknown {
+  if (text.length > ANSWER_LIMIT) {
+    throw new FlexCallError(`the driver's output for ${command} is longer than ${ANSWER_LIMIT} characters`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -2,11 +2,17 @@
 // Invariant: a command that the driver called "Not supported" is not sent to it again.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isProgramFailedError, runProgram } from "../../../shared/exec/run-program.js";
-import { FlexCallError, FlexNotSupportedError, readAnswer, type FlexAnswer, type FlexCapabilities } from "./answer.js";
+import {
+  ANSWER_LIMIT,
+  FlexCallError,
+  FlexNotSupportedError,
+  readAnswer,
+  type FlexAnswer,
+  type FlexCapabilities,
+} from "./answer.js";
 
 /** Of a command; upstream sets none and waits for ever. */
 const DEADLINE_MS = 120_000;
-const OUTPUT_LIMIT = 64 * 1024;
 
 export type FlexCommand =
   | "init"
@@ -84,7 +90,7 @@ async function run(
   let text: string;
   try {
     text = await runProgram({
-      ...{ command: executable, args: [command, ...args], env: [], clock, deadlineMs, outputLimit: OUTPUT_LIMIT },
+      ...{ command: executable, args: [command, ...args], env: [], clock, deadlineMs, outputLimit: ANSWER_LIMIT },
       ...(signal !== undefined && { signal }),
     });
   } catch (error) {

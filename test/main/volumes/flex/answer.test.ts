@@ -37,6 +37,7 @@ test("Failures name the command and the driver's reason", () => {
     [`["Success"]`, /not a JSON object/],
     ["null", /not a JSON object/],
     [`{"status":"Success"`, /not JSON/],
+    ["[".repeat(64 * 1024 + 1), /longer than 65536 characters/],
   ] as const) {
     assert.throws(
       () => readAnswer("attach", text),
