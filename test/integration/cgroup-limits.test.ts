@@ -287,6 +287,7 @@ describe("limits of real containers", () => {
     await waitFor(() => node.kubelet.exitCode !== undefined, {
       what: "the kubelet to give up",
       timeoutMs: PATIENCE_MS,
+      lastSeen: async () => `pid ${node.kubelet.pid ?? "none"}; ${(await log()).slice(-3000)}`,
     });
     assert.equal(node.kubelet.exitCode, 1);
     assert.match(await log(), /Failed to enforce System Reserved Cgroup Limits on .*limits\/nowhere.*missing paths/);

@@ -110,7 +110,7 @@ export class SyncLoop implements PodChangeLoop {
     this.during(MAIN_PLEG_RECORD, () => {
       const change = this.deps.cache.onRecord(record);
       if (change !== undefined) this.onCacheChange(change);
-      if (!this.started && this.deps.cache.complete) this.onCacheComplete();
+      if (!this.started && !this.stopped && this.deps.cache.complete) this.onCacheComplete();
     });
   }
 

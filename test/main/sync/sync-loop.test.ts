@@ -403,6 +403,16 @@ test("the runtime's state is reported once per change, and its return wakes ever
   assert.equal(world.synced.length, synced + 1, "ready already: no thread is woken");
 });
 
+test("a loop that is stopped before the runtime has been seen starts no pod", async (t) => {
+  const { loop, relisted, workers, firsts } = await build(t);
+  loop.onPodChange(add(pod()));
+  loop.onSourcesSeen();
+  loop.stop();
+  relisted();
+  await settle();
+  assert.deepEqual([[...workers.all()], firsts()], [[], 0]);
+});
+
 test("a stopped loop routes nothing", async (t) => {
   const { world, loop, relisted, workers, stamps } = await build(t);
   relisted();
