@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../packaging/standalone/pods.js";
-import { startFakeCri } from "../fake-cri/fake-cri.js";
-import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { fakeNode } from "../support/fake-runtime-node.js";
 import { agentLog, identities, metric, PATIENCE_MS } from "../support/fault-node.js";
 import {
   isThreadExit,
@@ -163,15 +163,9 @@ describe("an error that no caller catches", () => {
 });
 
 test("pleg: cri-stream: no thread ends; the stream of events is followed again", async (t) => {
-  const dir = await mkdtemp(join(tmpdir(), "nodelet-uncaught-"));
-  t.after(() => rm(dir, { recursive: true }));
-  const fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()], events: true });
-  t.after(() => fake.stop());
-  const node = await startNode({
-    config: { containerRuntimeEndpoint: fake.endpoint, featureGates: { EventedPLEG: true } },
-    env: { NODELET_FAULTS: "1" },
-  });
-  t.after(() => node.stop());
+  const config = { featureGates: { EventedPLEG: true } };
+  const { fake, node } = await fakeNode(t, config, { events: true }, { NODELET_FAULTS: "1" });
+  await node.restart();
   const opened = (): number => fake.calls.filter(({ verb }) => verb === "GetContainerEvents").length;
   await waitFor(() => opened() > 0, { what: "the stream to be open", timeoutMs: PATIENCE_MS });
   const before = opened();

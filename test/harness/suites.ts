@@ -81,10 +81,8 @@ export async function runSuite(
   files: readonly string[],
   signal: AbortSignal,
 ): Promise<Tally> {
-  const tally: Tally = {
-    ...{ suite: suite.name, files: files.length, passed: 0, failed: 0, skipped: 0, seconds: 0 },
-    failures: [],
-  };
+  const counts = { passed: 0, failed: 0, skipped: 0, seconds: 0 };
+  const tally: Tally = { suite: suite.name, files: files.length, ...counts, failures: [] };
   const unbuilt = files.filter((file) => !existsSync(file));
   for (const file of unbuilt) {
     console.log(`✖ not built: ${relative(root, file)}`);

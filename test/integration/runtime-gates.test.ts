@@ -1,36 +1,15 @@
 // Feature gates that change calls to the container runtime: the whole kubelet on the fake runtime, which keeps each request.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import type { ImageSpec } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startFakeCri, type FakeCri, type FakeCriOptions } from "../fake-cri/fake-cri.js";
-import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";
+import type { FakeCri } from "../fake-cri/fake-cri.js";
+import { testImage, waitFor } from "../harness/node.js";
+import { fakeNode } from "../support/fake-runtime-node.js";
 import { firstStatus, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
 const REMOTE = "registry.test/tool:2";
 const UNUSED = "registry.test/unused:1";
 const FEATURES = { recursiveReadOnlyMounts: false, userNamespaces: false };
-
-async function fakeNode(
-  t: TestContext,
-  config: object,
-  options: Partial<FakeCriOptions> = {},
-): Promise<{ fake: FakeCri; node: TestNode }> {
-  const dir = await mkdtemp(join(tmpdir(), "nodelet-gates-"));
-  t.after(() => rm(dir, { recursive: true }));
-  const fake = await startFakeCri({
-    socketPath: join(dir, "cri.sock"),
-    images: [testImage()],
-    imageStore: dir,
-    ...options,
-  });
-  t.after(() => fake.stop());
-  const node = await startNode({ start: false, config: { containerRuntimeEndpoint: fake.endpoint, ...config } });
-  t.after(() => node.stop());
-  return { fake, node };
-}
 
 /** Of the image that each call names. */
 function handlers({ calls }: FakeCri, verb: string, image: string): (string | undefined)[] {

@@ -103,7 +103,7 @@ test("a verb's own deadline: twice the default for RunPodSandbox, grace on top f
   const { containerId } = await runPod(client, "slow");
   await client.listImages({});
   await client.stopContainer({ containerId, timeout: 500n });
-  // What is left when a call arrives is less than its deadline, but by no more than the machine is slow.
+  // A call arrives with less time than its deadline: the machine has used the difference.
   const left = (verb: string): number => fake.calls.find((call) => call.verb === verb)?.remainingMs ?? NaN;
   const isWithin = (ms: number, [over, most]: [number, number]): boolean => ms > over && ms <= most;
   assert.ok(isWithin(left("RunPodSandbox"), [1.5 * ownMs, 2 * ownMs]), `RunPodSandbox: ${left("RunPodSandbox")} ms`);

@@ -269,7 +269,7 @@ test("the runtime stops and returns: each is reported once, and its return cause
     [[true, "fake", ""]],
   );
   await world.fake.stop();
-  await until("the absence is told", () => {
+  await until("the absence is published", () => {
     world.clock.step(world.runtimes().length < 2 ? 200 : 0);
     return world.runtimes().length === 2;
   });
@@ -304,7 +304,7 @@ test("a request while the runtime does not respond fails with that reason", asyn
   world.ask("uid-web", 3);
   await until("answered", () => world.failures().length === 1);
   assert.equal(world.failures()[0]?.code, "CriUnavailableError");
-  await until("the absence is told without waiting for the next status call", () => world.runtimes().length === 2);
+  await until("the absence is published without waiting for the next status call", () => world.runtimes().length === 2);
   assert.equal(world.kept.warnings().length, 0);
 });
 

@@ -54,6 +54,9 @@ interface Entry {
   last?: LastExchange;
 }
 
+/** One turn: the pod's status, and the object that it is written to; undefined: the API has none. */
+type StatusWrite = Readonly<{ entry: Entry; target: Pod | undefined }>;
+
 /** Failed turns of a pod in a row, and the error of the last one. */
 interface Failures {
   count: number;
@@ -209,30 +212,31 @@ export class StatusManager {
   private async bring(uid: string): Promise<void> {
     const entry = this.entries.get(uid);
     const version = entry?.version ?? 0;
-    const target = entry === undefined ? undefined : this.target(entry);
+    const write = entry === undefined ? undefined : { entry, target: this.target(entry) };
     this.suspects.delete(uid);
     try {
-      const sent = entry === undefined || (await this.send(entry, target));
-      if (sent && entry !== undefined && this.isStill(entry, target)) this.noteSent(entry, version);
+      const sent = write === undefined || (await this.send(write));
+      if (sent && write !== undefined && this.isCurrent(write)) this.noteSent(write.entry, version);
       if (this.mayDelete(uid)) await this.remove(uid);
       this.failures.delete(uid);
       // A pod without an object in the API is enqueued again when its object appears.
       this.queue.done(uid);
-      if (entry === undefined || this.entries.get(uid) !== entry) return;
-      const isNewer = sent && entry.version !== version;
-      if (isNewer || (this.target(entry) !== undefined && !this.isStill(entry, target))) this.enqueue(uid);
+      if (write === undefined || this.entries.get(uid) !== write.entry) return;
+      const isNewer = sent && write.entry.version !== version;
+      if (isNewer || (this.target(write.entry) !== undefined && !this.isCurrent(write))) this.enqueue(uid);
     } catch (error) {
-      await this.onFailed(uid, entry, target, error);
+      await this.onFailed(uid, write, error);
     }
   }
 
   /** The pod's status is still written to this object: a mirror pod may be replaced while a call is under way. */
-  private isStill(entry: Entry, target: Pod | undefined): boolean {
+  private isCurrent({ entry, target }: StatusWrite): boolean {
     return this.target(entry)?.metadata.uid === target?.metadata.uid;
   }
 
   /** @returns false when there is no object to write to */
-  private async send(entry: Entry, target: Pod | undefined): Promise<boolean> {
+  private async send(write: StatusWrite): Promise<boolean> {
+    const { entry, target } = write;
     const { client, view, log } = this.deps;
     if (target === undefined) return false;
     const { name, namespace, uid } = target.metadata;
@@ -240,15 +244,11 @@ export class StatusManager {
     const status = statusPatch(target.status ?? {}, ours, entry.last);
     if (status === undefined) return true;
     const body = { metadata: { uid }, status };
-    const { signal } = this.stopping;
-    const answer = await client.patch(PODS, { namespace, name }, body, {
-      subresource: "status",
-      type: "strategic",
-      signal,
-    });
+    const options = { subresource: "status", type: "strategic", signal: this.stopping.signal } as const;
+    const answer = await client.patch(PODS, { namespace, name }, body, options);
     this.outage.onResponse();
     // The response may come after the object's removal, and after its successor.
-    if (!this.isStill(entry, target)) return true;
+    if (!this.isCurrent(write)) return true;
     view.put(answer);
     if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
     verbose(log, 3)?.(
@@ -268,12 +268,7 @@ export class StatusManager {
     log.info({ pod: uid }, `${podDescription(object)}: pod is terminated, deleting its object`);
   }
 
-  private async onFailed(
-    uid: string,
-    entry: Entry | undefined,
-    target: Pod | undefined,
-    error: unknown,
-  ): Promise<void> {
+  private async onFailed(uid: string, write: StatusWrite | undefined, error: unknown): Promise<void> {
     const { log } = this.deps;
     if (this.stopping.signal.aborted) return;
     if (isOutage(error)) {
@@ -281,22 +276,22 @@ export class StatusManager {
       return;
     }
     this.outage.onResponse();
-    if (entry !== undefined && isNotFound(error)) {
-      this.lose(uid, entry, target);
+    if (write !== undefined && isNotFound(error)) {
+      this.lose(uid, write);
       return;
     }
     const { count, complaint } = this.failures.get(uid) ?? { count: 0, complaint: "" };
     const failures = count + 1;
     const message = errorText(error);
     this.failures.set(uid, { count: failures, complaint: message });
-    if (entry !== undefined && isConflict(error) && (await this.readObject(uid, entry, target)) && failures === 1) {
+    if (write !== undefined && isConflict(error) && (await this.readObject(uid, write)) && failures === 1) {
       this.pumpLater(uid, 0);
       return;
     }
     const waitMs = backoffMs(RETRY, failures);
     this.pumpLater(uid, waitMs);
     if (complaint === message) return;
-    const about = entry === undefined ? uid : podDescription(entry.pod);
+    const about = write === undefined ? uid : podDescription(write.entry.pod);
     log.warn(
       { pod: uid, err: error },
       `cannot update the status of ${about}, next try in ${waitMs / 1000} s: ${message}`,
@@ -304,7 +299,8 @@ export class StatusManager {
   }
 
   /** Reads the object from the server. @returns false when the object is removed, or cannot be read */
-  private async readObject(uid: string, entry: Entry, target: Pod | undefined): Promise<boolean> {
+  private async readObject(uid: string, write: StatusWrite): Promise<boolean> {
+    const { target } = write;
     const { client, view } = this.deps;
     if (target === undefined) return false;
     const { name, namespace } = target.metadata;
@@ -317,12 +313,12 @@ export class StatusManager {
     } catch (error) {
       if (!isNotFound(error)) return false;
     }
-    this.lose(uid, entry, target);
+    this.lose(uid, write);
     return false;
   }
 
   /** The object was removed before the watch has shown it. */
-  private lose(uid: string, entry: Entry, target: Pod | undefined): void {
+  private lose(uid: string, { entry, target }: StatusWrite): void {
     if (entry.isStatic) {
       if (target !== undefined) {
         if (this.deps.view.get(target.metadata.uid) !== undefined) this.deps.view.bury(target.metadata.uid);
