@@ -32,13 +32,16 @@ export interface Situation {
   sandboxes?: readonly string[];
   /** Names of containers that were stopped in order to be started again. */
   restarting?: readonly string[];
+  /** Those among them that get new resources by it. */
+  resizing?: readonly string[];
   gates?: Partial<RestartGates>;
   /** The containers' last set resources, and the end of a failed resize's back-off. */
   resize?: ResizeView;
 }
 
 export function planOf(situation: Situation): Plan {
-  const { pod, seen = {}, probes = {}, sandboxes = ["0 ready"], restarting = [], gates, resize } = situation;
+  const { pod, seen = {}, probes = {}, sandboxes = ["0 ready"], gates, resize } = situation;
+  const { restarting = [], resizing = [] } = situation;
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const all = [...initContainers, ...containers, ...ephemeralContainers];
   const observed: ObservedPod = {
@@ -53,7 +56,8 @@ export function planOf(situation: Situation): Plan {
   const memory = new RestartMemory();
   for (const name of restarting) {
     const kill = { kind: "kill-container", containerId: idOf(name), name, reason: "" } as const;
-    memory.record({ ...kill, graceSeconds: 2, deadline: NOW + 2000, restart: true });
+    const forResize = resizing.includes(name) ? ({ forResize: true } as const) : {};
+    memory.record({ ...kill, graceSeconds: 2, deadline: NOW + 2000, restart: true, ...forResize });
   }
   const result = (probe: string) => (id: string) => probes[`${probe} ${id.slice(3)}`];
   return planPod({

@@ -53,6 +53,8 @@ export interface KillContainerStep {
   deadline: number;
   /** Stopped for a restart, independent of its restart policy and exit code. */
   restart?: true;
+  /** It gets its new resources at its next start. */
+  forResize?: true;
   /** A restart of all containers must be quick: preStop hooks do not run. */
   withoutPreStop?: true;
   reason: string;

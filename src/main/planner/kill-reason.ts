@@ -12,6 +12,8 @@ export interface KillReason {
   why: string;
   /** For a regular container: it is started again after its exit. */
   restart: boolean;
+  /** It gets its new resources at that start. */
+  forResize?: true;
   graceSeconds: number;
 }
 
@@ -23,7 +25,7 @@ export function killReason(input: PlanInput, container: Container, status: Conta
   const failed = failedProbe(container, status.id, probes);
   if (failed === undefined) {
     if (!resizeNeedsRestart(input, container)) return undefined;
-    return { why: "resize requires restart", restart: true, graceSeconds: graceSeconds(pod) };
+    return { why: "resize requires restart", restart: true, forResize: true, graceSeconds: graceSeconds(pod) };
   }
   return {
     why: `failed ${failed.name} probe`,

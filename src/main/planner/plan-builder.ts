@@ -66,7 +66,9 @@ export class PlanBuilder {
   kill(
     status: ContainerStatus,
     reason: string,
-    rest: Partial<Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "withoutPreStop">> = {},
+    rest: Partial<
+      Pick<KillContainerStep, "graceSeconds" | "deadline" | "restart" | "forResize" | "withoutPreStop">
+    > = {},
   ): void {
     const grace = rest.graceSeconds ?? graceSeconds(this.input.pod);
     this.plan.steps.push({

@@ -20,7 +20,7 @@ export interface PlanInput {
   startFailures: ReadonlyMap<string, StartFailure>;
   probes: ProbeResults;
   gates: RestartGates;
-  memory: Pick<RestartMemory, "restarts" | "removed">;
+  memory: Pick<RestartMemory, "restarts" | "resizes" | "removed">;
   /** The containers run in no cgroup of the pod, so no pod limit applies to them. */
   cgroupLost?: boolean;
   /** Absent: running containers are never resized. */
@@ -83,22 +83,30 @@ export function resizeChanges({ resize }: PlanInput, { name, resources }: Contai
 export class RestartMemory {
   /** Ids of containers stopped for a restart. */
   private readonly stopped = new Set<string>();
+  /** Those among them that get new resources by it. */
+  private readonly resized = new Set<string>();
   /** Names of containers removed by the rule RestartAllContainers that do not exist again yet. */
   readonly removed = new Set<string>();
 
   /** Call before the step runs: after a failed call the result is unknown. */
   record(step: Step): void {
     if (step.kind === "kill-container" && step.restart === true) this.stopped.add(step.containerId);
+    if (step.kind === "kill-container" && step.forResize === true) this.resized.add(step.containerId);
     if (step.kind === "remove-container" && step.restartAll === true) this.removed.add(step.name);
   }
 
   /** Forgets containers that the runtime no longer lists, and removed containers that exist again. */
   onObserved(observed: ObservedPod): void {
     forgetAllBut(this.stopped, observed);
+    forgetAllBut(this.resized, observed);
     for (const { metadata } of observed.containers) this.removed.delete(metadata?.name ?? "");
   }
 
   restarts(containerId: string): boolean {
     return this.stopped.has(containerId);
+  }
+
+  resizes(containerId: string): boolean {
+    return this.resized.has(containerId);
   }
 }

@@ -62,8 +62,9 @@ function keepSidecar(
     case ContainerState.CONTAINER_RUNNING: {
       const kill = killReason(builder.input, container, status);
       if (kill !== undefined) {
-        const { why, graceSeconds } = kill;
-        builder.kill(status, `Init container ${name} ${why}`, { graceSeconds, restart: true });
+        const { why, forResize, graceSeconds } = kill;
+        const rest = { graceSeconds, restart: true, ...(forResize && { forResize }) } as const;
+        builder.kill(status, `Init container ${name} ${why}`, rest);
         return "waiting";
       }
       const startedUp = startupProbe === undefined || builder.input.probes.startup(status.id) === "Success";

@@ -39,13 +39,13 @@ export function planResize(builder: PlanBuilder, sandbox: PodSandboxStatus): voi
   plan.steps.push({ kind: "resize-containers", sandboxId: sandbox.id, containers, actuated: resize.actuated, reason });
 }
 
-/** True if a container was stopped to get its new values. */
+/** True if a container was stopped to get its new values. A new limit of the pod may be in force before it has started again. */
 function awaitsRestart(input: PlanInput): boolean {
   const { pod, observed, memory } = input;
   return containersOf(pod.spec).some((container) => {
     const status = newestOf(observed, container.name);
     if (status === undefined || !memory.restarts(status.id)) return false;
-    return (resizeChanges(input, container) ?? []).length > 0;
+    return memory.resizes(status.id) || (resizeChanges(input, container) ?? []).length > 0;
   });
 }
 

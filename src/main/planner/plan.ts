@@ -60,9 +60,9 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
   if (status?.state === ContainerState.CONTAINER_RUNNING) {
     const kill = killReason(builder.input, container, status);
     if (kill === undefined) return true;
-    const { why, restart, graceSeconds } = kill;
+    const { why, restart, forResize, graceSeconds } = kill;
     const reason = `Container ${name} ${why}${restart ? ", will be restarted" : ""}`;
-    builder.kill(status, reason, { graceSeconds, ...(restart && { restart }) });
+    builder.kill(status, reason, { graceSeconds, ...(restart && { restart }), ...(forResize && { forResize }) });
     return true;
   }
   if (!builder.mayStart(container, status)) return false;

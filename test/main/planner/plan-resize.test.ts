@@ -166,6 +166,29 @@ const table: [name: string, situation: Situation, expected: string[], resizing: 
     ["resize a"],
     true,
   ],
+  [
+    "pod level: the pod's limit is in force, but a container that was stopped for it has not started yet: the resize goes on",
+    {
+      pod: pod({ containers: [container("a", forMemory)], resources: MORE_MEMORY }),
+      seen: { a: "exited 137" },
+      restarting: ["a"],
+      resizing: ["a"],
+      ...given({ a: {} }, MORE_MEMORY),
+    },
+    ["start a"],
+    true,
+  ],
+  [
+    "pod level: the pod's limit is in force, and a container restarts for another reason",
+    {
+      pod: pod({ containers: [container("a", forMemory)], resources: MORE_MEMORY }),
+      seen: { a: "exited 137" },
+      restarting: ["a"],
+      ...given({ a: {} }, MORE_MEMORY),
+    },
+    ["start a"],
+    false,
+  ],
 ];
 for (const [name, situation, expected, resizing] of table) {
   test(name, () => {
