@@ -91,6 +91,15 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     const node = await cluster.api.get("nodes", "", NODE_NAME);
     return JSON.parse(node.metadata.annotations?.[STATUS] ?? "{}") as Status;
   };
+  /** The annotation is written beside the condition. */
+  const annotated = async (what: string, holds: (status: Status) => boolean): Promise<Status> =>
+    waitFor(
+      async () => {
+        const status = await statusAnnotation();
+        return holds(status) ? status : undefined;
+      },
+      { what: `the annotation to have ${what}`, timeoutMs: PATIENCE_MS },
+    );
   const logged = (): Promise<string> => readFile(cluster.node.kubelet.log, "utf8");
   const restarts = async (): Promise<number> => (await logged()).split("restarting in place").length - 1;
 
@@ -199,7 +208,7 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
       ({ message }) => message === `using current: ${LINK}`,
     );
     assert.deepEqual([status, reason], ["True", "passing all checks"]);
-    const { assigned, active, error } = await statusAnnotation();
+    const { assigned, active, error } = await annotated("the ConfigMap", (one) => one.active !== undefined);
     const { metadata } = await cluster.api.get("configmaps", NAMESPACE, NAME);
     assert.deepEqual(active?.configMap, {
       namespace: NAMESPACE,
@@ -249,7 +258,8 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
       what: "the log's line of the change",
       timeoutMs: PATIENCE_MS,
     });
-    assert.notEqual(await readFile(join(dir, "store/meta/trial"), "utf8"), trial);
+    const isNew = async (): Promise<boolean> => (await readFile(join(dir, "store/meta/trial"), "utf8")) !== trial;
+    await waitFor(isNew, { what: "the record of the trial", timeoutMs: PATIENCE_MS });
     assert.equal(await takeovers(), begun + 1);
     const changedAt = performance.now();
     await write({ maxPods: 42 });
@@ -333,8 +343,7 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     await assign(null);
     await runsWith("maxPods", 110);
     await condition("local", ({ status, message }) => status === "True" && message === "using current: local");
-    const { assigned, active } = await statusAnnotation();
-    assert.deepEqual([assigned, active], [undefined, undefined]);
+    await annotated("no source", ({ assigned, active }) => assigned === undefined && active === undefined);
     await podIsUntouched();
   });
 });

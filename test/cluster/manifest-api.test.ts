@@ -205,7 +205,8 @@ test("after a reboot without API server the pods start from disk", async (t) => 
 async function forgetBoot(): Promise<void> {
   await removeAllSandboxes(cluster.node.endpoint);
   const records = join(cluster.node.kubelet.rootDir, "nodelet", "pods");
-  for (const name of await readdir(records)) {
+  // Beside the records there may be a file that the killed kubelet was writing.
+  for (const name of (await readdir(records)).filter((one) => one.endsWith(".json") && !one.startsWith("."))) {
     const record = JSON.parse(await readFile(join(records, name), "utf8")) as object;
     await writeFile(join(records, name), JSON.stringify({ ...record, bootId: "of an earlier boot" }));
   }

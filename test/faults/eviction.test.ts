@@ -119,9 +119,12 @@ describe("eviction under faults", () => {
     await evicted("second");
     await pressure("MemoryPressure", "False");
     assert.equal(await metric(cluster.node, "kubelet_evictions", MEMORY), before + 1);
-    const changes = (await agentLog(cluster.node))
-      .slice(from)
-      .filter(({ thread, msg }) => thread === "main" && /^the node is (under|no longer under)/.test(msg));
+    const changesIn = async (): Promise<AgentLogLine[]> =>
+      (await agentLog(cluster.node))
+        .slice(from)
+        .filter(({ thread, msg }) => thread === "main" && /^the node is (under|no longer under)/.test(msg));
+    await waitFor(async () => (await changesIn()).length >= 2, { what: "both changes", timeoutMs: PATIENCE_MS });
+    const changes = await changesIn();
     assert.equal(changes.length, 2, changes.map(({ msg }) => msg).join("\n"));
     await calmLive();
   });

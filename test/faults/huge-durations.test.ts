@@ -9,21 +9,24 @@ import { IDLE, manifest, shell } from "../support/static-pods.js";
 /** 12,700 years: over the 1e8 hours at which grpc-js refuses a deadline. */
 const HUGE = 400_000_000_000;
 
-const POD_GRACE = manifest("pod-grace", [shell("c0", IDLE)], { spec: { terminationGracePeriodSeconds: HUGE } });
-const PROBE_GRACE = manifest("probe-grace", [
-  shell("c0", IDLE, {
-    livenessProbe: {
-      exec: { command: ["false"] },
-      periodSeconds: 1,
-      failureThreshold: 1,
-      terminationGracePeriodSeconds: HUGE,
-    },
-  }),
-]);
+/** The shell is not process 1 of a namespace: a signal that comes before it is caught ends it, too. */
+const shareProcessNamespace = true;
+const POD_GRACE = manifest("pod-grace", [shell("c0", IDLE)], {
+  spec: { shareProcessNamespace, terminationGracePeriodSeconds: HUGE },
+});
+const LIVENESS = {
+  exec: { command: ["false"] },
+  periodSeconds: 1,
+  failureThreshold: 1,
+  terminationGracePeriodSeconds: HUGE,
+};
+const PROBE_GRACE = manifest("probe-grace", [shell("c0", IDLE, { livenessProbe: LIVENESS })], {
+  spec: { shareProcessNamespace },
+});
 const LONG_HOOK = manifest(
   "long-hook",
   [shell("c0", IDLE, { lifecycle: { preStop: { exec: { command: ["true"] } } } })],
-  { spec: { terminationGracePeriodSeconds: HUGE, activeDeadlineSeconds: 2_147_483_647 } },
+  { spec: { shareProcessNamespace, terminationGracePeriodSeconds: HUGE, activeDeadlineSeconds: 2_147_483_647 } },
 );
 
 describe("durations of thousands of years", () => {

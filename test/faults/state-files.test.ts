@@ -100,8 +100,10 @@ describe("state files of any shape", () => {
     const uid = podOf(await node.pods(), NAME)?.metadata.uid ?? "";
     await node.removeManifest(NAME);
     await node.waitFor((pods) => podOf(pods, NAME) === undefined, { what: "the pod to go", timeoutMs: PATIENCE_MS });
-    const pods = await readdir(join(node.kubelet.rootDir, "pods"));
-    assert.ok(!pods.includes(uid), "its directory is removed");
+    await waitFor(async () => !(await readdir(join(node.kubelet.rootDir, "pods"))).includes(uid), {
+      what: "its directory to be removed",
+      timeoutMs: PATIENCE_MS,
+    });
   });
 });
 

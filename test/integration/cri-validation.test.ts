@@ -578,10 +578,11 @@ test("a registry that wants a password refuses a pull without it and with a wron
 
 test("a pull ends with its caller's deadline", async () => {
   const { createServer } = await import("node:net");
-  const silent = createServer(() => undefined);
+  const silent = createServer((socket) => void socket.unref());
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const address = silent.address();
   const port = typeof address === "object" ? address?.port : 0;
+  silent.unref();
   const late = AbortSignal.timeout(1000);
   await assert.rejects(cri.pullImage({ image: { image: `127.0.0.1:${port}/silent:1` } }, { signal: late }));
   silent.close();

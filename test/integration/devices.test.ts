@@ -194,7 +194,7 @@ describe("devices", () => {
     await truncate(checkpoint, 40);
     await node.restart();
     await gpus.serve();
-    await registered(gpus);
+    await registered(gpus, "gpu-0", "gpu-1");
     await node.writeManifest("newcomer", manifest("newcomer", [shell("app", IDLE, wants({ [GPU]: 1 }))]));
     const refused = await waitForPod(node, "newcomer", ({ status }) => status?.phase === "Failed", "is refused");
     const { reason, message = "" } = refused.status ?? {};

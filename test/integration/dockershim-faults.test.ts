@@ -121,7 +121,12 @@ suite("a failing Docker Engine", { skip: !isDocker && "needs a Docker Engine: NO
     await node.kubelet.waitHealthy();
 
     await rm(filler);
-    for (const name of ["late", "pulled"]) await waitForPod(node, name, isRunning, "running");
+    const isUp = (pods: PodView[], name: string): boolean => podOf(pods.filter(isRunning), name) !== undefined;
+    // A slow machine has failed several pulls by now: the next one is minutes away.
+    await node.waitFor((pods) => isUp(pods, "late") && isUp(pods, "pulled"), {
+      what: "both pods to run",
+      timeoutMs: 2 * TIMEOUT_MS,
+    });
     const before = (await logLines("writer")).length;
     await waitFor(async () => (await logLines("writer")).length > before + 3, {
       what: "more lines",

@@ -32,7 +32,7 @@ before(async () => {
       config: {
         evictionHard: { "memory.available": "60Mi", "nodefs.available": "100Mi" },
         // The node still is under pressure when the pods that it rejects arrive.
-        evictionPressureTransitionPeriod: "10s",
+        evictionPressureTransitionPeriod: "20s",
         imageMinimumGCAge: "1ms",
       },
     },

@@ -10,8 +10,8 @@ import { PAUSE_IMAGE } from "../../packaging/standalone/images.js";
 import { isRunning } from "../../packaging/standalone/pods.js";
 import type { PullPolicy } from "../../src/shared/api/pod.js";
 import { PullImageRequest } from "../../src/shared/cri/gen/runtime.v1.js";
-import { startNode, testImage, type PodView, type TestNode } from "../harness/node.js";
-import { agentLog, metric } from "../support/fault-node.js";
+import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
+import { agentLog, metric, PATIENCE_MS } from "../support/fault-node.js";
 import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";
 import { IDLE, manifest, NODE_NAME, RuntimeView, shell, statusOf, waitForPod } from "../support/static-pods.js";
 
@@ -99,6 +99,17 @@ async function events(name: string): Promise<string[]> {
   return lines.map(({ event, msg }) => `${String(event)}: ${msg.slice(msg.indexOf("container app: ") + 15)}`);
 }
 
+/** Its events, once there are `count`: the kubelet logs beside its work. */
+async function firstEvents(name: string, count: number): Promise<string[]> {
+  return await waitFor(
+    async () => {
+      const seen = await events(name);
+      return seen.length >= count ? seen : undefined;
+    },
+    { what: `${count} events of ${name}`, timeoutMs: PATIENCE_MS },
+  );
+}
+
 async function waitRunning(name: string): Promise<void> {
   await waitForPod(node, name, isRunning, "running");
 }
@@ -129,14 +140,14 @@ describe("pulls", { concurrency: 8 }, () => {
     const image = `${open.address}/first:1`;
     await run("first", image, "IfNotPresent");
     await waitRunning("first");
-    const [pulling, pulled = ""] = await events("first");
+    const [pulling, pulled = ""] = await firstEvents("first", 2);
     assert.equal(pulling, `Pulling: Pulling image "${image}"`);
     const words = / in [0-9.ms]+ \([0-9.ms]+ including waiting\)\. Image size: [1-9]\d* bytes\.$/;
     assert.match(pulled, words);
     await run("second", image, "Never");
     await waitRunning("second");
     assert.equal(
-      (await events("second")).at(0),
+      (await firstEvents("second", 1)).at(0),
       `Pulled: Container image "${image}" already present on machine and can be accessed by the pod`,
     );
   });
@@ -146,7 +157,7 @@ describe("pulls", { concurrency: 8 }, () => {
     for (const name of ["again-a", "again-b"]) {
       await run(name, image, "Always");
       await waitRunning(name);
-      assert.match((await events(name)).at(1) ?? "", /^Pulled: Successfully pulled image/);
+      assert.match((await firstEvents(name, 2)).at(1) ?? "", /^Pulled: Successfully pulled image/);
     }
   });
 
@@ -169,7 +180,7 @@ describe("pulls", { concurrency: 8 }, () => {
     );
     await pushTo(open, "late");
     await waitRunning("late");
-    assert.match((await events("late")).at(1) ?? "", /^Failed: Failed to pull image .*not found/);
+    assert.match((await firstEvents("late", 2)).at(1) ?? "", /^Failed: Failed to pull image .*not found/);
   });
 
   test("credentials of the node's config.json", async () => {
@@ -195,6 +206,10 @@ describe("pulls", { concurrency: 8 }, () => {
       image: `${closed.address}/plugin/app`,
     });
     const duration = "kubelet_credential_provider_plugin_duration_count";
+    await waitFor(async () => (await metric(node, duration, { plugin_name: "plugin" })) > 0, {
+      what: "the plugin's run to be counted",
+      timeoutMs: PATIENCE_MS,
+    });
     assert.equal(await metric(node, duration, { plugin_name: "plugin" }), 1);
   });
 

@@ -87,9 +87,15 @@ describe("a node's heartbeat", () => {
       ready()?.message ?? "",
       /main is not healthy: its thread was last seen active at \S+; threshold is 10s/,
     );
-    const renewed = lease()?.spec?.renewTime;
-    await systemClock.sleep(LEASE_SECONDS * 500);
-    assert.equal(lease()?.spec?.renewTime, renewed, "two of its turns have passed");
+    const turns = async (): Promise<unknown[]> => {
+      const before = lease()?.spec?.renewTime;
+      await systemClock.sleep(LEASE_SECONDS * 500);
+      return [before, lease()?.spec?.renewTime];
+    };
+    let [before, after] = await turns();
+    // One renewal may have been under way.
+    if (after !== before) [before, after] = await turns();
+    assert.equal(after, before, "two of its turns have passed");
     await agent.kill9();
   });
 });

@@ -9,7 +9,7 @@ import { startNode, waitFor, type PodView, type TestNode } from "../harness/node
 import { fakeInhibit, type FakeInhibit } from "../support/fake-inhibit.js";
 import { FakeLogind } from "../support/fake-logind.js";
 import { agentLog } from "../support/fault-node.js";
-import { manifest, PATIENCE_MS, shell, statusOf, waitForPod } from "../support/static-pods.js";
+import { logLines, manifest, PATIENCE_MS, shell, statusOf, waitForPod } from "../support/static-pods.js";
 
 const MESSAGE = "Pod was terminated in response to imminent node shutdown.";
 
@@ -64,6 +64,13 @@ const pod = (name: string, what: string, condition: (pod: PodView) => boolean): 
 const story = async (): Promise<string[]> =>
   (await readFile(join(out, "story"), "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
 const runs = (pod: PodView): boolean => statusOf(pod, "app")?.state.running !== undefined;
+/** The pod runs and catches its stop signal. */
+async function isUp(name: string): Promise<void> {
+  const view = await pod(name, "run", runs);
+  await until(`${name} to catch its signal`, async () =>
+    (await logLines(node, view, "app")).some(({ text }) => text === "up"),
+  );
+}
 const failed = (pod: PodView): boolean => pod.status?.phase === "Failed";
 const locks = async (): Promise<string[]> => (await inhibit.log()).map((line) => line.split(" ")[0] ?? "");
 const until = (what: string, condition: () => Promise<boolean>): Promise<unknown> =>
@@ -82,7 +89,7 @@ describe("a node that shuts down", () => {
     await node.writeManifest("deaf", noting("deaf", 10, "sleep 60"));
     await node.writeManifest("high", noting("high", 1500, ":"));
     await node.writeManifest("system", noting("system", undefined, ":"));
-    for (const name of ["low", "deaf", "high", "system"]) await pod(name, "run", runs);
+    for (const name of ["low", "deaf", "high", "system"]) await isUp(name);
     logind.prepare(true);
     await until("the lock to be released", async () => (await locks()).at(-1) === "released");
     const seen = (await story()).filter((line) => line !== "deaf told");
@@ -101,8 +108,9 @@ describe("a node that shuts down", () => {
     };
     const took = Date.parse(state.endTime) - Date.parse(state.startTime);
     assert.ok(took >= 5000 && took < 60_000, `${took} ms`);
-    const said = (await agentLog(node)).map(({ msg }) => msg);
-    assert.ok(said.some((line) => line.includes("Shutdown manager detected shutdown event")));
+    await until("the shutdown in the log", async () =>
+      (await agentLog(node)).some(({ msg }) => msg.includes("Shutdown manager detected shutdown event")),
+    );
   });
 
   test("takes on no pod meanwhile", async () => {
@@ -118,8 +126,8 @@ describe("a node that shuts down", () => {
     await locked(2);
     await node.writeManifest("new", noting("new", 0, "until [ -e /out/go ]; do sleep 0.1; done"));
     await node.writeManifest("important", noting("important", undefined, ":"));
-    await pod("new", "run", runs);
-    await pod("important", "run", runs);
+    await isUp("new");
+    await isUp("important");
   });
 
   test("a kubelet killed during the shutdown releases its lock; the next one continues", async () => {

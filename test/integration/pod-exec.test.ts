@@ -15,12 +15,15 @@ import { ChannelSocket } from "../support/websocket.js";
 const [STDIN, STDOUT, STDERR, ERROR, RESIZE] = [0, 1, 2, 3, 4];
 const V5 = { "Sec-WebSocket-Protocol": "v5.channel.k8s.io" };
 const PORT = 8080;
+const GREETING = "hello from the pod\n";
+/** Static pods carry the node's name. */
+const POD = `web-${NODE_NAME}`;
 
 let node: TestNode;
 before(async () => {
   node = await startNode({ secure: true });
   const cat = { ...shell("cat", "echo here; exec cat"), stdin: true };
-  const greeter = `while true; do echo hello from the pod | nc -l -p ${PORT}; done`;
+  const greeter = `nc -ll -p ${PORT} -e echo hello from the pod & ${IDLE}`;
   await Promise.all([
     node.writeManifest("web", manifest("web", [shell("app", IDLE), cat, shell("greeter", greeter)])),
     node.writeManifest("crasher", manifest("crasher", [shell("app", "echo my last words; exit 3")])),
@@ -29,11 +32,11 @@ before(async () => {
     statusOf(pod, name)?.state.running !== undefined;
   await waitForPod(node, "web", (pod) => ["app", "cat", "greeter"].every((name) => running(name)(pod)), "running");
   await waitSecure(node);
+  // A container is running before its server listens.
+  const greets = `/run/default/${POD}/greeter?cmd=nc+127.0.0.1+${PORT}`;
+  await waitFor(async () => (await secureAsk(node, greets, "POST")).body === GREETING, { what: "the greeter" });
 });
 after(() => node.stop());
-
-/** Static pods carry the node's name. */
-const POD = `web-${NODE_NAME}`;
 
 function open(path: string, headers: Record<string, string> = {}): Promise<ChannelSocket> {
   return ChannelSocket.connect(`${node.kubelet.secureUrl}${path}`, { headers });
@@ -122,7 +125,7 @@ test("port-forward over v5: SPDY through a tunnel", async () => {
   socket.onMessage = (message) => session.push(message);
   session.end(session.open({ ...stream, streamtype: "error" }));
   session.open({ ...stream, streamtype: "data" });
-  await socket.until(() => said === "hello from the pod\n");
+  await socket.until(() => said === GREETING);
   socket.close();
 });
 
@@ -135,10 +138,10 @@ test("attach: to the running process, input and output", async () => {
 
 test("port-forward: to a port in the pod", async () => {
   const socket = await open(`/portForward/default/${POD}?port=${PORT}`);
-  await socket.until(() => socket.text(0).length > 2);
+  await socket.until(() => socket.text(0).length >= 2 + GREETING.length);
   // Each channel begins with the port it is of.
   assert.equal(Buffer.from(socket.text(0).slice(0, 2), "latin1").readUInt16LE(), PORT);
-  assert.equal(socket.text(0).slice(2), "hello from the pod\n");
+  assert.equal(socket.text(0).slice(2), GREETING);
   socket.close();
 });
 

@@ -13,6 +13,7 @@ import {
   conditionsOf,
   IDLE,
   idOf,
+  logLines,
   manifest,
   NODE_NAME,
   PATIENCE_MS,
@@ -22,6 +23,7 @@ import {
   waitForPod,
 } from "../support/static-pods.js";
 
+const CATCHING = IDLE.replace(";", "; echo caught;");
 const OTHER_IMAGE = "nodelet.local/busybox:other";
 const { node, runtime } = await nodeForTests();
 if (process.env["NODELET_TEST_RUNTIME"] === "docker") {
@@ -115,7 +117,8 @@ describe("edits", { concurrency: 6 }, () => {
   test("with a UID of its own, only the container that changed is restarted", async () => {
     const metadata = { uid: "own-uid-in-place" };
     const pod = (image: string) =>
-      manifest("in-place", [shell("changing", IDLE, { image }), shell("staying", IDLE)], {
+      // Its words follow the trap: a process 1 that does not catch the signal yet would be killed after its grace.
+      manifest("in-place", [shell("changing", CATCHING, { image }), shell("staying", IDLE)], {
         metadata,
         // Long enough for the container to exit by itself.
         spec: { terminationGracePeriodSeconds: 60 },
@@ -123,6 +126,10 @@ describe("edits", { concurrency: 6 }, () => {
     await node.writeManifest("in-place", pod(testImage()));
     const before = await waitForPod(node, "in-place", ready, "Ready");
     assert.equal(before.metadata.uid, metadata.uid);
+    await waitFor(async () => (await logLines(node, before, "changing")).length > 0, {
+      what: "the container to catch the signal",
+      timeoutMs: PATIENCE_MS,
+    });
     await node.writeManifest("in-place", pod(OTHER_IMAGE));
     const after = await waitForPod(
       node,

@@ -95,7 +95,7 @@ describe("probes", { concurrency: 6 }, () => {
   });
 
   test("startup: liveness waits for it; one that never succeeds ends the container", async () => {
-    const startupProbe = { ...FAST, failureThreshold: 100, exec: { command: ["test", "-e", "/ctl/started"] } };
+    const startupProbe = { ...FAST, failureThreshold: 1000, exec: { command: ["test", "-e", "/ctl/started"] } };
     const livenessProbe = { ...FAST, exec: { command: ["touch", "/ctl/alive"] } };
     const app = shell("app", IDLE, { startupProbe, livenessProbe, ...mounts });
     const failing = shell("doomed", IDLE, { startupProbe: { ...FAST, exec: { command: ["false"] } } });
@@ -114,7 +114,7 @@ describe("probes", { concurrency: 6 }, () => {
   });
 
   test("a sidecar's startup probe holds the app back", async () => {
-    const startupProbe = { ...FAST, failureThreshold: 100, exec: { command: ["test", "-e", "/ctl/proxy"] } };
+    const startupProbe = { ...FAST, failureThreshold: 1000, exec: { command: ["test", "-e", "/ctl/proxy"] } };
     const proxy = shell("proxy", IDLE, { restartPolicy: "Always", startupProbe, ...mounts });
     const spec = { initContainers: [proxy] };
     await node.writeManifest("mesh", pod("mesh", [shell("app", IDLE)], spec));

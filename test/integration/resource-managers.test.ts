@@ -7,6 +7,7 @@ import { readFile, truncate, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { call } from "../../packaging/standalone/cri.js";
 import type { ContainerStatusResponse } from "../../src/shared/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, waitFor, type PodView } from "../harness/node.js";
@@ -146,7 +147,11 @@ describe("static policies, single-numa-node", () => {
     assert.equal((await report(node, "parts", "main"))[1], "0");
     const assigned = (assignment_type: string): Promise<number | undefined> =>
       metric(node, "resource_manager_container_assignments", { resource_name: "memory", assignment_type });
-    assert.deepEqual([await assigned("pod_exclusive"), await assigned("pod_shared")], [1, 1]);
+    const both = async (): Promise<unknown[]> => [await assigned("pod_exclusive"), await assigned("pod_shared")];
+    await waitFor(async () => isDeepStrictEqual(await both(), [1, 1]), {
+      what: "an assignment of each kind to be counted",
+      timeoutMs: PATIENCE_MS,
+    });
     await node.kill9();
     await node.restart();
     await running("parts");

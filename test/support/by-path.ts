@@ -12,8 +12,16 @@ export interface ByPathLinks {
 export function byPathLinks(): ByPathLinks {
   return {
     async link(name, device) {
-      await mkdir(BY_PATH, { recursive: true });
-      await symlink(device, `${BY_PATH}/${name}`);
+      for (;;) {
+        await mkdir(BY_PATH, { recursive: true });
+        try {
+          await symlink(device, `${BY_PATH}/${name}`);
+          return;
+        } catch (error) {
+          // A test that runs beside this one may remove the empty directory.
+          if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+        }
+      }
     },
     async clear(...words) {
       for (const name of (await readdir(BY_PATH).catch(() => [])).filter((one) =>

@@ -4,11 +4,20 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 
-/** An exited container's status waits so long for the last lines: its termination message may be read from them. */
-const SETTLE_MS = 2000;
+/**
+ * The statuses of an exited container wait so long for the last lines, together: its termination message may be read from them. A busy Engine
+ * sends them seconds late. A log that cannot be written, for example on a full disk, delays no later status.
+ */
+const SETTLE_MS = 10_000;
+
+interface Followed {
+  log: ContainerLog;
+  /** When {@link ContainerLogs.settled} stops waiting, by the monotonic clock. */
+  settlesBy?: number;
+}
 
 export class ContainerLogs {
-  private readonly logs = new Map<string, ContainerLog>();
+  private readonly logs = new Map<string, Followed>();
 
   constructor(private readonly deps: { engine: Engine; clock: Clock; log: Logger }) {}
 
@@ -16,9 +25,9 @@ export class ContainerLogs {
   follow(container: LoggedContainer): void {
     if (container.path === "" || this.logs.has(container.id)) return;
     const log = new ContainerLog(container, this.deps);
-    this.logs.set(container.id, log);
+    this.logs.set(container.id, { log });
     const forget = (): void => {
-      if (this.logs.get(container.id) === log) this.logs.delete(container.id);
+      if (this.logs.get(container.id)?.log === log) this.logs.delete(container.id);
     };
     log.done.then(forget, (error: unknown) => {
       forget();
@@ -26,27 +35,30 @@ export class ContainerLogs {
     });
   }
 
-  /** Resolves when the container's output is written, or after SETTLE_MS. */
+  /** Resolves when the container's output is written, or SETTLE_MS after the first call for it. */
   async settled(id: string): Promise<void> {
-    const log = this.logs.get(id);
-    if (log === undefined) return;
+    const followed = this.logs.get(id);
+    if (followed === undefined) return;
+    const { clock } = this.deps;
+    followed.settlesBy ??= clock.monotonic() + SETTLE_MS;
     const late = new AbortController();
-    const done = log.done.then(() => late.abort());
-    await Promise.race([done, this.deps.clock.sleep(SETTLE_MS, late.signal).catch(() => undefined)]);
+    const done = followed.log.done.then(() => late.abort());
+    const left = Math.max(0, followed.settlesBy - clock.monotonic());
+    await Promise.race([done, clock.sleep(left, late.signal).catch(() => undefined)]);
     late.abort();
   }
 
   /** Of a running container. One whose log is not followed, since this thread has just started or failed to, is followed from here on. */
   async reopen(container: LoggedContainer): Promise<void> {
     this.follow(container);
-    await this.logs.get(container.id)?.reopen();
+    await this.logs.get(container.id)?.log.reopen();
   }
 
   async stop(id: string): Promise<void> {
-    await this.logs.get(id)?.stop();
+    await this.logs.get(id)?.log.stop();
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all([...this.logs.values()].map((log) => log.stop()));
+    await Promise.all([...this.logs.values()].map(({ log }) => log.stop()));
   }
 }
