@@ -1,5 +1,4 @@
-// Pods as the kubelet relies on them: what the server fills in, what may change, how they are bound, resized, evicted and
-// deleted.
+// What the kubelet relies on for pods: the fields that the server fills in, what may change, and binding, resize, eviction and deletion.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ApiRefusal, type ApiKit, type ApiObject, type Fields } from "../support/api-kit.js";

@@ -1,4 +1,4 @@
-// CSI volumes on a real runtime and an API server, with a driver of our own: file systems, devices and inline volumes.
+// CSI volumes on a real runtime and an API server, with our own driver: file systems, devices and inline volumes.
 // The kubelet is killed meanwhile.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

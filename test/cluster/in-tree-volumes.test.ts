@@ -1,5 +1,5 @@
-// Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime. Tests the wait for the
-// controller, the volume in the container, and the clean-up after a killed kubelet and after the pod. The test plays
+// Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime. Tests the wait for the controller, the volume in the
+// container, and the clean-up: after a killed kubelet, and after the pod. The test plays
 // the attach/detach controller.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";

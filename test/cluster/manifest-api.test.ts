@@ -1,5 +1,4 @@
-// The manifest API on a node of a cluster: mirror pods of its pods, authorization on port 10250, and a start without
-// API server.
+// The manifest API on a node of a cluster: its pods' mirror pods, authorization on port 10250, a start without API server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";

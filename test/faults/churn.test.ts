@@ -1,4 +1,4 @@
-// kill -9 of the kubelet and loss of its prober at random moments of a churn of 30 pods of all shapes. Pods without a change keep their
+// kill -9 of the kubelet and loss of its prober, at random moments while 30 pods of all shapes come and go. Pods without a change keep their
 // containers and stay Ready. No exit is lost, every status is right and no object is orphaned. CHURN_KILLS sets how often it is killed,
 // NODELET_FAULT_SEED repeats a run.
 import assert from "node:assert/strict";

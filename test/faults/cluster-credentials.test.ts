@@ -25,7 +25,7 @@ import { IDLE } from "../support/static-pods.js";
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 /** Renewed every 3 s: a renewal may be 9 s late. */
 const LEASE_SECONDS = 12;
-/** Renewed 7 to 28 s after it was made, over after 39: a certificate of 105 s that began 66 s ago. A slow node has 10 s. */
+/** A certificate of 105 s that began 66 s ago: it is renewed 7 to 28 s after it was made, and expires after 39 s. A slow node has 10 s. */
 const FIRST = { lifeMs: 39_000, backdateMs: 66_000 };
 const HOUR_MS = 3600_000;
 const CSR = "certificatesigningrequests";

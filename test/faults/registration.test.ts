@@ -1,5 +1,4 @@
-// Registration by a kubelet that may not create its Node: it takes over an existing one, except with the gate
-// KubeletRegistrationGetOnExistsOnly.
+// Registration by a kubelet that may not create its Node. It takes over an existing one, except with the gate KubeletRegistrationGetOnExistsOnly.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../harness/node.js";

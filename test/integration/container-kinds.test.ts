@@ -1,5 +1,5 @@
-// Containers of every kind in pods on the real node: init containers, sidecars, restart rules, RestartAllContainers and what
-// a lost sandbox means for them. What the containers did and in which order they write into one file of the host per pod.
+// Containers of every kind in pods on the real node: init containers, sidecars, restart rules, RestartAllContainers. Also what a lost sandbox
+// means for them. What the containers did and in which order they write into one file of the host per pod.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

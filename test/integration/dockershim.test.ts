@@ -1,4 +1,4 @@
-// --container-runtime=docker: the kubelet serves CRI over a Docker Engine in a thread of its own, and its pods outlive everything of it.
+// --container-runtime=docker: the kubelet serves CRI over a Docker Engine in a thread of its own. Its pods outlive everything of it.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";

@@ -1,5 +1,5 @@
-// --dynamic-config-dir on a real node. A changed configuration is applied without touching a pod, an invalid one is
-// refused, and one that breaks the start is rolled back.
+// --dynamic-config-dir on a real node. A changed configuration is applied without touching a pod. An invalid one is refused, and one that breaks
+// the start is rolled back.
 
 import assert from "node:assert/strict";
 import { readFile, rename, writeFile } from "node:fs/promises";

@@ -21,7 +21,7 @@ import {
 import { Prometheus } from "../support/prometheus.js";
 import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
 
-/** On the pages of every node only after an event, or only in a cluster: each with where a test shows it. */
+/** On the pages of every node only after an event, or only in a cluster. Each has the place where a test shows it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   kubelet_evictions: "test/integration/eviction.test.ts",
   nodelet_thread_restarts_total: "test/faults/threads.test.ts",

@@ -1,5 +1,5 @@
-// Graceful shutdown of a real node, with the test's own logind: order, grace period and status of real containers, and
-// pods rejected meanwhile. Also a cancellation, and a kubelet that is killed in the middle.
+// Graceful shutdown of a real node, with the test's own logind. Covers order, grace period and status of real containers, and pods rejected
+// meanwhile. Also a cancellation, and a kubelet that is killed in the middle.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

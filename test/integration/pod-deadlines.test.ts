@@ -172,7 +172,7 @@ test("after kill -9 a failing pod terminates by its deadline, and terminated pod
   const left = await graces("cut", length);
   assert.ok(left.length > 0, "the new agent stops the container");
   for (const seconds of left) assert.ok(seconds <= grace - 3 + 1, `${seconds} s were given once more`);
-  // From the first order to stop it to its end: how soon its shell ran after the signal does not count.
+  // From the first order to stop it to its end. How soon its shell ran after the signal does not count.
   const ended = Date.parse(cut.status.containerStatuses[0].state.terminated.finishedAt ?? "");
   const asked = await stoppedAt("cut");
   assert.ok(ended - asked >= (grace - 2) * 1000, `nothing of its grace was lost: ${ended - asked} ms`);

@@ -1,5 +1,4 @@
-// The environment of a container: command and variables, host name and hosts file, resolver, ports, and the source of
-// its image.
+// The environment of a container: command, variables, host name, hosts file, resolver, ports, and the source of its image.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readlink, rm, writeFile } from "node:fs/promises";

@@ -292,7 +292,7 @@ describe("static pods", { concurrency: 6 }, () => {
       "running in a new sandbox",
     );
     assert.equal(after.metadata.uid, uid);
-    // The container's end may be seen, and answered by a restart, a moment before its sandbox is seen to be removed.
+    // The container's end may be seen, and answered by a restart, just before its sandbox is seen to be removed.
     assert.ok([1, 2].includes(statusOf(after, "app")?.restartCount ?? 0));
     // Such a restart finds no namespaces to start in: StartError, 128; with docker ContainerCannotRun, 127.
     const { lastState } = statusOf(after, "app") ?? {};

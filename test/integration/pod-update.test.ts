@@ -1,5 +1,5 @@
-// Effect of manifest edits on a running pod: a new pod after the old one's termination, and one container changed in
-// place. Also a file renamed or replaced, and an invalid edit.
+// Effect of manifest edits on a running pod: a new pod after the old one's termination, or one container changed in place. Also a file renamed or
+// replaced, and an invalid edit.
 
 import assert from "node:assert/strict";
 import { appendFile, mkdir, open, readFile, rename, utimes } from "node:fs/promises";
@@ -117,7 +117,7 @@ describe("edits", { concurrency: 6 }, () => {
   test("with a UID of its own, only the container that changed is restarted", async () => {
     const metadata = { uid: "own-uid-in-place" };
     const pod = (image: string) =>
-      // Its words follow the trap: a process 1 that does not catch the signal yet would be killed after its grace.
+      // Its words follow the trap. A process 1 that does not catch the signal yet would be killed after its grace.
       manifest("in-place", [shell("changing", CATCHING, { image }), shell("staying", IDLE)], {
         metadata,
         // Long enough for the container to exit by itself.
@@ -197,7 +197,7 @@ describe("edits", { concurrency: 6 }, () => {
   });
 
   test("a manifest written in two halves is taken when it is whole, without a complaint", async () => {
-    // The kubelet waits a second for the other half: a try on which the machine stalled for so long counts for nothing.
+    // The kubelet waits a second for the other half. A try during which the machine stalled for so long does not count.
     const isInTime = async (name: string): Promise<boolean> => {
       const text = JSON.stringify(manifest(name, [shell("app", IDLE)]), undefined, 2);
       const begun = performance.now();

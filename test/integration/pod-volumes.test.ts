@@ -329,7 +329,7 @@ describe("termination messages", { concurrency: 6 }, () => {
     assert.equal(text, `${"x".repeat(4093)}end`);
   });
   test("from the log after an error with FallbackToLogsOnError", async () => {
-    // The runtime reads the two streams one beside the other: each line waits until the one before is in the log.
+    // The runtime reads the two streams side by side. So each line waits until the one before is in the log.
     const volumes = [{ name: "logs", hostPath: { path: node.kubelet.podLogs } }];
     const volumeMounts = [{ name: "logs", mountPath: "/logs" }];
     const logged = (line: string): string =>

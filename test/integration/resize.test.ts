@@ -225,7 +225,7 @@ describe("a resize that can't be done at once", () => {
   test("a memory limit below the usage is refused; a kubelet killed meanwhile finishes it later", async () => {
     const control = join(node.kubelet.dir, "control");
     await mkdir(control);
-    // dd fills its buffer, and then waits for a reader of the FIFO: little of the small share of the CPU is needed.
+    // dd fills its buffer, then waits for a reader of the FIFO. So it needs little of its small share of the CPU.
     const holder = `mkfifo /unread; exec 3<>/unread
 (dd if=/dev/zero bs=40000000 count=1 >&3 2>/dev/null & holds=$!
 head -c 1 <&3 >/dev/null; touch /control/held

@@ -1,4 +1,4 @@
-// npm start -- --runtime docker: the example pods run on a Docker Engine of its own, and nothing of it is left.
+// npm start -- --runtime docker: the example pods run on its own Docker Engine, and nothing of it is left.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Traces of a whole kubelet on a real runtime. The collector gets the spans of a pod's life and of a request, and the
-// runtime gets the context with each call. A collector that is unreachable or hangs delays no pod.
+// Traces of a whole kubelet on a real runtime. The collector gets the spans of a pod's life and of a request. The runtime gets the context with
+// each call. A collector that is unreachable or hangs delays no pod.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The pause program is run for real: it ends on SIGTERM and SIGINT with status 0, and reaps as process 1.
+// The real pause program. It ends on SIGTERM and SIGINT with status 0, and reaps as process 1.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-// The generated part of the documentation: committed files equal what the tables in the code give, and no metric is missing.
+// The generated part of the documentation. Committed files equal what the tables in the code give, and no metric is missing.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

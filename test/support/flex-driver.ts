@@ -29,7 +29,8 @@ export async function flexDriver(pluginDir: string, name: string, home: string):
   const script = [
     "#!/bin/sh",
     `home='${home}'`,
-    `for word; do printf '%s\\037' "$word"; done >> "$home/calls"; echo >> "$home/calls"`,
+    // One write for each call: the test may read meanwhile, and another call may run.
+    `end=$(printf '\\037'); line=; for word; do line="$line$word$end"; done; printf '%s\\n' "$line" >> "$home/calls"`,
     `if [ -f "$home/answer-$1" ]; then . "$home/answer-$1"; exit; fi`,
     `case "$1" in ${commands.join("\n")}`,
     `*) ${NOT_SUPPORTED};; esac`,

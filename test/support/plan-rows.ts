@@ -1,4 +1,4 @@
-// Tables of decisions as data: a pod and its state in the runtime in few words, the plan as short lines.
+// Tables of decisions as data: a pod and its runtime state in few words, the plan as short lines.
 import type { Container, Pod } from "../../src/shared/api/pod.js";
 import {
   ContainerState,

@@ -1,4 +1,4 @@
-// The node inside the machine in the words the tests use: its unit, its pods, their containers and cgroups, its journal.
+// The node inside the machine, in the words of the tests: its unit, pods, containers, cgroups and journal.
 
 import type { PodView } from "../../packaging/standalone/pods.js";
 import type { Machine } from "./machine.js";

@@ -1,4 +1,4 @@
-// The installed package on a real machine: systemd as PID 1, a pure cgroup v2 tree, containerd as Debian ships it.
+// The installed package on a real machine: systemd as PID 1, a pure cgroup v2 tree, and Debian's containerd.
 // One machine, booted once; the tests are its life in order: install, start, pods, restarts, kubeadm, uninstall.
 
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// The second disk: the package as it was just built, with the npm packages it runs on, and the container images. Made
+// The second disk: the package that was just built, the npm packages that it needs, and the container images. Made
 // for every run, because the cached image must not depend on our code.
 
 import { cp, copyFile, mkdir } from "node:fs/promises";

@@ -59,7 +59,7 @@ export const LIMITS: Readonly<Record<string, string>> = {
 /** A pod whose container starts a second process, then takes memory without end. */
 export function greedyPod(name: string) {
   const { spec, ...pod } = limitedPod(name);
-  // It lives for a while, so that the kubelet has seen the container when it reports the kill with the container's name.
+  // It lives for a while. So the kubelet has seen the container when it reports the kill with the container's name.
   const command = ["sh", "-c", "sleep 3600 & sleep 10; exec tail /dev/zero"];
   // Guaranteed: it would be slowed down before it meets its limit otherwise.
   const resources = { limits: { cpu: "1", memory: "16Mi" } };

@@ -1,5 +1,4 @@
-// In-place resizes of the node's pods: the desired and the allocated resources of each pod, and the state of the
-// difference.
+// In-place resizes of the node's pods: each pod's desired and allocated resources, and the state of the difference.
 //
 //   same ── the spec differs ──► asked ── fits ──► in progress ── all containers run with it ──► same
 //                                  │  ▲

@@ -70,7 +70,7 @@ export class Turns {
     const [next] = waiters ?? [];
     if (kind === undefined || owner === undefined || next === undefined) return;
     this.remove({ kind, owner }, next);
-    // The owner's other jobs wait for a turn of each owner of the kind, the kind's for a turn of each kind.
+    // The owner's other jobs wait for a turn of each owner of the kind. The kind's wait for a turn of each kind.
     if (owners !== undefined && waiters !== undefined) toEnd(owners, owner, waiters);
     if (owners !== undefined) toEnd(this.kinds, kind, owners);
     // Reserved for the waiter: a caller that comes before the waiter runs must wait.

@@ -10,8 +10,8 @@ export const YOUNG_GENERATION_MIB = 3;
 
 const FROM_THE_START = [
   /*
-   * No threads help to collect young garbage: each has its own half-empty pages. After 150 pods the process holds 26 MiB less on Node 20
-   * and 9 MiB less on Node 24, for the same processor time (docs/adr/0067).
+   * No threads help to collect young garbage: each has its own half-empty pages. For the same processor time, the process holds less after 150
+   * pods: 26 MiB on Node 20, and 9 MiB on Node 24 (docs/adr/0067).
    */
   "--no-parallel-scavenge",
   // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts more than a Worker's limit.
@@ -26,8 +26,8 @@ interface RestFlag {
 
 /**
  * Code that was not run between two collections of the whole heap is dropped by the second; it is compiled again if it is needed. V8
- * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070). Machine code of V8's
- * baseline compiler is not dropped: with --flush-baseline-code beside it, Node 24 frees code that runs, and the process dies.
+ * waits for six, which an idle thread never makes, so that the code of the start stayed for ever (docs/adr/0070). Machine code of V8's baseline
+ * compiler is not dropped. With --flush-baseline-code beside it, Node 24 frees code that runs, and the process dies.
  */
 const FORGET_UNUSED_CODE: readonly RestFlag[] = [{ rest: "--bytecode-old-age=1", load: "--bytecode-old-age=6" }];
 /**

@@ -1,4 +1,4 @@
-// A runtime with wrong data about everything except the normal pod: pods of the attack, pods of no API server, images, disks. Lies about
+// A runtime with wrong data about everything except the normal pod: the attack's pods, unknown pods, images, disks. Lies about
 // the normal pod would justify a restart of it.
 import {
   ContainerEventResponse,

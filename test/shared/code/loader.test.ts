@@ -1,4 +1,4 @@
-// The loader of the bundle, on small bundles written by hand: modules, packs, chunks that arrive later, and V8's code cache.
+// The loader of the bundle, on small hand-written bundles: modules, packs, chunks that arrive later, and V8's code cache.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Files that a pod can shape: only regular ones are opened, none for longer than a read takes, none beyond its limit.
+// Files that a pod can shape. Only regular ones are opened, none for longer than a read takes, none beyond its limit.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, readFileSync } from "node:fs";

@@ -10,7 +10,7 @@ import { DatagramReceiver } from "../../support/datagram-receiver.js";
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-datagram-"));
 after(() => rm(scratch, { recursive: true }));
 
-describe("datagrams", { timeout: 20_000 }, () => {
+describe("datagrams", { timeout: 120_000 }, () => {
   for (const address of [join(scratch, "socket"), `@nodelet-test/${process.pid}/é`]) {
     test(`to ${address.slice(0, 1)}…: each arrives whole`, async () => {
       using receiver = new DatagramReceiver(address).listen();

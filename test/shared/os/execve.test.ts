@@ -13,7 +13,7 @@ after(() => rm(scratch, { recursive: true }));
 
 test(
   "another program in the same process: pid, environment, standard output; no other descriptor",
-  { timeout: 20_000 },
+  { timeout: 120_000 },
   async () => {
     const inherited = await open(join(scratch, "inherited"), "w");
     // Above the first few that Node marks close-on-exec at its start.

@@ -17,7 +17,7 @@ after(() => rm(scratch, { recursive: true }));
 const path = join(scratch, "lock");
 await writeFile(path, "text");
 
-describe("flock", { timeout: 20_000 }, () => {
+describe("flock", { timeout: 120_000 }, () => {
   test("one open file at a time; the wait ends with the holder's close", async () => {
     const clock = new SteppedClock();
     const signal = new AbortController().signal;
@@ -52,7 +52,7 @@ describe("flock", { timeout: 20_000 }, () => {
   test("neither the wait nor inotify holds a thread of libuv's pool", async () => {
     const script = fileURLToPath(new URL("./fixtures/one-pool-thread.js", import.meta.url));
     const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
-    const { stdout } = await promisify(execFile)(process.execPath, [script, path], { env, timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, path], { env, timeout: 60_000 });
     equal(stdout, "text");
   });
 });

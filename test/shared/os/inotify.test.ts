@@ -32,7 +32,7 @@ class Collected {
   }
 }
 
-describe("inotify", { timeout: 20_000 }, () => {
+describe("inotify", { timeout: 120_000 }, () => {
   test("a file: opened, deleted", async () => {
     const path = join(scratch, "file");
     await writeFile(path, "");
@@ -82,18 +82,20 @@ describe("inotify", { timeout: 20_000 }, () => {
     const path = join(scratch, "busy");
     await writeFile(path, "");
     const script = fileURLToPath(new URL("./fixtures/exit-under-events.js", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [script, path], { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [script, path], { timeout: 60_000 });
     deepEqual(JSON.parse(stdout), { code: 1, seen: true });
   });
 
   test("disposed, no descriptor is left", async () => {
-    const before = (await readdir("/proc/self/fd")).length;
+    const descriptors = async (): Promise<number> => (await readdir("/proc/self/fd")).length;
+    const before = await descriptors();
     for (let times = 0; times < 20; times++) {
       const { inotify } = new Collected();
       inotify.watch(scratch, IN.CREATE);
       inotify[Symbol.dispose]();
     }
-    equal((await readdir("/proc/self/fd")).length, before);
+    // One of an earlier test may be closed meanwhile.
+    ok((await descriptors()) <= before);
   });
 
   test("a missing path names call, path and code", () => {

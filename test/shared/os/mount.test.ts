@@ -16,7 +16,7 @@ const optionsAt = async (path: string): Promise<string[] | undefined> => {
   return line?.split(" ")[5]?.split(",");
 };
 
-describe("mount", { timeout: 20_000, skip: isRoot ? false : "needs root" }, () => {
+describe("mount", { timeout: 120_000, skip: isRoot ? false : "needs root" }, () => {
   test("tmpfs, bind, remount read-only, unmount", async () => {
     const [memory, bound] = [join(scratch, "memory"), join(scratch, "bound")];
     await Promise.all([mkdir(memory), mkdir(bound)]);

@@ -1,4 +1,4 @@
-// Headers of SPDY streams: what any compressor of the protocol writes is read back, and what no peer sends is refused.
+// Headers of SPDY streams. What any compressor of the protocol writes is read back; what no peer sends is refused.
 import { deepEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { constants, createDeflate, deflateRawSync } from "node:zlib";

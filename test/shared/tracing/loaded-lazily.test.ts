@@ -1,5 +1,5 @@
 // The libraries of OpenTelemetry cost memory and start-up time in every thread that loads them. This test follows the imports that run
-// when a thread starts: none of them leads to the libraries, import() alone does.
+// when a thread starts. None of them leads to the libraries; only import() does.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Spans on their way to a collector by OTLP over gRPC: over TCP, over a socket, and to one that is not there.
+// Spans on their way to a collector by OTLP over gRPC: over TCP, over a socket, and to an absent one.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Every field of CRI's configurations of sandboxes and containers has a row here: what the Engine gets for it, or why it is refused.
+// Every field of CRI's configurations of sandboxes and containers has a row here. It says what the Engine gets, or why the field is refused.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// An Engine that answers garbage, megabytes, half answers or nothing: each call ends with an error that names the cause, none with a default.
+// An Engine that sends garbage, megabytes, half responses or nothing. Each call ends with an error that names the cause, none with a default.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerVerbs } from "../../../src/workers/dockershim/containers/verbs.js";

@@ -1,4 +1,4 @@
-// The eviction thread on a made-up machine: cgroup v1 files, disks of a size, a main that notes what it is asked.
+// The eviction thread on a fake machine: cgroup v1 files, disks of a given size, a main that records its requests.
 import type {
   EvictionInit,
   EvictionPod,

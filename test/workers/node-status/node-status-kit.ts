@@ -1,4 +1,4 @@
-// The node-status thread's logic without a thread: virtual time, an API server in memory, a board, and a main that listens.
+// The logic of the node-status thread, without a thread: virtual time, an API server in memory, a board, a listening main.
 import type { NodeFacts, NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { nodeStatusMetrics, type NodeStartup } from "../../../src/workers/node-status/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

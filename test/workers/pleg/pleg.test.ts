@@ -404,7 +404,7 @@ test("relists: every second while something changes or is not watched, every ten
     const before = world.kinds("relisted");
     for (let i = 0; i < seconds; i++) {
       world.clock.step(1000);
-      // A relist that has begun shall end before the next second: its call arrives within some turns of the event loop.
+      // A relist that has begun shall end before the next second. Its call arrives within some turns of the event loop.
       for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
       await world.nothingPending();
     }

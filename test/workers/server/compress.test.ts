@@ -1,4 +1,4 @@
-// Which clients get metrics pages compressed, and what becomes of a page that fails or a client that leaves on its way.
+// Which clients get compressed metrics pages, and what happens if a page fails or a client leaves during the response.
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage } from "node:http";

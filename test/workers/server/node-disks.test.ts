@@ -1,4 +1,4 @@
-// File systems of the node that do not respond: requests end in time, share one call, and leave libuv's pool free.
+// File systems of the node that do not respond. Requests end in time, share one call, and leave libuv's pool free.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";

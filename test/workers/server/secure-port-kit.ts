@@ -1,4 +1,4 @@
-// The authenticated port of a server thread, in this thread: real TLS on loopback, with what it asks of others made up.
+// The authenticated port of a server thread, in this thread. TLS on loopback is real; the responses of other threads are not.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";

@@ -1,5 +1,4 @@
-// Disk usage of directories, in jobs: the same sum however it is cut, links not followed, names of one file share its
-// size.
+// Disk usage of directories, in jobs. The sum does not depend on the cut, links are not followed, names of one file share its size.
 import assert from "node:assert/strict";
 import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { lstatSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Graceful node shutdown: holds an inhibitor lock of logind, receives the shutdown signal, terminates the pods while logind
-// waits, and releases the lock.
+// Graceful node shutdown. It holds an inhibitor lock of logind. At the shutdown signal it terminates the pods while logind waits, then it releases
+// the lock.
 //
 //   up ── PrepareForShutdown true ──► ending ── pods ended, or out of time ──► ended (lock released)
 //    ▲                                  │                                        │

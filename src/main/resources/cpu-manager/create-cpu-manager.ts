@@ -70,7 +70,8 @@ function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {
   return (parseQuantity(reserved["cpu"] ?? 0).nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;
 }
 
-// The CPUs that are never allocated: those of reservedSystemCPUs, or from the first core on as many as kubeReserved and systemReserved.
+// The CPUs that are never allocated are those of reservedSystemCPUs. Without it, they are as many as kubeReserved and systemReserved, from the
+// first core on.
 
 const MILLI_PER_CPU = 1000n;
 

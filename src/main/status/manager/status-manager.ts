@@ -229,7 +229,7 @@ export class StatusManager {
     }
   }
 
-  /** The pod's status is still written to this object: a mirror pod may be replaced while a call is under way. */
+  /** The pod's status is still written to this object. A mirror pod may be replaced while a call is under way. */
   private isCurrent({ entry, target }: StatusWrite): boolean {
     return this.target(entry)?.metadata.uid === target?.metadata.uid;
   }

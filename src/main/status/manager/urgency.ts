@@ -1,5 +1,6 @@
 // The delay for which a status change may wait, so that several changes share one patch. Controllers wait for terminated pods, readiness
-// and the first Running. A first status and a new sandbox are reported with the containers, and a change of a pod under deletion with its last change.
+// and the first Running. A first status and a new sandbox are reported with the containers. A change of a pod under deletion is reported with its
+// last change.
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is sent at the latest when
 // its sandbox stops, as upstream does.
 import { sameJson } from "../../../shared/api/same-json.js";
@@ -48,7 +49,7 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
   return { wait: HOLD_MS, stage: "soon" };
 }
 
-/** The server has no status of this kubelet, and the new one only states that the containers are not created yet. */
+/** The server has no status of this kubelet. The new one only states that the containers are not created yet. */
 function isFirst(
   api: PodStatus | undefined,
   { phase, initContainerStatuses = [], containerStatuses = [] }: PodStatus,

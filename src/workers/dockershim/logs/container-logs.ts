@@ -5,8 +5,8 @@ import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 
 /**
- * The statuses of an exited container wait so long for the last lines, together: its termination message may be read from them. A busy Engine
- * sends them seconds late. A log that cannot be written, for example on a full disk, delays no later status.
+ * So long, in all, the statuses of an exited container wait for its last lines: its termination message may be read from them. A busy Engine sends
+ * them seconds late. A log that cannot be written, for example on a full disk, delays no later status.
  */
 const SETTLE_MS = 10_000;
 

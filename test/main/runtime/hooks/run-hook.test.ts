@@ -141,7 +141,7 @@ async function serveRaw(t: TestContext, onRequest: (socket: Socket) => void): Pr
   return (server.address() as AddressInfo).port;
 }
 
-test("101 Switching Protocols is a response like any other", { timeout: 20_000 }, async (t) => {
+test("101 Switching Protocols is a response like any other", { timeout: 120_000 }, async (t) => {
   const world = await build(t);
   const port = await serveRaw(t, (socket) =>
     socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
@@ -149,7 +149,7 @@ test("101 Switching Protocols is a response like any other", { timeout: 20_000 }
   await world.run({ httpGet: { port } });
 });
 
-test("a server that sends informational responses without end fails the hook", { timeout: 20_000 }, async (t) => {
+test("a server that sends informational responses without end fails the hook", { timeout: 120_000 }, async (t) => {
   const world = await build(t);
   const port = await serveRaw(t, (socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
   await failsWith(world.run({ httpGet: { port } }), /too many 1xx informational responses$/);

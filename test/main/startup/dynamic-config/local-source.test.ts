@@ -104,11 +104,12 @@ async function watching(t: TestContext, prepare: (root: string) => Promise<void>
   const source = new LocalSource({ config, dropIns }, clock, log);
   const watch = source.watch(() => calls++);
   t.after(() => watch.stop());
-  /** No call for a moment: the watches are in place and earlier changes are reported. */
+  /** No call for some moments: the watches are in place and earlier changes are reported. A stall of the machine covers one of them only. */
   const settled = async (): Promise<void> => {
-    for (let before = -1; before !== calls;) {
-      before = calls;
-      await new Promise((resolve) => setTimeout(resolve, 120));
+    for (let quiet = 0; quiet < 3;) {
+      const before = calls;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      quiet = calls === before ? quiet + 1 : 0;
     }
   };
   const sees = async (what: string, act: () => Promise<void>): Promise<void> => {

@@ -21,7 +21,7 @@ function warnings(): { texts: string[]; log: Pick<Logger, "warn"> } {
   return { texts, log: { warn } as unknown as Pick<Logger, "warn"> };
 }
 
-describe("systemd's notify socket", { timeout: 20_000 }, () => {
+describe("systemd's notify socket", { timeout: 120_000 }, () => {
   for (const address of [join(scratch, "notify"), `@nodelet-notify/${process.pid}`]) {
     test(`${address.startsWith("@") ? "abstract" : "path"}: messages that systemd reads`, async () => {
       using receiver = new DatagramReceiver(address).listen();

@@ -1,4 +1,4 @@
-// The client in protobuf: every verb against an API server that has it, and JSON with a server that does not.
+// The client in protobuf: every verb against an API server that has it, and JSON with one without it.
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createApiClient, type ConnectedClient } from "../../../../src/shared/api/client/client.js";

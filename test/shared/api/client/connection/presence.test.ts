@@ -1,5 +1,4 @@
-// Callers that wait for a server are notified of its return once, and not of every success of a server that fails now
-// and then.
+// Callers that wait for a server are notified of its return once. They are not notified of every success of a server that fails sometimes.
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Objects of any size from an API server: those over the limit are skipped without being decoded or kept, those around them
-// are read. The time of the calling thread is bounded, as main reads watches and lists itself.
+// Objects of any size from an API server. Those over the limit are skipped without being decoded or kept; those around them are read. The time of
+// the calling thread is bounded, as main reads watches and lists itself.
 import { deepEqual, rejects } from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
