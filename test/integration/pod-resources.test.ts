@@ -139,7 +139,8 @@ describe("resources", { concurrency: 4 }, () => {
 
   test("a container above its memory limit is killed and reported as OOMKilled", async () => {
     const resources = { limits: { memory: "48Mi" } };
-    const greedy = shell("app", "exec tail /dev/zero", { resources });
+    // Process 1 outlives its child: the runtime may hear of an end before it hears of the lack of memory that caused it.
+    const greedy = shell("app", "tail /dev/zero; code=$?; sleep 1; exit $code", { resources });
     const spec = { restartPolicy: "Never" as const };
     await node.writeManifest("oom", manifest("oom", [greedy], { spec }));
     const pod = await waitForPod(node, "oom", ({ status }) => status?.phase === "Failed", "Failed");

@@ -43,7 +43,7 @@ it("counts each attempt, and each call with its bytes", async () => {
   metrics.ranPlugin(3, "plugin_execution_error", undefined);
   metrics.rotatedCertificate(7_200_000);
   await rig.server.close();
-  await client.get(NODES, { name: "a" }, { timeoutMs: 200 }).catch(() => undefined);
+  await client.get(NODES, { name: "a" }, { timeoutMs: 900 }).catch(() => undefined);
 
   deepEqual(await samples(registry), [
     "rest_client_requests_total{code=429,method=GET} 1",
