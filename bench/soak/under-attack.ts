@@ -46,7 +46,7 @@ export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult>
         rounds.failed += row.broken.length === 0 ? 0 : 1;
         rounds.failure = row.broken[0] ?? rounds.failure;
       }
-      if (node.kubelet.pid !== pid) throw new Error(`the kubelet ended under the attack "${attack.name}"`);
+      if (node.kubelet.pid !== pid) throw new Error(`the attack "${attack.name}": ${await node.kubelet.ending()}`);
       elapsed = (performance.now() - startedAt) / 60_000;
       samples.push(await takeSample(elapsed, inspected, () => usageOf(pid)));
     }

@@ -60,6 +60,8 @@ export interface KubeletProcess {
   readonly configFile: string;
   /** Of the last run; undefined while it goes on, or when a signal ended it. */
   readonly exitCode: number | undefined;
+  /** How the last run ended, with the end of its log. */
+  ending(): Promise<string>;
   /** Starts the process; does not wait for health. */
   start(): Promise<void>;
   /** Waits for /healthz; fails at once when the process ends instead. */
@@ -189,10 +191,12 @@ class Kubelet implements KubeletProcess {
       timeoutMs,
       lastSeen: () => this.logTail(),
     });
-    if (this.hasEnded()) {
-      const how = this.child?.signalCode ?? `status ${this.child?.exitCode ?? "unknown"}`;
-      throw new Error(`the kubelet ended with ${how}; the end of its log:\n${await this.logTail()}`);
-    }
+    if (this.hasEnded()) throw new Error(await this.ending());
+  }
+
+  async ending(): Promise<string> {
+    const how = this.child?.signalCode ?? `status ${this.child?.exitCode ?? "unknown"}`;
+    return `the kubelet ended with ${how}; the end of its log:\n${await this.logTail()}`;
   }
 
   pods(): Promise<PodView[]> {
@@ -214,6 +218,6 @@ class Kubelet implements KubeletProcess {
   }
 
   private async logTail(): Promise<string> {
-    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-8).join("\n");
+    return (await readFile(this.log, "utf8").catch(() => "")).trim().split("\n").slice(-24).join("\n");
   }
 }
