@@ -62,5 +62,6 @@ test("the statuses of a container wait ten seconds together, later ones not at a
   clock.advance(1);
   await until("both are given", () => !first.waits && !second.waits);
   const third = status();
+  clock.advance(0);
   await until("a later one is given at once", () => !third.waits);
 });
