@@ -1,4 +1,4 @@
-// One entry per request, in the order they came in, and counts that outlive the entries: tests count requests a minute.
+// One entry per request, in the order they came in, and counts that outlive the entries. Tests count requests a minute.
 
 export interface ApiCall {
   verb: string;

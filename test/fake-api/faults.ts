@@ -112,7 +112,7 @@ export class Faults {
     for (const release of [...this.#hanging]) release();
   }
 
-  /** The faults of a call, in the order in which they were set: delays add up, the first other one ends it. */
+  /** The faults of a call, in the order in which they were set. Delays add up, the first other one ends it. */
   take(call: ApiCall): Action[] {
     const actions: Action[] = [];
     for (const fault of this.#faults) {

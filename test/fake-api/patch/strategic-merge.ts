@@ -1,4 +1,4 @@
-// Strategic merge: as a merge patch, but lists with a merge key are merged item by item, and directives ($patch,
+// Strategic merge. It is like a merge patch, but lists with a merge key are merged item by item, and directives ($patch,
 // $setElementOrder, $deleteFromPrimitiveList, $retainKeys) steer it.
 import { ApiError } from "../errors.js";
 import { isFields, isSame, removeField, type Fields } from "../object.js";

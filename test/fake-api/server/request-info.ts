@@ -1,5 +1,4 @@
-// From method and path to verb and resource: the server's own reading, which authorization, faults and the call log
-// go by.
+// From method and path to verb and resource: the server's own reading. Authorization, faults and the call log use it.
 import { resourceAt, type Resource } from "../resources.js";
 
 export interface RequestInfo {

@@ -1,4 +1,4 @@
-// Fields without omitempty: a server in Go always writes them, as null or with their zero, whether they were sent or not.
+// Fields without omitempty. A server in Go always writes them, as null or zero, whether they were sent or not.
 import { ensureFields, fieldsAt, isFields, listAt, type ApiObject, type Fields } from "../object.js";
 import { canonicalAmounts, canonicalResources } from "./quantities.js";
 

@@ -1,4 +1,4 @@
-// Exit of a node whose client certificate is not renewed: it restarts after a refusal by the API server, and not
+// Exit of a node whose client certificate is not renewed. It restarts after a refusal by the API server, and not
 // before.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -1,5 +1,4 @@
-// Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, and waits
-// with an end.
+// Disk usage of pods: one job at a time, turns between pods, pauses between jobs, figures with their time, limited waits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DiskUsage } from "../../../src/main/disk-usage/disk-usage.js";

@@ -1,4 +1,4 @@
-// Messages between main and the pool for a walk: however many directories a pod has made, each job and its result stay
+// Messages between main and the pool for a walk. However many directories a pod has made, each job and its result stay
 // small.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,4 @@
-// Tokens of service accounts for credential providers: the pods that get one, the plugin's request, and the pods that
-// share a response.
+// Service account tokens for credential providers: the pods that get one, the plugin's request, and the pods that share a response.
 import assert from "node:assert/strict";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

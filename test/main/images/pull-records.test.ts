@@ -1,5 +1,4 @@
-// Access of pods to an image on the node: policies, records on disk, and leftovers of a kubelet that was killed during
-// a pull.
+// Access of pods to an image on the node: policies, records on disk, and leftovers of a kubelet killed during a pull.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

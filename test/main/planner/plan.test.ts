@@ -96,7 +96,7 @@ describe("planPod", () => {
     const retryAt = pilot.runtime.now + 5000;
     pilot.failures.set("app", { reason: "ErrImagePull", message: "no", failedAt: pilot.runtime.now, retryAt });
     const image = pod().spec.containers[0]?.image ?? "";
-    // The error is shown for a second, then the back-off it is in: the plan has to come back for that.
+    // The error is shown for a second, then its back-off. So the plan has to come back for that.
     assert.equal(pilot.plan().wakeAt, pilot.runtime.now + 1000);
     assert.deepEqual(pilot.plan().waiting.get("app"), { reason: "ErrImagePull", message: "no" });
     pilot.runtime.now += 1000;

@@ -1,5 +1,4 @@
-// Start of the maintenance of the node's cgroups, and its first steps: under virtual time, on a manager that only
-// records.
+// Start of the maintenance of the node's cgroups, and its first steps. Time is virtual, and the manager only records.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";

@@ -1,4 +1,4 @@
-// The wall clock jumps two hours forward or back: actions that were due in some seconds still happen in some seconds.
+// The wall clock jumps two hours forward or back. Actions that were due in some seconds still happen in some seconds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";

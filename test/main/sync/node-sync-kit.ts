@@ -48,7 +48,7 @@ export interface SyncNodeOptions {
 
 export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): Promise<SyncNode> {
   let stop = (): Promise<void> => Promise.resolve();
-  // The first of the hooks: they run in the order of their registration, and the folder goes when nothing writes to it.
+  // The first of the hooks. They run in the order of their registration, and the folder goes when nothing writes to it.
   t.after(() => stop());
   const world = await runtimeOn(t);
   const clock = systemClock;

@@ -1,4 +1,4 @@
-// The real log thread on a file: many threads write through it, it dies and comes back, and nothing is lost or mixed.
+// The real log thread on a file. Many threads write through it, it dies and comes back, and nothing is lost or mixed.
 import assert from "node:assert/strict";
 import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// The stages of a pod that are measured, and those that are not: starts of pods that ran before, ends that another kubelet counted.
+// The stages of a pod that are measured. Not measured are starts of pods that ran before, and ends that another kubelet counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodePodWatch } from "../../../src/main/timeline/node-pod-watch.js";

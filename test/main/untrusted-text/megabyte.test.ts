@@ -1,4 +1,4 @@
-// Main reads untrusted texts. Each parser gets a megabyte of a possible worst case, and each regular expression in the
+// Main reads untrusted texts. Each parser gets a megabyte of a possible worst case. Each regular expression in the
 // code gets repetitions of its first text. Super-linear work takes seconds, linear work milliseconds.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-// The functions of main and of shared code that read texts of other people, each with a way to hand it one text; and the
+// The functions of main and of shared code that read other people's texts, each with a way to hand it one text; and the
 // functions that read no such text, with the reason. text-functions.ts finds functions that are in neither.
 import { cleanChain, distinctCertificates } from "../../../src/main/cluster/collections/certificates.js";
 import { cacheKey } from "../../../src/main/images/credential-providers/provider.js";

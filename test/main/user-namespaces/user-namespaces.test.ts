@@ -1,4 +1,4 @@
-// Ids of pods with users of their own: handed out once, kept on disk as upstream keeps them, known to the next kubelet.
+// Ids of pods with their own users: handed out once, kept on disk as upstream does, known to the next kubelet.
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// The atomic writer as readers of the volume see it, also when it dies at any of its steps or the disk is full.
+// The atomic writer as readers of the volume see it. This includes its death at any step, and a full disk.
 import assert from "node:assert/strict";
 import {
   chmodSync,

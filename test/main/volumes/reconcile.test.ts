@@ -1,4 +1,4 @@
-// Leftovers of a killed kubelet, at every instruction between a mount record and its removal: the next kubelet corrects
+// Leftovers of a kubelet that was killed at any instruction between a mount record and its removal. The next kubelet corrects
 // them before it deletes anything.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,4 @@
-// Registration of a CSI driver: its entry in CSINode, labels and annotation of the Node, versions, and the effect of an
-// unreachable API server.
+// Registration of a CSI driver: its CSINode entry, labels and annotation of the Node, versions, and an unreachable API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

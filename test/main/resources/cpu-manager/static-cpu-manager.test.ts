@@ -1,4 +1,4 @@
-// The CPU manager over its life: its state on disk, the next kubelet's reading of it, and the updates of containers.
+// The CPU manager over its life: its state on disk, which the next kubelet reads, and the updates of containers.
 import assert from "node:assert/strict";
 import { copyFile, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

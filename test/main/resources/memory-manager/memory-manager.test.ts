@@ -32,7 +32,7 @@ test("more than a node has lies on a group of nodes, which then serves nothing b
   assert.deepEqual(await admit(guaranteed("wide", "4Gi")), ["app 0-1"]);
   assert.deepEqual(await admit(guaranteed("narrow", "1Gi")), ["app 4"]);
   assert.deepEqual(await admit(guaranteed("wide2", "2Gi")), ["app 4"]);
-  // Two GiB are free on the group, none on node 4: a small request gets the group too, though no policy would prefer
+  // Two GiB are free on the group, none on node 4. A small request gets the group too, though no policy would prefer
   // it.
   assert.deepEqual(await admit(guaranteed("late", "1Gi")), ["app 0-1"]);
   for (const name of ["wide", "late"]) made.release(`uid-${name}`);

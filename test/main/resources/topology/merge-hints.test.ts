@@ -1,4 +1,4 @@
-// Hints into one place: the rules as a table, and on machines of 1 to 8 NUMA nodes against every choice one by one.
+// Hints into one place. The rules are tested as a table, and on machines of 1 to 8 NUMA nodes against every choice one by one.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

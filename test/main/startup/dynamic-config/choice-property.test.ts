@@ -1,4 +1,4 @@
-// For all edits of an operator and all exits of a kubelet: a configuration marked bad never runs, and only a proven
+// For all edits of an operator and all exits of a kubelet. A configuration marked bad never runs, and only a proven
 // one is trusted. If there is a good one, the kubelet rolls a crashing configuration back after a bounded number of
 // starts.
 import { test } from "node:test";

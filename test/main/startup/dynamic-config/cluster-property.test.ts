@@ -1,4 +1,4 @@
-// For all assignments, edits, refusals of the API server and exits of a kubelet: the running configuration has passed
+// For all assignments, edits, refusals of the API server and exits of a kubelet. The running configuration has passed
 // its trial or is on trial. A rolled back one does not run again while it stays the same.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,4 @@
-// The config file and drop-ins on a real folder: the files that are read, and every way of changing them is seen at
-// once.
+// The config file and drop-ins on a real folder: the files that are read. Every way of changing them is seen at once.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

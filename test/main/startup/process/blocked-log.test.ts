@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../../support/sources-kit.js";
 import type { Seen } from "../fixtures/chatty-agent.js";
 
 const AGENT = fileURLToPath(new URL("../fixtures/chatty-agent.js", import.meta.url));
-/** From the report to the end: its flush deadline is over by then, so this is Node's own exit on a busy machine. */
+/** From the report to the end. Its flush deadline is over by then, so this is Node's own exit on a busy machine. */
 const PATIENCE_MS = 120_000;
 /** A write that blocks does so for ever, because no process reads; a busy machine has stalls of seconds. */
 const BLOCKED_MS = 30_000;
