@@ -187,7 +187,7 @@ describe("limits of real containers", () => {
   });
 
   test("a process over the memory limit is killed, reported as OOMKilled with 137, and the container restarts", async () => {
-    // Process 1 outlives its child: the runtime may hear of an end before it hears of the lack of memory that caused it.
+    // Process 1 outlives its child. The runtime may see an end before it sees the lack of memory that caused it.
     const greed = "tail /dev/zero; code=$?; sleep 1; exit $code";
     const greedy = shell("app", `if [ -e /kept/ran ]; then ${IDLE}; fi; touch /kept/ran; ${greed}`, {
       resources: { limits: { memory: "48Mi" } },

@@ -334,7 +334,7 @@ test("a log continues in a new file after ReopenContainerLog, without losing or 
 test("a container that uses more memory than its limit: exit code 137, reason OOMKilled", async () => {
   const pod = await sandbox();
   const resources = { memoryLimitInBytes: 20n << 20n };
-  // Process 1 outlives its child: the runtime may hear of an end before it hears of the lack of memory that caused it.
+  // Process 1 outlives its child. The runtime may see an end before it sees the lack of memory that caused it.
   const hog = "dd if=/dev/zero of=/dev/null bs=200M count=1; code=$?; sleep 1; exit $code";
   const { status } = await ended(pod, await start(pod, hog, { linux: { resources } }));
   assert.deepEqual([status.exitCode, status.reason], [137, "OOMKilled"]);

@@ -139,7 +139,7 @@ describe("resources", { concurrency: 4 }, () => {
 
   test("a container above its memory limit is killed and reported as OOMKilled", async () => {
     const resources = { limits: { memory: "48Mi" } };
-    // Process 1 outlives its child: the runtime may hear of an end before it hears of the lack of memory that caused it.
+    // Process 1 outlives its child. The runtime may see an end before it sees the lack of memory that caused it.
     const greedy = shell("app", "tail /dev/zero; code=$?; sleep 1; exit $code", { resources });
     const spec = { restartPolicy: "Never" as const };
     await node.writeManifest("oom", manifest("oom", [greedy], { spec }));

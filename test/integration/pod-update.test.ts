@@ -1,4 +1,4 @@
-// Effect of manifest edits on a running pod: a new pod after the old one's termination, or one container changed in place. Also a file renamed or
+// Effect of manifest edits on a running pod: a new pod after the old one's termination, or a container changed in place. Also a file renamed or
 // replaced, and an invalid edit.
 
 import assert from "node:assert/strict";

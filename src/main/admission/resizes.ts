@@ -6,8 +6,8 @@
 //                               deferred                          asked ───────────────► infeasible (until the next change of the spec)
 //
 // Invariant: a pod runs with its allocation, never with desired resources that were not granted; one resize is decided at a time, in the
-// order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until the pods of the
-// earlier kubelet are admitted, or until 30 s have passed. Otherwise a resize could take the resources of these pods.
+// order of admission; a result for an older spec never counts for a newer one. After a start no resize is decided until the earlier kubelet's pods
+// are admitted, or 30 s have passed. Otherwise a resize could take the resources of these pods.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";

@@ -1,6 +1,6 @@
 // The Pod object (core/v1) as a node agent reads it. Fields are upstream's; see
-// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/. A pod has its defaults before it reaches the sync path: from the
-// API server, or for static pods from workers/tasks/manifest/defaults.ts.
+// https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/. A pod has its defaults before it reaches the sync path. They
+// come from the API server, or for static pods from workers/tasks/manifest/defaults.ts.
 import type { IntOrString, ObjectMeta, Quantity, ResourceList, ResourceRequirements } from "./meta.js";
 import type { PodStatus } from "./pod-status.js";
 import type { Volume } from "./volume.js";

@@ -10,8 +10,8 @@ export const YOUNG_GENERATION_MIB = 3;
 
 const FROM_THE_START = [
   /*
-   * No threads help to collect young garbage: each has its own half-empty pages. For the same processor time, the process holds less after 150
-   * pods: 26 MiB on Node 20, and 9 MiB on Node 24 (docs/adr/0067).
+   * No threads help to collect young garbage: each has its own half-empty pages. After 150 pods the process holds less for the same processor
+   * time: 26 MiB on Node 20, 9 MiB on Node 24 (docs/adr/0067).
    */
   "--no-parallel-scavenge",
   // Main's heap has its size from the first line of the entry point. Node 20 and 22 compare the flag, and it counts more than a Worker's limit.

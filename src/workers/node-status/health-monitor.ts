@@ -132,7 +132,7 @@ class SilenceTimer {
     this.lookedAt = nowMs;
     if (ageMs === Infinity) return (this.silentMs = Infinity);
     const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
-    // After a new stamp and at the first check, the age is right if it includes no sleep of this thread.
+    // After a new stamp and at the first check, the age is right, except after a sleep of this thread.
     const first = this.silentMs === Infinity || passed === 0;
     return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }

@@ -1,4 +1,4 @@
-// The server behind the URLs of exec, attach and port-forward: the requests that it serves, and what becomes of a command's streams.
+// The server behind the URLs of exec, attach and port-forward: its requests, and what happens to a command's streams.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";

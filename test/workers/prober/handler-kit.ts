@@ -1,4 +1,4 @@
-// Helpers for tests of the probes' handlers: servers on this machine, a run with a deadline, the sockets that a probe leaves.
+// Helpers for tests of the probes' handlers: local servers, a run with a deadline, the sockets that a probe leaves.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -179,7 +179,7 @@ export class SecurePort {
     const { body: sentBody, ...rest } = options;
     const ca = this.certificates.ca.pair.cert;
     const sent = request({ host: "127.0.0.1", port: this.port, path, ca, agent: false, ...rest });
-    // Before the answer `once` hears it, after it the body's end tells: a connection may be reset while the client still writes.
+    // Before the answer `once` hears it, after it the body's end tells. A connection may be reset while the client still writes.
     sent.on("error", () => undefined);
     sent.end(sentBody);
     const [response] = (await once(sent, "response")) as [IncomingMessage];

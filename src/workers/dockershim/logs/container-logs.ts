@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.js";
 import { ContainerLog, type LoggedContainer } from "./container-log.js";
 
 /**
- * So long, in all, the statuses of an exited container wait for its last lines: its termination message may be read from them. A busy Engine sends
+ * The statuses of an exited container wait so long, in all, for its last lines. Its termination message may be read from them. A busy Engine sends
  * them seconds late. A log that cannot be written, for example on a full disk, delays no later status.
  */
 const SETTLE_MS = 10_000;
