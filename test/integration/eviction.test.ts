@@ -102,9 +102,25 @@ async function othersLive(): Promise<void> {
   }
 }
 
+/** Returns the longest pause of this process in ms, and ends the watch. */
+function watchPauses(): () => number {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, 50).unref();
+  return () => {
+    clearInterval(timer);
+    return longest;
+  };
+}
+
 describe("a node that runs short", () => {
   test("of memory: the pod above its request is evicted, others stay, and best-effort pods are rejected", async () => {
     const { api } = cluster;
+    const longestPause = watchPauses();
     await api.create("pods", memoryEater("eater", 150));
     await pressure("MemoryPressure", "True");
     const modest = boundPod("modest", IDLE);
@@ -123,7 +139,9 @@ describe("a node that runs short", () => {
       status.message ?? "",
       /^The node was low on resource: memory\. Threshold quantity: 60Mi, available: \d+[KM]i\. Container app was using \d+[KM]i, request is 1Mi, has larger consumption of memory\. $/,
     );
-    assert.equal(status.containerStatuses?.[0]?.state.terminated?.exitCode, 3, "it exits on SIGTERM");
+    // It has one second for its end: a machine that pauses for so long kills it.
+    const code = status.containerStatuses?.[0]?.state.terminated?.exitCode;
+    if (longestPause() < 500 || code !== 137) assert.equal(code, 3, "it exits on SIGTERM");
     const disruption = conditionOf(gone, "DisruptionTarget");
     assert.deepEqual([disruption?.status, disruption?.reason], ["True", "TerminationByKubelet"]);
     const [event] = await eventsOf("eater", "Evicted");
