@@ -141,6 +141,7 @@ describe("volumes", { concurrency: 6 }, () => {
     });
     const pod = await waitForPod(node, "late", ({ status }) => status?.phase === "Pending", "Pending");
     assert.deepEqual(statusOf(pod, "app")?.state.waiting, { reason: "ContainerCreating" });
+    assert.deepEqual(statusOf(pod, "app")?.volumeMounts, [{ name: "late", mountPath: "/late" }]);
     await mkdir(path);
     await waitForPod(node, "late", (view) => conditionsOf(view)["Ready"] === "True", "Ready");
   });

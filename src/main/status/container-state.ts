@@ -1,5 +1,5 @@
 // Converts one CRI container to an API container status, without other containers and probes.
-import type { Container } from "../../shared/api/pod.js";
+import type { Container, VolumeMount } from "../../shared/api/pod.js";
 import { sameJson } from "../../shared/api/same-json.js";
 import type {
   ApiContainerStatus,
@@ -59,7 +59,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     containerID: `${runtimeName}://${observed.id}`,
     ...(allocated && { allocatedResources: allocated }),
     ...(resources && { resources }),
-    ...(container.volumeMounts?.length && { volumeMounts: mountStatuses(input) }),
+    ...mountsShown(container, observed.mounts, input.imageVolumeDigests),
     ...(user && {
       user: {
         linux: {
@@ -107,30 +107,41 @@ function observedState({ observed, runtimeName, terminationMessages }: ObservedR
 /** The last statuses of a container's mounts, with the runtime's mounts that they were made of. */
 const lastStatuses = new WeakMap<
   object,
-  { mounts: readonly Mount[]; digests: boolean; statuses: VolumeMountStatus[] }
+  { mounts: readonly Mount[] | undefined; digests: boolean; statuses: VolumeMountStatus[] }
 >();
 
-/** The same list while nothing changes: to compare it costs nothing then. */
-function mountStatuses(input: StateInput): VolumeMountStatus[] {
-  const { container, observed, imageVolumeDigests: digests } = input;
-  const key = container.volumeMounts ?? container;
-  const last = lastStatuses.get(key);
-  if (last?.digests === digests && sameJson(last.mounts, observed.mounts)) return last.statuses;
-  const statuses = newMountStatuses(input);
-  lastStatuses.set(key, { mounts: observed.mounts, digests, statuses });
-  return statuses;
+/**
+ * The statuses of the container's mounts, if it has any. Without the runtime's mounts: of a container that does not exist.
+ * The same list while nothing changes: to compare it costs nothing then.
+ */
+export function mountsShown(
+  { volumeMounts = [] }: Container,
+  mounts?: readonly Mount[],
+  digests = false,
+): { volumeMounts?: VolumeMountStatus[] } {
+  if (volumeMounts.length === 0) return {};
+  const last = lastStatuses.get(volumeMounts);
+  const same = last?.digests === digests && sameJson(last.mounts, mounts);
+  const statuses = same ? last.statuses : newMountStatuses(volumeMounts, mounts, digests);
+  if (!same) lastStatuses.set(volumeMounts, { mounts, digests, statuses });
+  return { volumeMounts: statuses };
 }
 
-function newMountStatuses({ container, observed, imageVolumeDigests }: StateInput): VolumeMountStatus[] {
+function newMountStatuses(
+  volumeMounts: readonly VolumeMount[],
+  mounts: readonly Mount[] | undefined,
+  digests: boolean,
+): VolumeMountStatus[] {
   // A pod may have thousands of mounts. Of two with one path the first counts.
   const byPath = new Map<string, Mount>();
-  for (const mount of observed.mounts) {
+  for (const mount of mounts ?? []) {
     if (!byPath.has(mount.containerPath)) byPath.set(mount.containerPath, mount);
   }
-  return (container.volumeMounts ?? []).map(({ name, mountPath, readOnly }) => {
+  return volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly: requested }) => {
     const mount = byPath.get(mountPath);
-    const recursiveReadOnly = mount?.recursiveReadOnly === true ? "Enabled" : "Disabled";
-    const imageRef = imageVolumeDigests ? imageRefOf(mount) : "";
+    const recursive = mounts === undefined ? requested === "Enabled" : mount?.recursiveReadOnly === true;
+    const recursiveReadOnly = recursive ? "Enabled" : "Disabled";
+    const imageRef = digests ? imageRefOf(mount) : "";
     return {
       name,
       mountPath,

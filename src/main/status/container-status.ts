@@ -5,7 +5,7 @@ import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-st
 import { type ContainerStatus, ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
 import { type RestartGates, mayStart } from "../model/restart.js";
-import { earlierState, lostContainer, observedStatus } from "./container-state.js";
+import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "../model/phase.js";
 import type { ProbeResults } from "../model/probe-port.js";
 
@@ -114,6 +114,7 @@ function defaultStatus(input: GroupInput, container: Container): ApiContainerSta
     restartCount: 0,
     image: container.image ?? "",
     imageID: "",
+    ...mountsShown(container),
   };
 }
 

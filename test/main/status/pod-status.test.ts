@@ -253,6 +253,31 @@ test("mounts, user, resources and stop signal", () => {
   assert.equal(status.stopSignal, "SIGRTMIN");
 });
 
+test("a container that does not exist yet shows the mounts of its definition", () => {
+  const container = c("a", {
+    volumeMounts: [
+      { name: "v", mountPath: "/v" },
+      { name: "w", mountPath: "/w", readOnly: true, recursiveReadOnly: "IfPossible" },
+      { name: "x", mountPath: "/x", readOnly: true, recursiveReadOnly: "Enabled" },
+    ],
+  });
+  const pod = makePod({ containers: [container] });
+  const status = first(compute({ pod, observed: observedPod([]) }));
+  assert.deepEqual(status.state, { waiting: { reason: "ContainerCreating" } });
+  const expected = [
+    { name: "v", mountPath: "/v" },
+    { name: "w", mountPath: "/w", readOnly: true, recursiveReadOnly: "Disabled" },
+    { name: "x", mountPath: "/x", readOnly: true, recursiveReadOnly: "Enabled" },
+  ];
+  assert.deepEqual(status.volumeMounts, expected);
+  const created = observedPod([criContainer("a", { mounts: [{ containerPath: "/w", recursiveReadOnly: true }] })]);
+  assert.deepEqual(
+    first(compute({ pod, observed: created })).volumeMounts?.map(({ recursiveReadOnly }) => recursiveReadOnly),
+    [undefined, "Enabled", "Disabled"],
+    "the runtime's mounts count once it exists",
+  );
+});
+
 test("a mount of an image volume shows its image with the gate ImageVolumeWithDigest", () => {
   const volumeMounts = ["id", "ref", "plain"].map((name) => ({ name, mountPath: `/${name}` }));
   const mounts = [
