@@ -1,5 +1,6 @@
 // Creates the collaborators of the runtime verbs: the CRI connection, cgroups, images, volumes, and the facts of this
 // node.
+import type { CriClientOptions } from "../../shared/cri/caller.js";
 import { createCriClient } from "../../shared/cri/client.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { printQuantity, value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
@@ -82,7 +83,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     clock,
     onCall: ({ operation, durationMs, error }) =>
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
-    concurrency: CRI_CONCURRENCY,
+    concurrency: criConcurrency(settings.cpuCount),
     listStreaming: settings.runtime.criListStreaming,
   });
   const driver = nodeCgroupDriver(cri, settings.cgroups.cgroupDriver, {
@@ -220,14 +221,19 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
 }
 
 /**
- * Limits of concurrent calls per verb: a burst must not overload the runtime. RunPodSandbox: more than SANDBOXES_AHEAD.
+ * Limits of concurrent calls per verb: a burst must not overload the runtime. The processors do most of the work of a PodSandbox:
+ * with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
  */
-const CRI_CONCURRENCY = {
-  RunPodSandbox: 16,
-  CreateContainer: 16,
-  StartContainer: 16,
-  StopContainer: 64,
-};
+function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
+  const from = Math.min(16, Math.max(4, 2 * cpuCount));
+  return {
+    RunPodSandbox: { from, to: 16 },
+    StopPodSandbox: { from, to: 64 },
+    CreateContainer: 16,
+    StartContainer: 16,
+    StopContainer: 64,
+  };
+}
 
 function doerSettings(settings: NodeSettings): DoerSettings {
   const { rootDir, maximumDeadContainersPerContainer, containerLogsDir, kubernetesVersion } = settings;

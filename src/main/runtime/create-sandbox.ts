@@ -10,6 +10,7 @@ import { checkedRuntimeHandler } from "./runtime-handlers.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { sandboxHostname } from "../network/hosts-file.js";
+import { isCriticalPod } from "../resources/oom-score.js";
 import { sandboxResources } from "../resources/container-resources.js";
 import { sandboxConfig } from "./config/sandbox-config.js";
 import { containerResourceOptions } from "./granted.js";
@@ -54,10 +55,12 @@ async function run(
     if (object === "pod") runtime.events.pod(pod, { type: "Warning", reason, message });
     else runtime.events.node({ type: "Warning", reason, message });
   }
-  const startedAt = runtime.clock.monotonic();
+  let startedAt = runtime.clock.monotonic();
+  const onSent = (): void => void (startedAt = runtime.clock.monotonic());
   let ok = false;
   try {
-    const reply = await runtime.cri.runPodSandbox({ config, runtimeHandler: handler }, { signal });
+    const request = { config, runtimeHandler: handler };
+    const reply = await runtime.cri.runPodSandbox(request, { signal, urgent: isCriticalPod(pod), onSent });
     ok = true;
     return [{ kind: "sandbox", id: reply.podSandboxId }];
   } finally {

@@ -4,7 +4,7 @@
 // own volumes. A pod whose volumes are set up never waits.
 import { unlessAborted } from "../../shared/abort/scope.js";
 
-/** Less than the limit of parallel RunPodSandbox calls. So pods whose volumes are set up always find a free call. */
+/** A pod whose volumes are set up waits at most for the RunPodSandbox calls of so many others. */
 const SANDBOXES_AHEAD = 12;
 
 interface Waiter {

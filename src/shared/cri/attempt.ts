@@ -12,6 +12,7 @@ export interface Attempt {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for waiting, sending and the response together; undefined means no limit. */
   readonly budgetMs: number | undefined;
+  readonly urgent?: boolean;
   /** The reason of the kubelet's own cancellation: gRPC would only report CANCELLED. */
   gaveUp?: { code: CriCode; details: string };
 }

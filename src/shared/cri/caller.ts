@@ -10,7 +10,8 @@ import { CriChannel } from "./channel.js";
 import { deadlineFor, finishMsOf, timeoutSecondsOf, withBoundedTimeout } from "./deadlines.js";
 import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
-import { Limiter, QueueTimeoutError } from "./limiter.js";
+import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
+import { QueueTimeoutError } from "./limiter.js";
 import type { ReplyCheck } from "./reply-checks.js";
 import {
   isCriVerb,
@@ -43,18 +44,15 @@ export interface CriClientOptions {
   /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */
   runtimeRequestTimeoutMs: number;
   onCall?: (record: CallRecord) => void;
-  /** Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the deadline. */
-  concurrency?: Partial<Record<CriVerb, number>>;
+  /**
+   * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the deadline. `from` and
+   * `to`: the limit follows the service time of the calls (service-limit.ts).
+   */
+  concurrency?: Partial<Record<CriVerb, number | { from: number; to: number }>>;
   /** Lists come through streams where the runtime has them (gate CRIListStreaming); no by default. */
   listStreaming?: boolean;
   clock: Clock;
 }
-
-/**
- * A call that takes longer no longer counts among those of its verb. The limits are there for bursts; without this, sixty-four
- * containers that ignore SIGTERM during a long grace period would keep all others from being stopped.
- */
-const LONG_CALL_MS = 2000;
 
 /** Time limit for a connection before the calls that need it fail. */
 const CONNECT_TIMEOUT_MS = 5000;
@@ -66,7 +64,7 @@ export class Caller {
   readonly #options: CriClientOptions;
   readonly #clock: Clock;
   readonly #channel: CriChannel;
-  readonly #limiters = new Map<CriVerb, Limiter>();
+  readonly #limiters = new Map<CriVerb, CallPlaces>();
 
   constructor(options: CriClientOptions) {
     this.#options = options;
@@ -74,7 +72,7 @@ export class Caller {
     this.#channel = new CriChannel(options.endpoint);
     for (const [verb, limit] of Object.entries(options.concurrency ?? {})) {
       if (!isCriVerb(verb)) throw new Error(`cannot limit "${verb}": CRI v1 has no such call`);
-      this.#limiters.set(verb, new Limiter(limit, options.clock));
+      this.#limiters.set(verb, callPlaces(limit, options.clock));
     }
   }
 
@@ -91,10 +89,11 @@ export class Caller {
     return async (partial, options) => {
       const request = withBoundedTimeout(message.fromPartial(partial));
       const attempt = this.#attempt(verb, request, options);
-      const slot = new Slot(this.#clock, this.#limiters.get(verb));
+      const slot = new CallSlot(this.#clock, this.#limiters.get(verb));
       let failure: CriError | undefined;
       try {
         await slot.acquire(attempt);
+        options?.onSent?.();
         const send = (metadata: Metadata): Promise<Response> => this.#send(method, request, metadata, attempt, slot);
         const reply = await tracedCall(method.path, send);
         const wrong = check?.(reply);
@@ -122,7 +121,7 @@ export class Caller {
     request: Request,
     metadata: Metadata,
     attempt: Attempt,
-    slot: Slot,
+    slot: CallSlot,
   ): Promise<Response> {
     return new Promise((resolve, reject) => {
       const client = this.#open(attempt);
@@ -169,7 +168,7 @@ export class Caller {
     options: CallOptions | undefined,
   ): AsyncGenerator<Response> {
     const attempt = this.#attempt(verb, request, options);
-    const slot = new Slot(this.#clock, this.#limiters.get(attempt.verb));
+    const slot = new CallSlot(this.#clock, this.#limiters.get(attempt.verb));
     let failure: CriError | undefined;
     let span: OpenSpan | undefined;
     try {
@@ -211,7 +210,14 @@ export class Caller {
       const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
       throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
     }
-    return { verb, request, endpoint: this.#options.endpoint, signal: options?.signal, budgetMs };
+    return {
+      verb,
+      request,
+      endpoint: this.#options.endpoint,
+      signal: options?.signal,
+      budgetMs,
+      urgent: options?.urgent === true,
+    };
   }
 
   /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
@@ -223,13 +229,13 @@ export class Caller {
     return this.#channel.acquire();
   }
 
-  #grpcOptions(attempt: Attempt, slot: Slot): GrpcOptions {
+  #grpcOptions(attempt: Attempt, slot: CallSlot): GrpcOptions {
     if (attempt.budgetMs === undefined) return {};
     return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
   }
 
   /** Undefined for a call without a deadline. */
-  #overdue(attempt: Attempt, slot: Slot, onOverdue: () => void): Timer | undefined {
+  #overdue(attempt: Attempt, slot: CallSlot, onOverdue: () => void): Timer | undefined {
     if (attempt.budgetMs === undefined) return undefined;
     return this.#clock.after(Math.max(0, attempt.budgetMs - slot.queuedMs) + OVERDUE_MS, onOverdue);
   }
@@ -269,50 +275,10 @@ export class Caller {
     };
   }
 
-  #finish(verb: CriVerb, slot: Slot, error: CriError | undefined): void {
-    slot.giveBack();
+  #finish(verb: CriVerb, slot: CallSlot, error: CriError | undefined): void {
+    slot.end(error === undefined);
     const { queuedMs, durationMs } = slot;
     const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
     this.#options.onCall?.(error === undefined ? record : { ...record, error });
-  }
-}
-
-/** A call's place among the calls of its verb, and its time keeping. */
-class Slot {
-  readonly #clock: Clock;
-  readonly #limiter: Limiter | undefined;
-  readonly #asked: number;
-  #taken: number | undefined;
-  #held: { release(): void; long: Timer } | undefined;
-
-  constructor(clock: Clock, limiter: Limiter | undefined) {
-    this.#clock = clock;
-    this.#limiter = limiter;
-    this.#asked = clock.monotonic();
-  }
-
-  async acquire(attempt: Attempt): Promise<void> {
-    const limiter = this.#limiter;
-    await limiter?.acquire({ timeoutMs: attempt.budgetMs, signal: attempt.signal });
-    this.#taken = this.#clock.monotonic();
-    if (limiter === undefined) return;
-    const release = (): void => limiter.release();
-    this.#held = { release, long: this.#clock.after(LONG_CALL_MS, () => this.giveBack()) };
-  }
-
-  /** Once counts. */
-  giveBack(): void {
-    const held = this.#held;
-    this.#held = undefined;
-    held?.long.cancel();
-    held?.release();
-  }
-
-  get queuedMs(): number {
-    return (this.#taken ?? this.#clock.monotonic()) - this.#asked;
-  }
-  /** Since the slot was taken. */
-  get durationMs(): number {
-    return this.#taken === undefined ? 0 : this.#clock.monotonic() - this.#taken;
   }
 }

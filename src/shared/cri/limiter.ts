@@ -1,5 +1,5 @@
-// Limits the parallel calls of one verb. Waiters are served in the order of arrival; an aborted waiter leaves the queue.
-// A released slot always goes to the next waiter before a new call.
+// Limits the parallel calls of one verb. Waiters are served in the order of arrival, urgent ones before all others; an aborted waiter
+// leaves the queue. A released slot always goes to the next waiter before a new call.
 import type { Clock } from "../clock/clock.js";
 import { WaitingLine } from "../turns/waiting-line.js";
 import { abortReason } from "../errors/thrown.js";
@@ -13,18 +13,26 @@ export interface WaitOptions {
   timeoutMs?: number | undefined;
   /** Gives up with the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** Goes before all waiters that are not urgent. */
+  urgent?: boolean | undefined;
+}
+
+/** The limit at this moment: a whole number, 1 or more. */
+export interface Limit {
+  readonly current: number;
 }
 
 export class Limiter {
-  readonly #limit: number;
+  readonly #limit: Limit;
   readonly #clock: Clock;
+  readonly #urgent = new WaitingLine<() => void>();
   readonly #waiters = new WaitingLine<() => void>();
   #running = 0;
 
-  constructor(limit: number, clock: Clock) {
-    if (!Number.isInteger(limit) || limit < 1)
+  constructor(limit: number | Limit, clock: Clock) {
+    if (typeof limit === "number" && (!Number.isInteger(limit) || limit < 1))
       throw new RangeError(`a concurrency limit must be 1 or more, not ${limit}`);
-    this.#limit = limit;
+    this.#limit = typeof limit === "number" ? { current: limit } : limit;
     this.#clock = clock;
   }
 
@@ -32,13 +40,13 @@ export class Limiter {
     return this.#running;
   }
   get waiting(): number {
-    return this.#waiters.size;
+    return this.#urgent.size + this.#waiters.size;
   }
 
   /** Takes a slot; `release` returns it. */
-  async acquire({ timeoutMs, signal }: WaitOptions = {}): Promise<void> {
+  async acquire({ timeoutMs, signal, urgent = false }: WaitOptions = {}): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#running < this.#limit) {
+    if (this.#running < this.#limit.current && this.waiting === 0) {
       this.#running++;
       return;
     }
@@ -56,7 +64,7 @@ export class Limiter {
         leave();
         reject(abortReason(signal));
       };
-      const place = this.#waiters.add(enter);
+      const place = (urgent ? this.#urgent : this.#waiters).add(enter);
       const timer =
         timeoutMs === undefined
           ? undefined
@@ -69,8 +77,13 @@ export class Limiter {
   }
 
   release(): void {
-    const next = this.#waiters.first;
-    if (next === undefined) this.#running--;
-    else next(); // the slot changes hands: #running stays
+    this.#running--;
+    // More than one when the limit has grown.
+    while (this.#running < this.#limit.current) {
+      const next = this.#urgent.first ?? this.#waiters.first;
+      if (next === undefined) return;
+      this.#running++;
+      next();
+    }
   }
 }

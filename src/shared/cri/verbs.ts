@@ -25,6 +25,10 @@ export interface CallOptions {
    * finishMsOf() to finish first, and then settles with the runtime's reply.
    */
   signal?: AbortSignal;
+  /** The call goes before those that wait for a place of its verb. */
+  urgent?: boolean;
+  /** The call has its place and is sent now. */
+  onSent?: () => void;
 }
 
 export type UnaryCall<Request, Response> = (request: DeepPartial<Request>, options?: CallOptions) => Promise<Response>;

@@ -74,6 +74,21 @@ test("a call that takes long leaves its place to the next one", async (context) 
   assert.equal(clock.pending, 0);
 });
 
+test("an urgent call goes before those that wait, and a limit that follows the service time counts each call once", async (context) => {
+  const { client, fake } = await pair(context, {}, { concurrency: { RunPodSandbox: { from: 1, to: 2 } } });
+  fake.failpoint("RunPodSandbox", "1*hang");
+  const sent: string[] = [];
+  const run = (name: string, urgent: boolean): Promise<unknown> =>
+    client.runPodSandbox({ config: podConfig(name) }, { urgent, onSent: () => sent.push(name) });
+  const first = run("first", false);
+  await until("the first call is sent", () => fake.calls.some(({ verb }) => verb === "RunPodSandbox"));
+  const others = [run("second", false), run("third", false), run("urgent", true), run("urgent-too", true)];
+  assert.deepEqual(sent, ["first"]);
+  fake.failpoint("RunPodSandbox", "off");
+  await Promise.all([first, ...others]);
+  assert.deepEqual(sent, ["first", "urgent", "urgent-too", "second", "third"]);
+});
+
 test("a limit for an unknown verb or below one is refused", async (context) => {
   await assert.rejects(pair(context, {}, { concurrency: { listImages: 1 } as never }), /has no such call/);
   await assert.rejects(pair(context, {}, { concurrency: { ListImages: 0 } }), RangeError);
