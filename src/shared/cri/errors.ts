@@ -52,7 +52,9 @@ export class CriError extends Error {
 
   constructor(init: CriErrorInit, hint = "") {
     const about = init.subject === undefined || init.subject === "" ? "" : ` of ${init.subject}`;
-    const text = `CRI ${init.verb}${about} failed at ${init.endpoint}: ${init.code}: ${init.details}`;
+    // A list that comes through a stream fails in upstream's words, for which people search.
+    const failed = init.verb.startsWith("Stream") ? "recv failed" : "failed";
+    const text = `CRI ${init.verb}${about} ${failed} at ${init.endpoint}: ${init.code}: ${init.details}`;
     super(hint === "" ? text : `${text}; ${hint}`, init.cause === undefined ? undefined : { cause: init.cause });
     this.name = new.target.name;
     this.code = init.code;

@@ -42,6 +42,7 @@ test("an error of the stream is an error of the list", async (t) => {
   const { fake, client } = await pair(t, { listStreams: true }, { listStreaming: true });
   fake.failpoint("StreamImages", "error(UNAVAILABLE: boom)");
   await assert.rejects(client.listImages({}), (error) => isCriError(error) && error.code === "UNAVAILABLE");
+  await assert.rejects(client.listImages({}), /^CriUnavailableError: CRI StreamImages recv failed at unix:/);
   fake.failpoint("StreamImages", "off");
   assert.ok((await client.listImages({})).images.length > 0, "the stream is requested again");
 });
