@@ -28,7 +28,7 @@ const COUNT = 400;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `hung-${index}`);
 const PROBED = "probed";
 /** Probes of each kind, and renewals of the lease, that a test waits for. */
-const ROUNDS = 3;
+const ROUNDS = 5;
 const LIMIT_MS = 300_000;
 /** Of pods that wait for their volumes. Pods that start meanwhile come before all others. */
 const MOST_SANDBOXES = COUNT / 4;
