@@ -1,7 +1,7 @@
 // The manifest API on a node of a cluster: its pods' mirror pods, authorization on port 10250, a start without API server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { after, before, test } from "node:test";
 import { removeAllSandboxes, waitFor } from "../harness/node.js";
 import type { ApiObject, Fields } from "../support/api-kit.js";
 import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { ageRecords } from "../support/earlier-boot.js";
 import { IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
 import { TestCA, type Pair } from "../support/test-ca.js";
 
@@ -203,10 +204,5 @@ test("after a reboot without API server the pods start from disk", async (t) => 
 /** What a reboot leaves: no sandbox or container in the runtime, and records of another boot. */
 async function forgetBoot(): Promise<void> {
   await removeAllSandboxes(cluster.node.endpoint);
-  const records = join(cluster.node.kubelet.rootDir, "nodelet", "pods");
-  // Beside the records there may be a file that the killed kubelet was writing.
-  for (const name of (await readdir(records)).filter((one) => one.endsWith(".json") && !one.startsWith("."))) {
-    const record = JSON.parse(await readFile(join(records, name), "utf8")) as object;
-    await writeFile(join(records, name), JSON.stringify({ ...record, bootId: "of an earlier boot" }));
-  }
+  await ageRecords(cluster.node.kubelet.rootDir);
 }

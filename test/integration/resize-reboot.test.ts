@@ -1,10 +1,9 @@
 // A pod whose resize waits must start after a reboot with its allocated resources. The desired ones do not fit.
 import assert from "node:assert/strict";
-import { readdir, readFile, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { startNode, type PodView } from "../harness/node.js";
+import { ageRecords } from "../support/earlier-boot.js";
 import { conditionsOf, IDLE, manifest, shell, waitForPod } from "../support/static-pods.js";
 
 const isWaiting = (view: PodView): boolean => (conditionsOf(view)["PodResizePending"] ?? "False") === "True";
@@ -25,12 +24,7 @@ test("a pod whose resize is deferred is admitted after a reboot with its allocat
   await node.writeManifest("waits", pod("waits", 750));
   await waitForPod(node, "waits", isWaiting, "deferred");
   await node.kill9();
-  const records = join(node.kubelet.rootDir, "nodelet", "pods");
-  // Beside the records there may be a file that the killed kubelet was writing.
-  for (const name of (await readdir(records)).filter((one) => one.endsWith(".json") && !one.startsWith("."))) {
-    const record = JSON.parse(await readFile(join(records, name), "utf8")) as object;
-    await writeFile(join(records, name), JSON.stringify({ ...record, bootId: "of an earlier boot" }));
-  }
+  await ageRecords(node.kubelet.rootDir);
   await node.restart();
   // The kubelet starts the containers of an earlier boot again: a pod is Pending until they run.
   const decided = (view: PodView): boolean =>

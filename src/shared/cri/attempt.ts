@@ -12,7 +12,8 @@ export interface Attempt {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds for waiting, sending and the response together; undefined means no limit. */
   readonly budgetMs: number | undefined;
-  readonly urgent?: boolean;
+  readonly urgent?: boolean | undefined;
+  readonly onSent?: (() => void) | undefined;
   /** The reason of the kubelet's own cancellation: gRPC would only report CANCELLED. */
   gaveUp?: { code: CriCode; details: string };
 }

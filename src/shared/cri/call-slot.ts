@@ -29,7 +29,8 @@ export class CallSlot {
   readonly #places: CallPlaces | undefined;
   readonly #asked: number;
   #taken: number | undefined;
-  #held: { release(): void; long: Timer } | undefined;
+  /** While the call holds its place. */
+  #long: Timer | undefined;
 
   constructor(clock: Clock, all: CallPlaces | undefined) {
     this.#clock = clock;
@@ -37,17 +38,17 @@ export class CallSlot {
     this.#asked = clock.monotonic();
   }
 
-  async acquire({ budgetMs, signal, urgent }: Attempt): Promise<void> {
+  async acquire({ budgetMs, signal, urgent, onSent }: Attempt): Promise<void> {
     const { limiter, limit } = this.#places ?? {};
     await limiter?.acquire({ timeoutMs: budgetMs, signal, urgent });
     this.#taken = this.#clock.monotonic();
-    if (limiter === undefined) return;
-    const release = (): void => limiter.release();
-    const onLong = (): void => {
-      limit?.overdue();
-      this.#giveBack();
-    };
-    this.#held = { release, long: this.#clock.after(LONG_CALL_MS, onLong) };
+    if (limiter !== undefined) {
+      this.#long = this.#clock.after(LONG_CALL_MS, () => {
+        limit?.overdue();
+        this.#giveBack();
+      });
+    }
+    onSent?.();
   }
 
   /** The call has ended. Once counts. */
@@ -58,10 +59,10 @@ export class CallSlot {
   }
 
   #giveBack(): void {
-    const held = this.#held;
-    this.#held = undefined;
-    held?.long.cancel();
-    held?.release();
+    if (this.#long === undefined) return;
+    this.#long.cancel();
+    this.#long = undefined;
+    this.#places?.limiter.release();
   }
 
   get queuedMs(): number {

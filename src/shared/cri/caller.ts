@@ -93,7 +93,6 @@ export class Caller {
       let failure: CriError | undefined;
       try {
         await slot.acquire(attempt);
-        options?.onSent?.();
         const send = (metadata: Metadata): Promise<Response> => this.#send(method, request, metadata, attempt, slot);
         const reply = await tracedCall(method.path, send);
         const wrong = check?.(reply);
@@ -210,14 +209,8 @@ export class Caller {
       const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
       throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
     }
-    return {
-      verb,
-      request,
-      endpoint: this.#options.endpoint,
-      signal: options?.signal,
-      budgetMs,
-      urgent: options?.urgent === true,
-    };
+    const { signal, urgent, onSent } = options ?? {};
+    return { verb, request, endpoint: this.#options.endpoint, signal, budgetMs, urgent, onSent };
   }
 
   /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
