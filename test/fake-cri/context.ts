@@ -53,6 +53,8 @@ export interface FakeSettings {
   exec: (containerId: string, command: readonly string[]) => ExecResult;
   /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */
   startFails: (config: ContainerConfig) => string | undefined;
+  /** The status of a container names the digests of its mounted images; no containerd up to 2.1 does. */
+  mountDigests: boolean;
   /** Images that PullImage finds, by reference. */
   registry: Map<string, FakeRegistryEntry>;
 }

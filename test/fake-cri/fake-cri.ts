@@ -67,6 +67,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     runtimeHandlers: options.runtimeHandlers ?? [],
     exec: options.exec ?? (() => ({})),
     startFails: options.startFails ?? (() => undefined),
+    mountDigests: options.mountDigests ?? false,
     registry: new Map(Object.entries(options.registry ?? {})),
   };
   const addImage = (reference: string, entry?: FakeRegistryEntry): void => {

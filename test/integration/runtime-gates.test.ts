@@ -53,18 +53,24 @@ for (const on of [true, false]) {
   });
 }
 
-for (const on of [true, false]) {
-  test(`ImageVolumeWithDigest=${on}: the status of an image volume's mount ${on ? "shows" : "hides"} its image`, async (t) => {
-    const { fake, node } = await fakeNode(t, { featureGates: { ImageVolumeWithDigest: on } });
+for (const [on, mountDigests] of [
+  [true, true],
+  [true, false],
+  [false, true],
+] as const) {
+  const shows = on && mountDigests;
+  test(`ImageVolumeWithDigest=${on}, runtime with${mountDigests ? "" : "out"} digests of mounts: the status ${shows ? "shows" : "hides"} that of an image volume`, async (t) => {
+    const { fake, node } = await fakeNode(t, { featureGates: { ImageVolumeWithDigest: on } }, { mountDigests });
     const pod = sleeper("files") as { spec: { volumes?: object[]; containers: object[] } };
     pod.spec.volumes = [{ name: "files", image: { reference: testImage(), pullPolicy: "Never" } }];
     pod.spec.containers = [{ ...pod.spec.containers[0], volumeMounts: [{ name: "files", mountPath: "/files" }] }];
     await node.writeManifest("files", pod);
     await node.restart();
     const pods = await node.waitFor((all) => runs(all, "files"), { what: "the pod to run", timeoutMs: PATIENCE_MS });
-    const imageRef = fake.state.image(testImage())?.id;
+    const image = fake.state.image(testImage());
+    const imageRef = image?.repoDigests[0] ?? image?.id;
     assert.deepEqual(podOf(pods, "files")?.status?.containerStatuses?.[0]?.volumeMounts, [
-      { name: "files", mountPath: "/files", ...(on && { volumeStatus: { image: { imageRef } } }) },
+      { name: "files", mountPath: "/files", ...(shows && { volumeStatus: { image: { imageRef } } }) },
     ]);
   });
 }

@@ -127,6 +127,10 @@ export function mountsShown(
   return { volumeMounts: statuses };
 }
 
+/**
+ * The digest of an image volume is what the runtime reports for the mount. Without it none is shown, as upstream: the
+ * id by which the kubelet mounted the image is no digest (https://github.com/kubernetes/kubernetes/pull/142120).
+ */
 function newMountStatuses(
   volumeMounts: readonly VolumeMount[],
   mounts: readonly Mount[] | undefined,
@@ -141,7 +145,7 @@ function newMountStatuses(
     const mount = byPath.get(mountPath);
     const recursive = mounts === undefined ? requested === "Enabled" : mount?.recursiveReadOnly === true;
     const recursiveReadOnly = recursive ? "Enabled" : "Disabled";
-    const imageRef = digests ? imageRefOf(mount) : "";
+    const imageRef = (digests && mount?.image?.imageRef) || "";
     return {
       name,
       mountPath,
@@ -149,10 +153,4 @@ function newMountStatuses(
       ...(imageRef !== "" && { volumeStatus: { image: { imageRef } } }),
     };
   });
-}
-
-/** The kubelet mounts an image by its id; a runtime may add the reference that it used. */
-function imageRefOf(mount: Mount | undefined): string {
-  const { imageRef = "", image = "" } = mount?.image ?? {};
-  return imageRef === "" ? image : imageRef;
 }

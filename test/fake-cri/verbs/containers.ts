@@ -7,6 +7,7 @@ import {
   type Container,
   type ContainerFilter,
   type CreateContainerRequest,
+  type Mount,
 } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
@@ -25,7 +26,7 @@ type ContainerVerb =
 
 export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<ContainerVerb> {
   return {
-    createContainer: (request) => ({ containerId: create(state, request) }),
+    createContainer: (request) => ({ containerId: create(state, request, settings) }),
     startContainer: ({ containerId }) => {
       start(state, containerId, settings.startFails);
       return {};
@@ -54,7 +55,11 @@ export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<Conta
   };
 }
 
-function create(state: FakeState, { podSandboxId, config }: CreateContainerRequest): string {
+function create(
+  state: FakeState,
+  { podSandboxId, config }: CreateContainerRequest,
+  { mountDigests }: FakeSettings,
+): string {
   const sandbox = state.sandbox(podSandboxId);
   const metadata = config?.metadata;
   if (config === undefined || metadata === undefined || metadata.name === "") {
@@ -87,7 +92,7 @@ function create(state: FakeState, { podSandboxId, config }: CreateContainerReque
       message: "",
       labels: config.labels,
       annotations: config.annotations,
-      mounts: config.mounts,
+      mounts: mountDigests ? config.mounts.map((mount) => withDigest(state, mount)) : config.mounts,
       logPath: `${sandbox.config.logDirectory}/${config.logPath}`,
       resources: { linux: config.linux?.resources, windows: undefined },
       imageId: image.id,
@@ -98,6 +103,13 @@ function create(state: FakeState, { podSandboxId, config }: CreateContainerReque
   sandbox.containers.add(id);
   state.emit(id, ContainerEventType.CONTAINER_CREATED_EVENT, podSandboxId);
   return id;
+}
+
+function withDigest(state: FakeState, mount: Mount): Mount {
+  const image = mount.image && state.image(mount.image.image);
+  return image && mount.image
+    ? { ...mount, image: { ...mount.image, imageRef: image.repoDigests[0] ?? image.id } }
+    : mount;
 }
 
 function start(state: FakeState, id: string, startFails: FakeSettings["startFails"]): void {

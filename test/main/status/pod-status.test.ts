@@ -278,8 +278,8 @@ test("a container that does not exist yet shows the mounts of its definition", (
   );
 });
 
-test("a mount of an image volume shows its image with the gate ImageVolumeWithDigest", () => {
-  const volumeMounts = ["id", "ref", "plain"].map((name) => ({ name, mountPath: `/${name}` }));
+test("with the gate ImageVolumeWithDigest a mount shows the digest that the runtime reports for it, and nothing else", () => {
+  const volumeMounts = ["id", "ref", "plain", "absent"].map((name) => ({ name, mountPath: `/${name}` }));
   const mounts = [
     { containerPath: "/id", image: { image: "sha256:1" } },
     { containerPath: "/ref", image: { image: "sha256:1", imageRef: "registry.test/tool@sha256:2" } },
@@ -291,11 +291,12 @@ test("a mount of an image volume shows its image with the gate ImageVolumeWithDi
     return first(compute({ pod, observed, imageVolumeDigests })).volumeMounts?.map(({ volumeStatus }) => volumeStatus);
   };
   assert.deepEqual(shown(true), [
-    { image: { imageRef: "sha256:1" } },
+    undefined,
     { image: { imageRef: "registry.test/tool@sha256:2" } },
     undefined,
+    undefined,
   ]);
-  assert.deepEqual(shown(false), [undefined, undefined, undefined]);
+  assert.deepEqual(shown(false), [undefined, undefined, undefined, undefined]);
 });
 
 test("phase overrides, in order", () => {
