@@ -42,6 +42,10 @@ async function identity(uid: string): Promise<string[]> {
   return [...sandboxes, ...containers].map(({ id }) => id).sort();
 }
 
+function startOf({ status }: PodView): number {
+  return Date.parse(status?.startTime ?? "");
+}
+
 function isGone(path: string): Promise<boolean> {
   return access(path).then(
     () => false,
@@ -68,6 +72,8 @@ test("pods live on without the kubelet, and the next one adopts them as they are
     if (way === "kill -9") await node.kill9();
     else await node.kubelet.end("SIGTERM");
     assert.deepEqual(await identity(first.metadata.uid), before, `after ${way} all of the pod is still there`);
+    // Start times are whole seconds.
+    await waitFor(() => Date.now() >= startOf(first) + 1000, { what: "a later second", timeoutMs: PATIENCE_MS });
     await node.restart();
     const adopted = await waitForPod(node, "steady", ready, `Ready after ${way}`);
     // A pod written later runs only after the kubelet has gone over all others.
@@ -77,7 +83,7 @@ test("pods live on without the kubelet, and the next one adopts them as they are
     assert.deepEqual(await identity(first.metadata.uid), before, `after ${way} nothing was made or removed`);
     assert.equal(adopted.metadata.uid, first.metadata.uid);
     assert.equal(adopted.status?.podIP, first.status?.podIP);
-    assert.equal(adopted.status?.startTime, first.status?.startTime);
+    assert.ok(startOf(adopted) > startOf(first), "the start time of a stand-alone pod is that in this process");
     for (const container of ["init", "app", "other"]) {
       assert.deepEqual(statusOf(adopted, container), statusOf(first, container));
     }
@@ -85,6 +91,22 @@ test("pods live on without the kubelet, and the next one adopts them as they are
     assert.deepEqual(await identity(still.metadata.uid), endedBefore);
     assert.equal(statusOf(still, "app")?.restartCount, 0);
   }
+});
+
+test("the active deadline counts from the pod's record, although a stand-alone kubelet shows its own start", async () => {
+  const spec = { activeDeadlineSeconds: 3600 };
+  await node.writeManifest("bounded", manifest("bounded", [shell("app", IDLE)], { spec }));
+  const { metadata, status } = await waitForPod(node, "bounded", ready, "Ready");
+  await node.kill9();
+  const record = join(node.kubelet.rootDir, "nodelet", "pods", `${metadata.uid}.json`);
+  const kept = JSON.parse(await readFile(record, "utf8")) as { startTime: string };
+  assert.equal(kept.startTime, status?.startTime);
+  const twoHoursAgo = new Date(Date.now() - 2 * 3600_000).toISOString();
+  await writeFile(record, JSON.stringify({ ...kept, startTime: twoHoursAgo }));
+  await node.restart();
+  const late = await waitForPod(node, "bounded", (view) => view.status?.phase === "Failed", "Failed");
+  assert.equal(late.status?.reason, "DeadlineExceeded");
+  assert.ok(Date.parse(late.status.startTime ?? "") >= Date.parse(kept.startTime));
 });
 
 test("a container that exited while no kubelet ran is restarted, its exit code is kept", async () => {

@@ -114,7 +114,7 @@ export class PodStatuses {
     return [...this.entries.values()].map(withStatus);
   }
 
-  /** A pod is known before anything of it runs; `startTime` is when this node first accepted it. */
+  /** A pod is known before anything of it runs; `startTime` is for a pod without a status. */
   accept(pod: Pod, startTime: string): void {
     const { uid } = pod.metadata;
     if (this.leaving.has(uid)) this.drop(uid);

@@ -41,11 +41,11 @@ const late = { reason: "DeadlineExceeded", message: deadlineMessage } as const;
 export const deadlineExceeded: PodFailure = { ...late, always: true };
 export const deadlineEvent: EventInput = { type: "Normal", ...late };
 
-/** The active deadline of one pod, by wall time, because status.startTime is wall time. */
+/** The active deadline of one pod, by wall time, because it counts over restarts of the kubelet and the machine. */
 export class ActiveDeadline {
   private readonly alarm: Alarm;
 
-  /** `startTime`: status.startTime, once it is known. `onOver` is called when the deadline that was set has come. */
+  /** `startTime`: when this node accepted the pod, once it is known. `onOver` is called when the deadline that was set has come. */
   constructor(
     private readonly clock: Clock,
     private readonly startTime: () => string | undefined,

@@ -1,6 +1,7 @@
 // A source desires a pod, or has changed its definition: records, admission, volumes and status take it over.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
+import { apiTime } from "../../shared/api/time.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -80,9 +81,20 @@ export class PodIntake {
       runtime.cluster?.()?.podWanted(allocated);
       runtime.volumes.podChanged(allocated);
     }
+    const startTime = before === undefined ? record.startTime : this.shownStart(record);
     if (finalStatus !== undefined) statuses.restore(pod, finalStatus);
-    else if (before?.finalStatus !== undefined) statuses.acceptAgain(pod, record.startTime);
-    else statuses.accept(pod, record.startTime);
+    else if (before?.finalStatus !== undefined) statuses.acceptAgain(pod, startTime);
+    else statuses.accept(pod, startTime);
+  }
+
+  /**
+   * status.startTime of a pod with a record. Without an API server that keeps it, it is the time when this process
+   * first saw the pod, as upstream; the active deadline counts from the record in any case (docs/adr/0013).
+   */
+  private shownStart({ pod, startTime }: PodRecord): string {
+    const { runtime, statuses, clock } = this.deps;
+    if (runtime.cluster !== undefined) return startTime;
+    return statuses.get(pod.metadata.uid)?.status?.startTime ?? apiTime(clock.now());
   }
 
   /** Adopted pods have their cgroup already: their exits are watched from the first moment. A deleted pod is terminated anyway. */

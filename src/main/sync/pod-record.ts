@@ -11,7 +11,10 @@ import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 export interface PodRecord {
   version: 1;
   pod: Pod;
-  /** RFC 3339, when this node accepted the pod: status.startTime. */
+  /**
+   * RFC 3339, when this node accepted the pod: activeDeadlineSeconds counts from it. status.startTime is the same, except
+   * on a stand-alone node after a restart of the kubelet.
+   */
   startTime: string;
   /** Kernel's name for the time from one start of the machine to the next. */
   bootId?: string;

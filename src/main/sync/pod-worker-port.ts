@@ -31,7 +31,7 @@ export interface PodWorkerDeps {
   keptEnd: Pick<PodRecords, "endDeadline" | "keepEndDeadline">;
   /** Containers of the pod run outside the pod's cgroup. */
   isCgroupLost(pod: Pod): Promise<boolean>;
-  /** RFC 3339, when this node accepted the pod: status.startTime. */
+  /** RFC 3339, when this node accepted the pod. */
   startTime(uid: string): string | undefined;
   resizes: Pick<Resizes, "view" | "onStarted" | "onResized" | "onFailed">;
   /** The last status of the runtime. */
