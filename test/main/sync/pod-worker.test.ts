@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
+import { StepRunner } from "../../../src/main/sync/step-runner.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
 import { CriUnavailableError, criError } from "../../../src/shared/cri/errors.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
-import { hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
+import { emptyObservation, hang, HINTS, settle, SyncWorld } from "../../support/sync-kit.js";
 
 function build(spec: Partial<PodSpec> = {}): { world: SyncWorld; worker: PodWorker; web: Pod } {
   const world = new SyncWorld();
@@ -407,6 +408,33 @@ test("stops run in parallel, creations in order, and one failed stop does not hi
   world.clock.step(1000);
   await settle();
   assert.equal(worker.state, "terminated");
+});
+
+test("a resize waits for the stops of its plan: after a crash between them the next kubelet still knows of the resize", async () => {
+  const world = new SyncWorld();
+  const web = pod({ containers: [container("a")] });
+  const { uid } = web.metadata;
+  let stopped = (): void => undefined;
+  world.script = (step) =>
+    step.kind === "kill-container"
+      ? new Promise((resolve) => (stopped = () => resolve(HINTS)))
+      : Promise.resolve(HINTS);
+  const resize: Step = { kind: "resize-containers", sandboxId: "s", containers: [], actuated: undefined, reason: "" };
+  const kill: Step = {
+    kind: "kill-container",
+    containerId: "1",
+    name: "a",
+    graceSeconds: 30,
+    deadline: 30_000,
+    reason: "",
+  };
+  const work = { pod: web, observed: emptyObservation(uid, 0), signal: new AbortController().signal };
+  const done = new StepRunner(uid, world.workerDeps(uid)).run([resize, kill], work);
+  await settle();
+  assert.deepEqual(world.begunOf(uid), ["kill-container a"]);
+  stopped();
+  await done;
+  assert.deepEqual(world.begunOf(uid), ["kill-container a", "resize-containers"]);
 });
 
 test("a removal that the runtime refuses keeps neither the pod's volumes nor the pod", async () => {
