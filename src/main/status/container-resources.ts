@@ -1,5 +1,6 @@
 // status.resources of a container: the values of the runtime, if it reports them; else the values set last. As upstream,
-// a container without limits of its own shows none: its pod's limits are in the pod's status. Pure.
+// a container without limits of its own shows none: its pod's limits are in the pod's status. A container that the runtime
+// has shows the field even if it is empty. Pure.
 import type { Container, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../shared/api/quantity.js";
 import { ContainerState, type ContainerStatus, type LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
@@ -18,15 +19,14 @@ export function containerResources(
   container: Container,
   observed: ContainerStatus,
   actuated: ResourceRequirements | undefined,
-): ResourceRequirements | undefined {
-  const { resources } = container;
+): ResourceRequirements {
+  const { resources = {} } = container;
   if (observed.state !== ContainerState.CONTAINER_RUNNING) return resources;
   const given = actuated ?? resources;
   const linux = observed.resources?.linux;
-  const requests = { ...others(resources?.requests), ...pick(given?.requests) };
-  const limits = resources?.limits === undefined ? undefined : { ...others(resources.limits), ...pick(given?.limits) };
+  const requests = { ...others(resources.requests), ...pick(given.requests) };
+  const limits = resources.limits === undefined ? undefined : { ...others(resources.limits), ...pick(given.limits) };
   if (linux !== undefined) takeFromRuntime(linux, requests, limits);
-  if (resources === undefined && Object.keys(requests).length === 0) return undefined;
   return {
     ...resources,
     ...listed("limits", limits),

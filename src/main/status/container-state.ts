@@ -58,7 +58,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     imageID: observed.imageRef,
     containerID: `${runtimeName}://${observed.id}`,
     ...(allocated && { allocatedResources: allocated }),
-    ...(resources && { resources }),
+    resources,
     ...mountsShown(container, observed.mounts, input.imageVolumeDigests),
     ...(user && {
       user: {

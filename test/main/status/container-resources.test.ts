@@ -15,7 +15,7 @@ interface Row {
   actuated?: ResourceRequirements;
   state?: ContainerState;
   linux?: Partial<LinuxContainerResources>;
-  expected: ResourceRequirements | undefined;
+  expected: ResourceRequirements;
 }
 
 const table: Record<string, Row> = {
@@ -60,7 +60,8 @@ const table: Record<string, Row> = {
     actuated: { limits: { cpu: "2" } },
     expected: { limits: { "hugepages-2Mi": "2Mi", cpu: "2" } },
   },
-  "nothing asked, nothing told": { linux: { cpuShares: 2n }, expected: undefined },
+  "nothing asked, nothing told": { linux: { cpuShares: 2n }, expected: {} },
+  "nothing asked, not running": { state: ContainerState.CONTAINER_EXITED, expected: {} },
 };
 for (const [name, { allocated, actuated, state, linux, expected }] of Object.entries(table)) {
   test(name, () => {

@@ -61,6 +61,7 @@ test("a running pod, whole", () => {
     image: "img:1",
     imageID: "sha256:1",
     containerID: "containerd://a-id",
+    resources: {},
     started: true,
   });
   assert.ok(status.conditions?.every((each) => each.status === "True"));
