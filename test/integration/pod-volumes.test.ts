@@ -261,15 +261,27 @@ describe("volumes and their mounts", { concurrency: 6 }, () => {
       volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly }],
     });
     const spec = { volumes: [{ name: "data", emptyDir: {} }] };
-    const containers = [shell("possible", IDLE, mount("IfPossible")), shell("enabled", IDLE, mount("Enabled"))];
+    const containers = [
+      shell("possible", IDLE, mount("IfPossible")),
+      shell("enabled", IDLE, mount("Enabled")),
+      {
+        ...shell("absent", IDLE, mount("IfPossible")),
+        image: "registry.test/absent:1",
+        imagePullPolicy: "Never" as const,
+      },
+    ];
     await node.writeManifest("recursive", manifest("recursive", containers, { spec }));
     const pod = await waitForPod(
       node,
       "recursive",
-      (view) => statusOf(view, "possible")?.state.running !== undefined && settled(statusOf(view, "enabled")),
-      "one running, the other decided",
+      (view) =>
+        statusOf(view, "possible")?.state.running !== undefined &&
+        settled(statusOf(view, "enabled")) &&
+        settled(statusOf(view, "absent")),
+      "one running, the others decided",
     );
     const [mode] = statusOf(pod, "possible")?.volumeMounts ?? [];
+    assert.deepEqual(statusOf(pod, "absent")?.volumeMounts, [mode], "the same before the container exists");
     const enabled = statusOf(pod, "enabled")?.state;
     t.diagnostic(enabled?.waiting?.message ?? "this runtime makes mounts recursively read-only");
     // containerd 1.6 cannot; 2.0 and later can.

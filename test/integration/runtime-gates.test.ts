@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ImageSpec } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { FakeCri } from "../fake-cri/fake-cri.js";
-import { testImage, waitFor } from "../harness/node.js";
+import { testImage, waitFor, type PodView } from "../harness/node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";
 import { firstStatus, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
@@ -74,6 +74,33 @@ for (const [on, mountDigests] of [
     ]);
   });
 }
+
+test("a container that waits shows IfPossible as the handler of its pod resolves it", async (t) => {
+  const features = { recursiveReadOnlyMounts: true, userNamespaces: false };
+  const runtimeHandlers = [
+    { name: "", features: FEATURES },
+    { name: "kata", features },
+  ];
+  const { node } = await fakeNode(t, {}, { runtimeHandlers });
+  for (const runtimeClassName of [undefined, "kata"]) {
+    const pod = sleeper(runtimeClassName ?? "plain") as { spec: Record<string, unknown> };
+    const mount = { name: "data", mountPath: "/data", readOnly: true, recursiveReadOnly: "IfPossible" };
+    pod.spec["containers"] = [{ name: "app", image: REMOTE, imagePullPolicy: "Never", volumeMounts: [mount] }];
+    pod.spec["volumes"] = [{ name: "data", emptyDir: {} }];
+    if (runtimeClassName !== undefined) pod.spec["runtimeClassName"] = runtimeClassName;
+    await node.writeManifest(runtimeClassName ?? "plain", pod);
+  }
+  await node.restart();
+  const waits = (pods: PodView[], name: string): boolean =>
+    firstStatus(pods, name)?.state.waiting?.reason === "ErrImageNeverPull";
+  const pods = await node.waitFor((all) => waits(all, "plain") && waits(all, "kata"), {
+    what: "both containers to wait for their image",
+    timeoutMs: PATIENCE_MS,
+  });
+  const shown = (name: string) =>
+    firstStatus(pods, name)?.volumeMounts?.map(({ recursiveReadOnly }) => recursiveReadOnly);
+  assert.deepEqual([shown("plain"), shown("kata")], [["Disabled"], ["Enabled"]]);
+});
 
 /** Lists of the fake runtime by the call that brought them. */
 const LISTS = {

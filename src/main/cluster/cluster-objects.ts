@@ -85,8 +85,13 @@ export class NodeClusterObjects implements ClusterObjects {
     return this.serviceList.peek();
   }
 
+  knownRuntimeClass(name: string): RuntimeClass | undefined {
+    return this.classes.peek()?.find(({ metadata }) => metadata.name === name);
+  }
+
   async runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined> {
-    const known = (await this.classes.all(signal))?.find(({ metadata }) => metadata.name === name);
+    await this.classes.all(signal);
+    const known = this.knownRuntimeClass(name);
     if (known !== undefined) return known;
     // A class made with its first pod may come later than the pod.
     try {

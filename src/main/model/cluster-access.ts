@@ -74,6 +74,8 @@ export interface ClusterObjects {
   claims: PodClaims;
   /** The class, or undefined when there is none of that name. */
   runtimeClass(name: string, signal: AbortSignal): Promise<RuntimeClass | undefined>;
+  /** As `runtimeClass`, without waiting: undefined while no list has it. */
+  knownRuntimeClass(name: string): RuntimeClass | undefined;
   /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
   /** Watches the objects that the pod refers to; idempotent, called again when the pod's definition changes. */

@@ -28,6 +28,13 @@ export async function runtimeHandler(
   return found.handler;
 }
 
+/** The same without waiting; undefined: its class is not read yet. */
+export function knownRuntimeHandler({ cluster }: Pick<NodeRuntime, "cluster">, { spec }: Pod): string | undefined {
+  const { runtimeClassName = "" } = spec;
+  if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
+  return cluster()?.knownRuntimeClass(runtimeClassName)?.handler;
+}
+
 /** The pod's handler in the runtime. Rejects with RuntimeHandlerError if it lacks a feature that the pod requires. */
 export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, signal: AbortSignal): Promise<string> {
   const handler = await runtimeHandler(runtime, pod, signal);

@@ -54,6 +54,8 @@ export interface StatusInput {
   stopSignals: boolean;
   /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
   imageVolumeDigests: boolean;
+  /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot, or is not known. */
+  recursiveReadOnly?: boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
@@ -153,6 +155,7 @@ function group(
     actuated: input.actuated,
     stopSignals: input.stopSignals,
     imageVolumeDigests: input.imageVolumeDigests,
+    recursiveReadOnly: input.recursiveReadOnly === true,
     changesOnRestart: input.changesOnRestart,
     gates: input.gates ?? defaultRestartGates,
     inPostStart: input.inPostStart,

@@ -59,7 +59,7 @@ export function observedStatus(input: StateInput): ApiContainerStatus {
     containerID: `${runtimeName}://${observed.id}`,
     ...(allocated && { allocatedResources: allocated }),
     resources,
-    ...mountsShown(container, observed.mounts, input.imageVolumeDigests),
+    ...mountsShown(container, { mounts: observed.mounts, digests: input.imageVolumeDigests }),
     ...(user && {
       user: {
         linux: {
@@ -105,25 +105,35 @@ function observedState({ observed, runtimeName, terminationMessages }: ObservedR
 }
 
 /** The last statuses of a container's mounts, with the runtime's mounts that they were made of. */
-const lastStatuses = new WeakMap<
-  object,
-  { mounts: readonly Mount[] | undefined; digests: boolean; statuses: VolumeMountStatus[] }
->();
+const lastStatuses = new WeakMap<object, { seen: SeenMounts; statuses: VolumeMountStatus[] }>();
+
+/** What the statuses of mounts show beside the definition. */
+interface SeenMounts {
+  /** The runtime's mounts; absent: the container does not exist. */
+  mounts?: readonly Mount[];
+  /** Gate ImageVolumeWithDigest. */
+  digests?: boolean;
+  /** The runtime can make mounts recursively read-only: the answer for a container that does not exist. */
+  recursive?: boolean;
+}
 
 /**
- * The statuses of the container's mounts, if it has any. Without the runtime's mounts: of a container that does not exist.
- * The same list while nothing changes: to compare it costs nothing then.
+ * The statuses of the container's mounts, if it has any. The same list while nothing changes: to compare it costs nothing
+ * then.
  */
 export function mountsShown(
   { volumeMounts = [] }: Container,
-  mounts?: readonly Mount[],
-  digests = false,
+  seen: SeenMounts,
 ): { volumeMounts?: VolumeMountStatus[] } {
   if (volumeMounts.length === 0) return {};
   const last = lastStatuses.get(volumeMounts);
-  const same = last?.digests === digests && sameJson(last.mounts, mounts);
-  const statuses = same ? last.statuses : newMountStatuses(volumeMounts, mounts, digests);
-  if (!same) lastStatuses.set(volumeMounts, { mounts, digests, statuses });
+  const same =
+    last !== undefined &&
+    last.seen.digests === seen.digests &&
+    last.seen.recursive === seen.recursive &&
+    sameJson(last.seen.mounts, seen.mounts);
+  const statuses = same ? last.statuses : newMountStatuses(volumeMounts, seen);
+  if (!same) lastStatuses.set(volumeMounts, { seen, statuses });
   return { volumeMounts: statuses };
 }
 
@@ -133,18 +143,18 @@ export function mountsShown(
  */
 function newMountStatuses(
   volumeMounts: readonly VolumeMount[],
-  mounts: readonly Mount[] | undefined,
-  digests: boolean,
+  { mounts, digests = false, recursive = false }: SeenMounts,
 ): VolumeMountStatus[] {
   // A pod may have thousands of mounts. Of two with one path the first counts.
   const byPath = new Map<string, Mount>();
   for (const mount of mounts ?? []) {
     if (!byPath.has(mount.containerPath)) byPath.set(mount.containerPath, mount);
   }
-  return volumeMounts.map(({ name, mountPath, readOnly, recursiveReadOnly: requested }) => {
+  return volumeMounts.map((wanted) => {
+    const { name, mountPath, readOnly } = wanted;
     const mount = byPath.get(mountPath);
-    const recursive = mounts === undefined ? requested === "Enabled" : mount?.recursiveReadOnly === true;
-    const recursiveReadOnly = recursive ? "Enabled" : "Disabled";
+    const whole = mounts === undefined ? recursive && wantsRecursive(wanted) : mount?.recursiveReadOnly === true;
+    const recursiveReadOnly = whole ? "Enabled" : "Disabled";
     const imageRef = (digests && mount?.image?.imageRef) || "";
     return {
       name,
@@ -153,4 +163,8 @@ function newMountStatuses(
       ...(imageRef !== "" && { volumeStatus: { image: { imageRef } } }),
     };
   });
+}
+
+function wantsRecursive({ recursiveReadOnly = "Disabled", mountPropagation = "None" }: VolumeMount): boolean {
+  return recursiveReadOnly !== "Disabled" && mountPropagation === "None";
 }

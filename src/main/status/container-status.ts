@@ -36,6 +36,8 @@ export interface GroupInput {
   stopSignals: boolean;
   /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
   imageVolumeDigests: boolean;
+  /** The runtime can make mounts of the pod recursively read-only. */
+  recursiveReadOnly: boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   gates: RestartGates;
@@ -114,7 +116,7 @@ function defaultStatus(input: GroupInput, container: Container): ApiContainerSta
     restartCount: 0,
     image: container.image ?? "",
     imageID: "",
-    ...mountsShown(container),
+    ...mountsShown(container, { recursive: input.recursiveReadOnly }),
   };
 }
 

@@ -39,6 +39,8 @@ export interface PodStatusesDeps {
   stopSignals: boolean;
   /** Gate ImageVolumeWithDigest: container statuses show the images of image volumes. */
   imageVolumeDigests: boolean;
+  /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot. */
+  recursiveReadOnly?: (pod: Pod) => boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Of the devices that a container has; absent: not shown. */
@@ -180,6 +182,7 @@ export class PodStatuses {
       podLevelResources: this.deps.podLevelResources,
       stopSignals: this.deps.stopSignals,
       imageVolumeDigests: this.deps.imageVolumeDigests,
+      recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
       changesOnRestart: this.deps.changesOnRestart,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
       resizeConditions: resize.conditions,

@@ -10,6 +10,7 @@ import { AdmissionQueue } from "../admission/admission-queue.js";
 import { Resizes } from "../admission/resizes.js";
 import { type ClusterPods, type NodeSyncDeps, type SyncComponents, podWorkerDeps } from "./sync-components.js";
 import { Allocations } from "../resources/allocation/allocations.js";
+import { knownRuntimeHandler } from "../runtime/runtime-handlers.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";
 import { qosClass } from "../resources/qos.js";
 import { isFinalPhase } from "../model/phase.js";
@@ -86,6 +87,11 @@ export class NodeSync implements SyncComponents {
       podLevelResources: deps.resize.rules.podLevel,
       stopSignals: runtime.settings.containerStopSignals,
       imageVolumeDigests: runtime.settings.imageVolumeWithDigest,
+      recursiveReadOnly: (pod) => {
+        const handler = knownRuntimeHandler(runtime, pod);
+        const handlers = this.cache.runtime?.details?.handlers ?? [];
+        return handlers.some(({ name, recursiveReadOnlyMounts }) => name === handler && recursiveReadOnlyMounts);
+      },
       changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),

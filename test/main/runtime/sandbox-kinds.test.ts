@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
 import { Doer } from "../../../src/main/runtime/doer.js";
+import { knownRuntimeHandler } from "../../../src/main/runtime/runtime-handlers.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";
 import {
   NamespaceMode,
@@ -56,6 +57,25 @@ const cluster = {
   runtimeClass: (name: string) =>
     Promise.resolve(name === "strong" ? { metadata: { name }, handler: "kata" } : undefined),
 } as unknown as ClusterObjects;
+
+test("the handler that is known without waiting", () => {
+  const known = {
+    knownRuntimeClass: () => ({ metadata: { name: "strong" }, handler: "kata" }),
+  } as unknown as ClusterObjects;
+  const unread = { knownRuntimeClass: () => undefined } as unknown as ClusterObjects;
+  const strong = podOf(app(), { runtimeClassName: "strong" });
+  const rows: [string | undefined, (() => ClusterObjects | undefined) | undefined][] = [
+    ["kata", () => known],
+    [undefined, () => unread],
+    [undefined, () => undefined],
+    ["strong", undefined],
+  ];
+  for (const [expected, access] of rows) {
+    assert.equal(knownRuntimeHandler({ ...(access && { cluster: access }) }, strong), expected);
+    assert.equal(knownRuntimeHandler({ ...(access && { cluster: access }) }, podOf(app())), "");
+  }
+});
+
 const FROM_API = { "kubernetes.io/config.source": "api" };
 const FROM_FILE = { "kubernetes.io/config.source": "file" };
 

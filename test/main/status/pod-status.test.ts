@@ -260,21 +260,35 @@ test("a container that does not exist yet shows the mounts of its definition", (
       { name: "v", mountPath: "/v" },
       { name: "w", mountPath: "/w", readOnly: true, recursiveReadOnly: "IfPossible" },
       { name: "x", mountPath: "/x", readOnly: true, recursiveReadOnly: "Enabled" },
+      {
+        name: "y",
+        mountPath: "/y",
+        readOnly: true,
+        recursiveReadOnly: "IfPossible",
+        mountPropagation: "HostToContainer",
+      },
+      { name: "z", mountPath: "/z", readOnly: true, recursiveReadOnly: "Disabled" },
     ],
   });
   const pod = makePod({ containers: [container] });
-  const status = first(compute({ pod, observed: observedPod([]) }));
-  assert.deepEqual(status.state, { waiting: { reason: "ContainerCreating" } });
-  const expected = [
+  const shown = (recursiveReadOnly?: boolean) => {
+    const status = first(compute({ pod, observed: observedPod([]), ...(recursiveReadOnly && { recursiveReadOnly }) }));
+    assert.deepEqual(status.state, { waiting: { reason: "ContainerCreating" } });
+    return status.volumeMounts;
+  };
+  const expected = (mode: "Enabled" | "Disabled") => [
     { name: "v", mountPath: "/v" },
-    { name: "w", mountPath: "/w", readOnly: true, recursiveReadOnly: "Disabled" },
-    { name: "x", mountPath: "/x", readOnly: true, recursiveReadOnly: "Enabled" },
+    { name: "w", mountPath: "/w", readOnly: true, recursiveReadOnly: mode },
+    { name: "x", mountPath: "/x", readOnly: true, recursiveReadOnly: mode },
+    { name: "y", mountPath: "/y", readOnly: true, recursiveReadOnly: "Disabled" },
+    { name: "z", mountPath: "/z", readOnly: true, recursiveReadOnly: "Disabled" },
   ];
-  assert.deepEqual(status.volumeMounts, expected);
+  assert.deepEqual(shown(), expected("Disabled"), "as a runtime without the feature resolves them");
+  assert.deepEqual(shown(true), expected("Enabled"), "as a runtime with it resolves them");
   const created = observedPod([criContainer("a", { mounts: [{ containerPath: "/w", recursiveReadOnly: true }] })]);
   assert.deepEqual(
     first(compute({ pod, observed: created })).volumeMounts?.map(({ recursiveReadOnly }) => recursiveReadOnly),
-    [undefined, "Enabled", "Disabled"],
+    [undefined, "Enabled", "Disabled", "Disabled", "Disabled"],
     "the runtime's mounts count once it exists",
   );
 });
