@@ -15,6 +15,7 @@ import type { AgentContext } from "./context.js";
 import { makeFoundation } from "./foundation.js";
 import { LateEviction, MainThreadOwner, hookFaults } from "./thread-owner.js";
 import { startLateIptables, startLateWarnings, watchLoopDelay } from "./after-start.js";
+import { startMemoryRelease } from "./memory-release.js";
 import { startLateSockets } from "./late-sockets.js";
 import { Later } from "./later.js";
 import { makeManagedRuntime } from "./managed-runtime.js";
@@ -139,6 +140,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
       running("the chains in iptables", () =>
         startLateIptables({ makeIPTablesUtilChains: settings.network.makeIPTablesUtilChains, clock, log }),
       ),
+      running("the release of free memory", () => startMemoryRelease({ clock, log })),
       running("the samples of main's delay", () => ({ stop: watchLoopDelay(registry) })),
       { name: "the cgroups of pods", start: () => runtime.cgroups.setUp() },
       {

@@ -31,6 +31,8 @@ interface Libc {
   /** syscall(2) with the arguments of quotactl_fd(2), which no C library names. */
   quotactl_fd(number: number, fd: number, command: number, id: number, out: Uint8Array): number;
   ioctl(fd: number, request: number, argument: Uint8Array): number;
+  /** glibc only. 1: memory went back to the kernel; 0: there was none. */
+  malloc_trim(keep: number): number;
 }
 
 export type LibcCall = keyof Libc;
@@ -57,6 +59,7 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   syscall: "int64_t syscall(int64_t number, int fd, void *bytes, size_t length)",
   quotactl_fd: "int64_t syscall(int64_t number, int fd, uint32_t command, int id, _Inout_ void *out)",
   ioctl: "int ioctl(int fd, ulong request, _Inout_ void *argument)",
+  malloc_trim: "int malloc_trim(size_t keep)",
 };
 
 type Callable = ReturnType<ReturnType<typeof load>["func"]>;

@@ -20,6 +20,8 @@ import { createNewSync, openUntrustedSync } from "../../shared/fs/untrusted-file
 import { messageOf } from "../../shared/errors/thrown.js";
 
 const BLOCK = 1024 * 1024;
+/** Bytes. Node takes no smaller ones from its shared pool, and text of containers seldom needs more for a block. */
+const CHUNK = { least: 4096, most: 256 * 1024 };
 
 export function compressLog({ path }: CompressLogJob): CompressLogResult {
   try {
@@ -67,16 +69,22 @@ function compress(path: string): CompressLogResult {
   }
 }
 
+/** Of this thread, made by its first job: a log that floods makes many jobs, and V8 frees a dead block late. */
+let ownBlock: Buffer | undefined;
+
 /** Returns how many bytes were written. */
 function copyCompressed(source: number, target: number): number {
-  const block = Buffer.allocUnsafeSlow(BLOCK);
+  const block = (ownBlock ??= Buffer.allocUnsafeSlow(BLOCK));
   let written = 0;
+  let chunkSize = CHUNK.least;
   for (let at = 0, first = true; ; first = false) {
     const length = readSync(source, block, 0, BLOCK, at);
     // No input at all makes a file that is valid all the same.
     if (length === 0 && !first) return written;
     at += length;
-    const member = gzipSync(block.subarray(0, length));
+    const member = gzipSync(block.subarray(0, length), { chunkSize });
+    // Blocks of one log are alike: the next member fills one chunk, so little of it is garbage.
+    chunkSize = Math.min(CHUNK.most, Math.max(CHUNK.least, Math.ceil(member.length * 1.25)));
     for (let done = 0; done < member.length;) done += writeSync(target, member, done);
     written += member.length;
   }

@@ -1,0 +1,39 @@
+// Returns malloc's free memory to the kernel every 30 s. Buffers of a burst (compressed logs, large objects, code of threads that ended)
+// would stay resident for as long as a small allocation above them lives: up to 50 MiB under attack (docs/adr/0070).
+import type { Clock } from "../../shared/clock/clock.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { releaseFreeMemory } from "../../shared/os/malloc.js";
+
+const PERIOD_MS = 30_000;
+
+export interface MemoryReleaseDeps {
+  clock: Clock;
+  log: Logger;
+  release?: () => Promise<void>;
+}
+
+/** A C library that cannot do this ends it with a log line; the kubelet then holds more memory. */
+export function startMemoryRelease({ clock, log, release = releaseFreeMemory }: MemoryReleaseDeps): {
+  stop(): Promise<void>;
+} {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(PERIOD_MS, signal);
+      await release();
+    }
+  };
+  const running = run().catch((error: unknown) => {
+    if (signal.aborted) return;
+    const problem = `cannot return free memory to the kernel: ${messageOf(error)}; the kubelet may hold more memory`;
+    moduleLogger(log, "node").info({ err: error }, problem);
+  });
+  return {
+    async stop() {
+      ending.abort(new Error("the kubelet is stopping"));
+      await running;
+    },
+  };
+}
