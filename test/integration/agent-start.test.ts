@@ -158,6 +158,15 @@ test("/configz shows the effective configuration with secrets; with the origin o
   assert.doesNotMatch(JSON.stringify(whole), /secret-token/);
 });
 
+test("/flagz shows the headers of --manifest-url to clients that may read /configz; the log masks them", async () => {
+  const node = await start({ secure: true, flags: ["--manifest-url-header=Authorization:secret-token", "--v=1"] });
+  await waitSecure(node);
+  assert.match((await secureAsk(node, "/flagz")).body, /^manifest-url-header=Authorization:secret-token$/m);
+  const log = await logOf(node.kubelet);
+  assert.match(log, /--manifest-url-header=\S*<masked>/);
+  assert.doesNotMatch(log, /secret-token/);
+});
+
 interface Configz {
   kubeletconfig: Record<string, unknown>;
   origins?: Record<string, { kind: string }>;

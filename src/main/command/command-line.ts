@@ -33,9 +33,9 @@ export interface FlagValue {
   readonly name: string;
   /** In the form of upstream's log: lists are in brackets. */
   readonly value: string;
+  /** The value is given and a credential: not for the log. */
+  readonly secret?: true;
 }
-
-const MASK = "<masked>";
 
 /** `argv` without the program's own name. Flags of other platforms than `platform` are unknown. */
 export function readCommandLine(argv: readonly string[], platform: NodeJS.Platform = process.platform): CommandLine {
@@ -63,14 +63,14 @@ export function readCommandLine(argv: readonly string[], platform: NodeJS.Platfo
   return line;
 }
 
-/** Every flag with its value, given or default, in the order of the names, for the start-up log. Secrets are masked. */
+/** Every flag with its value, given or default, in the order of the names, for the start-up log and /flagz. */
 export function flagValues(line: CommandLine, platform: NodeJS.Platform = process.platform): FlagValue[] {
   const values: FlagValue[] = [];
   for (const [name, flag] of flagsOf(platform).byName) {
     const given = line.given.get(name)?.value;
     const text = given === undefined ? (asked(line, name) ?? flag.default) : writeValue(flag.kind, given);
     const shown = typeOf(flag.kind) === "strings" ? `[${text}]` : text;
-    values.push({ name, value: flag.secret === true && given !== undefined ? MASK : shown });
+    values.push({ name, value: shown, ...(flag.secret === true && given !== undefined && { secret: true }) });
   }
   return values.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 // The settings of the kubelet: the flags and the configuration as plain values, one view per subject (views/).
 // Names are KubeletConfiguration's; durations are milliseconds and their names end in Ms.
 import type { AgentFlags } from "./agent-flags.js";
-import { flagValues, type CommandLine } from "./command-line.js";
+import { flagValues, type CommandLine, type FlagValue } from "./command-line.js";
 import type { EffectiveConfig } from "./config/effective.js";
 import type { ResolvedConfig } from "./config/resolve-config.js";
 import { withoutEffect } from "./config/without-effect.js";
@@ -40,8 +40,8 @@ export interface Settings extends AgentFlags, ConfigViews {
   readonly config: EffectiveConfig;
   /** In the order of merging: the file of --config, then drop-ins. */
   readonly configFiles: readonly string[];
-  /** Every flag with its value, secrets masked, for the start-up log. */
-  readonly flags: readonly { readonly name: string; readonly value: string }[];
+  /** Every flag with its value. */
+  readonly flags: readonly FlagValue[];
   /** Reported to clients and the API server; --version=v… replaces it. */
   readonly kubernetesVersion: string;
   /** Lines for the start-up log: deprecated flags and fields, and settings without an effect. */

@@ -128,6 +128,7 @@ export function toText(type: ValueType, value: unknown): string {
       return pairsToText(value as Record<string, unknown>);
     case "headerMap":
       return Object.entries(value as Decoded["headerMap"])
+        .sort(([a], [b]) => (a < b ? -1 : 1))
         .flatMap(([name, values]) => values.map((item) => `${name}:${item}`))
         .join(",");
     case "taints":

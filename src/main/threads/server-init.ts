@@ -143,7 +143,7 @@ function handlerInit({ settings, directories }: ThreadFacts): HandlerInit {
     podLogsDir: settings.containerLogs.podLogsDir,
     checkpointsDir: directories.checkpoints,
     gates: settings.server.serverGates,
-    flags: settings.flags,
+    flags: settings.flags.map(({ name, value }) => ({ name, value })),
     kubernetesVersion: settings.kubernetesVersion,
     manifestApi: settings.manifestApi,
   };

@@ -189,7 +189,7 @@ export interface HandlerInit {
     componentStatusz: boolean;
     extendWebSocketsToKubelet: boolean;
   };
-  /** For /flagz: every flag with its value, secrets masked. */
+  /** For /flagz: every flag with its value, credentials too, as upstream. Clients that may read it may also read /configz. */
   flags: readonly { readonly name: string; readonly value: string }[];
   kubernetesVersion: string;
   /** --manifest-api */

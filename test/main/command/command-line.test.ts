@@ -199,9 +199,17 @@ describe("values for the log", () => {
     equal(some.get("cluster-dns"), "[1.1.1.1]");
     equal(some.get("kube-reserved"), "a=1");
   });
-  test("secrets don't", () => {
-    const text = JSON.stringify([...shown(["--manifest-url-header=k:hush", "--storage-driver-password=hush"])]);
-    ok(!text.includes("hush"));
+  test("given credentials are marked", () => {
+    const line = readCommandLine(["--manifest-url-header=k:hush", "--storage-driver-password=hush"], "linux");
+    const marked = flagValues(line, "linux").filter(({ secret }) => secret === true);
+    deepEqual(
+      marked.map(({ name }) => name),
+      ["manifest-url-header", "storage-driver-password"],
+    );
+    deepEqual(
+      flagValues(readCommandLine([], "linux"), "linux").filter(({ secret }) => secret === true),
+      [],
+    );
   });
 });
 

@@ -87,8 +87,8 @@ function leadsToJournal(journalStream: string | undefined, fd: number): boolean 
 
 interface StartFacts {
   kubernetesVersion: string;
-  /** Every flag, defaults included; secrets are masked already. */
-  flags: readonly { name: string; value: string }[];
+  /** Every flag, defaults included. Secrets are masked here. */
+  flags: readonly { name: string; value: string; secret?: true }[];
 }
 
 /** The flags come at V(1), as upstream has it. */
@@ -106,5 +106,7 @@ export function logStart(log: Logger, logFlag: (line: string) => void, facts: St
     },
     "Node.js settings",
   );
-  for (const { name, value } of facts.flags) logFlag(`FLAG: --${name}=${JSON.stringify(value)}`);
+  for (const { name, value, secret } of facts.flags) {
+    logFlag(`FLAG: --${name}=${JSON.stringify(secret === true ? "<masked>" : value)}`);
+  }
 }
