@@ -245,8 +245,16 @@ test("a pod waits for missing objects, with an event, and starts when they exist
     return items.some((event) => event["reason"] === "FailedMount" && event["message"] === text);
   };
   await waitFor(hasEvent, { what: "the event", timeoutMs: PATIENCE_MS });
+  const readyToStart = (object: ApiObject | undefined): unknown =>
+    (object?.status?.["conditions"] as Fields[] | undefined)?.find(
+      ({ type }) => type === "PodReadyToStartContainers",
+    )?.["status"];
+  const hasSandbox = (object: ApiObject | undefined): boolean => object?.status?.["podIP"] !== undefined;
+  const early = await api.waitFor("pods", namespace, "waits", hasSandbox, { what: "its sandbox" });
+  assert.equal(readyToStart(early), "False", "as upstream, which creates the sandbox after the volumes");
   await make("configmaps", "late", { data: { a: "here" } });
   await said(made, "here", "the config map that came late");
+  await api.waitFor("pods", namespace, "waits", (object) => readyToStart(object) === "True", { what: "the condition" });
 });
 
 test("an environment variable without a source keeps its container from being created; the status has the reason", async () => {

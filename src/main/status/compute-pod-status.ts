@@ -56,6 +56,8 @@ export interface StatusInput {
   imageVolumeDigests: boolean;
   /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot, or is not known. */
   recursiveReadOnly?: boolean;
+  /** A volume that a container of the pod uses is not set up yet. Absent: all are. */
+  volumesMissing?: () => boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Gate ResourceHealthStatus: of the devices that an app container has. */
@@ -85,7 +87,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
       phase: verdict.phase,
       initStatuses: inits,
       statuses: regular,
-      sandboxReady: observed !== undefined && !needsNewSandbox(pod, observed).create,
+      readyToStart: readyToStart(input, old),
       previous: old?.conditions ?? [],
       restartingAll: isRestartingAll(input, [...inits, ...regular]),
       ...(input.resizeConditions !== undefined && { resize: input.resizeConditions }),
@@ -103,6 +105,19 @@ export function computePodStatus(input: StatusInput): PodStatus {
     ...(input.podLevelResources && podLevelResources(pod, verdict.phase, input.actuated)),
   };
   return limitMessages(pod, status);
+}
+
+/**
+ * A current sandbox is ready, and the volumes are set up. Upstream creates the sandbox after the volumes; here it may be there before
+ * them (runtime/sandboxes-ahead.ts). Once true, only the sandbox counts.
+ */
+function readyToStart({ pod, observed, volumesMissing }: StatusInput, old: PodStatus | undefined): boolean {
+  const sandbox = observed?.sandboxes[0];
+  if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
+  const before = old?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status === "True";
+  return (
+    before || observed.containers.some(({ createdAt }) => createdAt >= sandbox.createdAt) || volumesMissing?.() !== true
+  );
 }
 
 /** A container that has released its devices shows their last health. */

@@ -11,8 +11,8 @@ export interface ConditionsInput {
   phase: PodPhase;
   initStatuses: readonly ApiContainerStatus[];
   statuses: readonly ApiContainerStatus[];
-  /** A ready, current sandbox exists: needsNewSandbox() returns create: false. */
-  sandboxReady: boolean;
+  /** A ready, current sandbox exists, and the volumes are set up. */
+  readyToStart: boolean;
   /** Conditions before this computation: the source of transition times, and of conditions that others own. */
   previous: readonly PodCondition[];
   /** The RestartAllContainers rule fired and is not done yet. */
@@ -32,7 +32,7 @@ const RESIZE_TYPES = ["PodResizePending", "PodResizeInProgress"];
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const verdicts: ConditionVerdict[] = [
-    { type: "PodReadyToStartContainers", status: input.sandboxReady ? "True" : "False" },
+    { type: "PodReadyToStartContainers", status: input.readyToStart ? "True" : "False" },
     initializedVerdict(input),
     readyVerdict(input, containersReady),
     containersReady,

@@ -27,7 +27,7 @@ export function finalStatus(pod: Pod, status: PodStatus, isStatic: boolean, now:
       phase,
       initStatuses: inits,
       statuses: regular,
-      sandboxReady: false,
+      readyToStart: false,
       previous: status.conditions ?? [],
       now,
     }),

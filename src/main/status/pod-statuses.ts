@@ -41,6 +41,8 @@ export interface PodStatusesDeps {
   imageVolumeDigests: boolean;
   /** The pod's handler in the runtime can make mounts recursively read-only. Absent: it cannot. */
   recursiveReadOnly?: (pod: Pod) => boolean;
+  /** All volumes that containers of the pod use are set up; absent: always. */
+  volumesSetUp?: (pod: Pod) => boolean;
   /** Gate ChangeContainerStatusOnKubeletRestart: without a probe result a container does not stay started or ready. */
   changesOnRestart: boolean;
   /** Of the devices that a container has; absent: not shown. */
@@ -98,6 +100,8 @@ export class PodStatuses {
   private readonly held = new Map<string, StatusUpdate>();
   /** The newest update of each pod. */
   private readonly newest = new Map<string, StatusUpdate>();
+  /** Pods whose volumes were not set up at their last update: the sandbox alone does not make them ready. */
+  private readonly withoutVolumes = new Set<string>();
   /** Pods to be forgotten once their termination messages are read. */
   private readonly leaving = new Set<string>();
   /** The last status of removed pods: reported in one batch, deleted in the next. */
@@ -163,6 +167,7 @@ export class PodStatuses {
     const now = this.deps.clock.now();
     const resize = this.deps.resize(uid);
     const { resourceHealth } = this.deps;
+    const volumes = { missing: false };
     const computed = computePodStatus({
       pod,
       observed,
@@ -183,6 +188,7 @@ export class PodStatuses {
       stopSignals: this.deps.stopSignals,
       imageVolumeDigests: this.deps.imageVolumeDigests,
       recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
+      volumesMissing: () => (volumes.missing = this.deps.volumesSetUp?.(pod) === false),
       changesOnRestart: this.deps.changesOnRestart,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
       resizeConditions: resize.conditions,
@@ -190,6 +196,8 @@ export class PodStatuses {
       ...(restarting !== undefined && { restarting }),
       ...(restartingAll !== undefined && { restartingAll }),
     });
+    if (volumes.missing) this.withoutVolumes.add(uid);
+    else this.withoutVolumes.delete(uid);
     const status = ended
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
@@ -198,6 +206,11 @@ export class PodStatuses {
     const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
     this.store(resize.desired ?? input.pod, status, marks);
     if (ended) this.deps.events.emit("statusFinal", { pod: input.pod, status });
+  }
+
+  /** The pod's volumes are set up: it may be ready to start containers. */
+  onVolumesSetUp(uid: string): void {
+    if (this.withoutVolumes.has(uid)) this.refresh(uid);
   }
 
   /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
@@ -256,6 +269,7 @@ export class PodStatuses {
 
   private drop(uid: string): void {
     this.leaving.delete(uid);
+    this.withoutVolumes.delete(uid);
     this.held.delete(uid);
     this.newest.delete(uid);
     const entry = this.entries.get(uid);

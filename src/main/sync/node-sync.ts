@@ -92,12 +92,14 @@ export class NodeSync implements SyncComponents {
         const handlers = this.cache.runtime?.details?.handlers ?? [];
         return handlers.some(({ name, recursiveReadOnlyMounts }) => name === handler && recursiveReadOnlyMounts);
       },
+      volumesSetUp: (pod) => runtime.volumes.areSetUp(pod),
       changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
       publish: (delta) => deps.publish(delta),
       events: this.events,
     });
+    runtime.volumes.onSetUp((uid) => this.statuses.onVolumesSetUp(uid));
     const { events, records, resizes, allocations, admission, statuses, cache, cgroupWatches, planEvents } = this;
     const intake = new PodIntake({
       ...{ runtime, events, records, resizes, allocations, admission, statuses, cache, cgroupWatches, clock, log },

@@ -36,6 +36,10 @@ export interface VolumeManager {
    * @throws UnsupportedVolumeError, VolumesNotReadyError, or the signal's reason
    */
   setUpPod(pod: Pod, signal: AbortSignal): Promise<Map<string, VolumePlace>>;
+  /** All volumes that containers of the pod use are set up. */
+  areSetUp(pod: Pod): boolean;
+  /** Called with the pod's UID whenever setUpPod has set up all its volumes. One listener. */
+  onSetUp(listener: (uid: string) => void): void;
   /** Takes the pod's current definition: the content of its volumes follows it. */
   podChanged(pod: Pod): void;
   /** A source of the content of the pod's volumes may have changed. */
@@ -69,6 +73,7 @@ export class PluginVolumeManager implements VolumeManager {
   /** The newest definition of pods whose volumes' content may change. */
   private readonly refreshed = new Map<string, Pod>();
   private reconciled: Promise<void> | undefined;
+  private listener: (uid: string) => void = () => undefined;
 
   constructor(
     private readonly options: VolumeManagerOptions,
@@ -100,11 +105,22 @@ export class PluginVolumeManager implements VolumeManager {
       measured(this.options, "volume_mount", doer, work);
     const mounted = (plugin: string, durationMs: number): void => this.options.metrics.mounted(plugin, durationMs);
     try {
-      return await waitForVolumes({ operations, actual, events, clock, attempt, mounted }, { pod, volumes }, signal);
+      const deps = { operations, actual, events, clock, attempt, mounted };
+      const places = await waitForVolumes(deps, { pod, volumes }, signal);
+      this.listener(pod.metadata.uid);
+      return places;
     } catch (error) {
       if (isVolumeRefusedError(error)) this.refuse(pod, volumes, error);
       throw error;
     }
+  }
+
+  areSetUp(pod: Pod): boolean {
+    return usedVolumes(pod).every(({ name }) => this.actual.has(pod.metadata.uid, name));
+  }
+
+  onSetUp(listener: (uid: string) => void): void {
+    this.listener = listener;
   }
 
   private refuse(pod: Pod, volumes: readonly WantedVolume[], error: VolumeRefusedError): void {

@@ -115,6 +115,8 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
       { observed: () => Promise.resolve([]), log: pino({ level: "silent" }) },
     ),
     volumes: {
+      areSetUp: () => true,
+      onSetUp: () => undefined,
       setUpPod: async (pod) => {
         if (failures.setUp !== undefined) throw failures.setUp;
         const found = new Map<string, VolumePlace>();

@@ -12,7 +12,7 @@ function conditions(rest: Partial<ConditionsInput>) {
     phase: "Running",
     initStatuses: [],
     statuses: [running("a")],
-    sandboxReady: true,
+    readyToStart: true,
     previous: [],
     now: NOW,
     ...rest,
@@ -28,7 +28,7 @@ const TRUE = ["True", "", ""];
 const rows: [string, string, Partial<ConditionsInput>, string[] | undefined][] = [
   ["scheduled", "PodScheduled", {}, TRUE],
   ["sandbox ready", "PodReadyToStartContainers", {}, TRUE],
-  ["no sandbox", "PodReadyToStartContainers", { sandboxReady: false }, ["False", "", ""]],
+  ["no sandbox", "PodReadyToStartContainers", { readyToStart: false }, ["False", "", ""]],
   ["no init containers", "Initialized", { statuses: [] }, TRUE],
   ["no statuses", "Initialized", { pod: withInit, statuses: [] }, ["False", "UnknownContainerStatuses", ""]],
   [
@@ -155,7 +155,7 @@ test("transition time changes with the status only; foreign conditions stay as t
     pod: makePod({}, { generation: 4 }),
     initStatuses: [],
     statuses: [running("a")],
-    sandboxReady: true,
+    readyToStart: true,
     now: NOW,
   };
   const list = podConditions({ ...input, phase: "Running", previous: old });

@@ -314,6 +314,19 @@ test("with the gate ImageVolumeWithDigest a mount shows the digest that the runt
   assert.deepEqual(shown(false), [undefined, undefined, undefined, undefined]);
 });
 
+test("a pod is ready to start containers with its sandbox and its volumes, and stays so with the sandbox", () => {
+  const condition = (rest: Partial<StatusInput>): string | undefined =>
+    compute(rest).conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status;
+  const observed = observedPod([]);
+  const volumesMissing = () => true;
+  assert.equal(condition({ observed }), "True");
+  assert.equal(condition({ observed, volumesMissing }), "False", "the sandbox is there before the volumes");
+  assert.equal(condition({ observed, volumesMissing: () => false }), "True");
+  assert.equal(condition({ volumesMissing }), "True", "a container of the sandbox has been created");
+  assert.equal(condition({ observed, volumesMissing, previous: compute({ observed }) }), "True", "it was true before");
+  assert.equal(condition({ observed: { ...observed, sandboxes: [] }, previous: compute({ observed }) }), "False");
+});
+
 test("phase overrides, in order", () => {
   const failed = prev({ phase: "Failed", reason: "Evicted", message: "m" });
   const kept = compute({ previous: failed });

@@ -25,6 +25,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
   const started: [string, number][] = [];
   const changes: string[] = [];
   const readiness: { of?: ProbeResult } = {};
+  const volumes = { ready: true };
   const finals: [string, PodStatus][] = [];
   const sent: PodStatus[] = [];
   const nodeIPs = ["192.0.2.10"];
@@ -49,6 +50,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
     changesOnRestart: false,
     probes: { ...noProbeResults, readiness: () => readiness.of },
     terminations,
+    volumesSetUp: () => volumes.ready,
     apiStatus: () => api.status,
     publish: (delta) => deltas.push(delta),
     events,
@@ -73,7 +75,7 @@ function build(terminations: PodStatusesDeps["terminations"] = KNOWN, api: { sta
       ended: false,
       ...marks,
     });
-  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent, nodeIPs };
+  return { clock, kept, deltas, started, finals, statuses, update, end, readiness, sent, nodeIPs, volumes };
 }
 
 const uidsOf = (delta: PodDelta | undefined): string[] => (delta?.set ?? []).map((pod) => pod.metadata.uid).sort();
@@ -85,6 +87,22 @@ test("an accepted pod is shown as pending from its start time on", () => {
   assert.deepEqual(statuses.get("u1")?.status, { phase: "Pending", startTime: START, qosClass: "BestEffort" });
   clock.step(2);
   assert.deepEqual(deltas, [{ set: statuses.all(), removed: [] }]);
+});
+
+test("a pod with a sandbox becomes ready to start containers when its volumes are set up", () => {
+  const { statuses, update, volumes } = build();
+  const pod = makePod();
+  const shown = (): string | undefined =>
+    statuses.get("u1")?.status?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status;
+  statuses.accept(pod, START);
+  volumes.ready = false;
+  update(pod, []);
+  assert.equal(shown(), "False");
+  volumes.ready = true;
+  statuses.onVolumesSetUp("u2");
+  assert.equal(shown(), "False", "the volumes of another pod");
+  statuses.onVolumesSetUp("u1");
+  assert.equal(shown(), "True");
 });
 
 test("a container's status shows its stop signal while the gate ContainerStopSignals is on", () => {

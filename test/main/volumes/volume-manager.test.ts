@@ -29,7 +29,15 @@ test("volumes that no container uses are not set up, for every source", async (t
   const root = await temporaryRoot(t);
   const pod = podWith([{ name: "used", emptyDir: {} }]);
   pod.spec.volumes?.push({ name: "unused", secret: {} });
-  assert.deepEqual([...(await manager(root).setUpPod(pod, never)).keys()], ["used"]);
+  const volumes = manager(root);
+  const heard: string[] = [];
+  volumes.onSetUp((uid) => heard.push(uid));
+  assert.equal(volumes.areSetUp(pod), false);
+  assert.deepEqual([...(await volumes.setUpPod(pod, never)).keys()], ["used"]);
+  assert.equal(volumes.areSetUp(pod), true);
+  assert.deepEqual(heard, [pod.metadata.uid]);
+  await volumes.tearDownPod(pod.metadata.uid);
+  assert.equal(volumes.areSetUp(pod), false);
 });
 
 test("an aborted set-up rejects with the signal's reason", async (t) => {
