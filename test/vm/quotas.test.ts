@@ -57,7 +57,7 @@ describe("emptyDir volumes with project quotas", { skip, timeout: 20 * 60_000 * 
          >/etc/systemd/system/containerd.service.d/newest.conf
        systemctl daemon-reload && systemctl restart containerd
        make -C ${PACKAGE} install
-       printf 'featureGates: {LocalStorageCapacityIsolationFSQuotaMonitoring: true}\nevictionHard: {memory.available: "0%"}\n' >>/etc/nodelet/kubelet.yaml`,
+       printf 'featureGates: {LocalStorageCapacityIsolationFSQuotaMonitoring: true}\nevictionHard: {memory.available: "0%%"}\n' >>/etc/nodelet/kubelet.yaml`,
       300_000,
     );
   });
@@ -95,9 +95,11 @@ describe("emptyDir volumes with project quotas", { skip, timeout: 20 * 60_000 * 
       await node.vm.ok("systemctl restart kubelet", 120_000);
       await node.waitHealthy();
       await node.vm.ok(
-        `exec 3>${directory}/more; rm ${directory}/more; dd if=/dev/zero bs=1M count=4 >&3; (sleep 120 >/dev/null 2>&1 &)`,
+        `exec 3>${directory}/more; rm ${directory}/more; dd if=/dev/zero bs=1M count=4 >&3
+         sleep 600 >/dev/null 2>&1 & echo $! >/run/holder`,
       );
       await usageIs("own", 12);
+      await node.vm.ok("kill $(cat /run/holder)");
 
       await node.removePods();
       assert.deepEqual((await node.vm.ok("cat /etc/projects /etc/projid")).trim(), "");
