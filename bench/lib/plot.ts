@@ -1,10 +1,10 @@
 // Lines over time as an SVG. Each figure has a panel with its own scale and the straight line that fits it best.
-import { round, slope } from "./stats.js";
+import { round, slope, type Point } from "./stats.js";
 
 export interface Curve {
   title: string;
   /** Minutes and value. */
-  points: readonly (readonly [x: number, y: number])[];
+  points: readonly Point[];
 }
 
 const [WIDTH, HEIGHT, LEFT, TOP, GAP] = [420, 130, 60, 24, 40];

@@ -20,22 +20,41 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Slope of the straight line with the least squares: y per x. */
-export function slope(points: readonly (readonly [x: number, y: number])[]): number {
-  const mean = (axis: 0 | 1): number => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
-  const [meanX, meanY] = [mean(0), mean(1)];
-  const covariance = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
-  return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+/** Points of one group differ from those of others by a constant: a soak's samples after one attack have their own level. */
+export type Point = readonly [x: number, y: number, group?: string | undefined];
+
+/** Slope of the straight lines with the least squares, one per group, all parallel: y per x. */
+export function slope(points: readonly Point[]): number {
+  const { covariance, variance } = fit(points);
+  return covariance / variance;
 }
 
-/** Standard error of {@link slope}: the uncertainty that comes from the points' distance from the line. NaN for less than three points. */
-export function slopeError(points: readonly (readonly [x: number, y: number])[]): number {
-  const count = points.length;
-  if (count < 3) return NaN;
-  const mean = (axis: 0 | 1): number => points.reduce((sum, point) => sum + point[axis], 0) / count;
-  const [meanX, meanY, rise] = [mean(0), mean(1), slope(points)];
-  const squares = points.reduce((sum, [x, y]) => sum + (y - meanY - rise * (x - meanX)) ** 2, 0);
-  return Math.sqrt(squares / (count - 2) / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0));
+/** Standard error of {@link slope}: the uncertainty that comes from the points' distance from the lines. NaN for too few points. */
+export function slopeError(points: readonly Point[]): number {
+  const { offsets, groups, covariance, variance } = fit(points);
+  const freedom = points.length - groups - 1;
+  if (freedom < 1) return NaN;
+  const rise = covariance / variance;
+  const squares = offsets.reduce((sum, [x, y]) => sum + (y - rise * x) ** 2, 0);
+  return Math.sqrt(squares / freedom / variance);
+}
+
+/** `offsets`: of each point from the mean of its group. */
+function fit(points: readonly Point[]): Record<"groups" | "covariance" | "variance", number> & {
+  offsets: readonly (readonly [x: number, y: number])[];
+} {
+  const groups = new Set(points.map(([, , group]) => group));
+  const offsets = [...groups].flatMap((name) => {
+    const group = points.filter(([, , other]) => other === name);
+    const mean = (axis: 0 | 1): number => group.reduce((sum, point) => sum + point[axis], 0) / group.length;
+    const [meanX, meanY] = [mean(0), mean(1)];
+    return group.map(([x, y]) => [x - meanX, y - meanY] as const);
+  });
+  return {
+    ...{ offsets, groups: groups.size },
+    covariance: offsets.reduce((sum, [x, y]) => sum + x * y, 0),
+    variance: offsets.reduce((sum, [x]) => sum + x ** 2, 0),
+  };
 }
 
 export type Cell = string | number | undefined;

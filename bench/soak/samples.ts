@@ -14,6 +14,8 @@ export interface SoakSample extends Usage {
    * young generations of nine threads grow again by 20 MiB, which would be noise.
    */
   foundMiB: number;
+  /** The attack before it, if there was one: each leaves a level of its own. */
+  attack?: string;
   /** Of each thread, by its name. */
   memory: Record<string, ThreadMemory>;
 }
@@ -25,7 +27,7 @@ export interface SoakResult {
   samples: SoakSample[];
   /** Minute from which on the slopes are taken: what the first pods make the kubelet load and compile is no leak. */
   from: number;
-  /** By the name of the curve: what ten minutes add, by least squares. */
+  /** By the name of the curve: what ten minutes add, by least squares, with a level of its own after each attack. */
   perTenMinutes: Record<string, number>;
   /** The standard error of each. */
   errors: Record<string, number>;
@@ -101,7 +103,7 @@ export function verdict(
 function curvesOf(samples: readonly SoakSample[]): Curve[] {
   const curve = (title: string, value: (sample: SoakSample) => number): Curve => ({
     title,
-    points: samples.map((sample) => [sample.minutes, value(sample)] as const),
+    points: samples.map((sample) => [sample.minutes, value(sample), sample.attack] as const),
   });
   const threads = Object.keys(samples[0]?.memory ?? {}).filter((name) =>
     samples.every(({ memory }) => memory[name] !== undefined),

@@ -48,7 +48,7 @@ export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult>
       }
       if (node.kubelet.pid !== pid) throw new Error(`the attack "${attack.name}": ${await node.kubelet.ending()}`);
       elapsed = (performance.now() - startedAt) / 60_000;
-      samples.push(await takeSample(elapsed, inspected, () => usageOf(pid)));
+      samples.push({ ...(await takeSample(elapsed, inspected, () => usageOf(pid))), attack: attack.name });
     }
     const all = [...activities.results(), ...results.values()];
     return { seed: 0, steps: 0, activities: all, samples, ...verdict(samples, minutes) };

@@ -27,3 +27,13 @@ test("two points show no error", () => {
   ] as const;
   assert.ok(Number.isNaN(slopeError(two)));
 });
+
+test("groups have lines of their own, which are parallel", () => {
+  const points = [0, 1, 2, 3, 4, 5].map(
+    (x) => [x, (x % 2 === 0 ? 10 : 50) + 3 * x, x % 2 === 0 ? "low" : "high"] as const,
+  );
+  assert.equal(slope(points), 3);
+  assert.equal(slopeError(points), 0);
+  // Two groups and a slope leave no freedom for three points.
+  assert.ok(Number.isNaN(slopeError(points.slice(0, 3))));
+});

@@ -20,7 +20,7 @@ import { createNewSync, openUntrustedSync } from "../../shared/fs/untrusted-file
 import { messageOf } from "../../shared/errors/thrown.js";
 
 const BLOCK = 1024 * 1024;
-/** Bytes. Node takes no smaller ones from its shared pool, and text of containers seldom needs more for a block. */
+/** Bytes. Smaller chunks come from a pool of Node that all buffers share. */
 const CHUNK = { least: 4096, most: 256 * 1024 };
 
 export function compressLog({ path }: CompressLogJob): CompressLogResult {
