@@ -4,6 +4,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { releaseFreeMemory } from "../../shared/os/malloc.js";
+import { Loop } from "../../shared/turns/loop.js";
 
 const PERIOD_MS = 30_000;
 
@@ -14,26 +15,20 @@ export interface MemoryReleaseDeps {
 }
 
 /** A C library that cannot do this ends it with a log line; the kubelet then holds more memory. */
-export function startMemoryRelease({ clock, log, release = releaseFreeMemory }: MemoryReleaseDeps): {
-  stop(): Promise<void>;
-} {
-  const ending = new AbortController();
-  const { signal } = ending;
-  const run = async (): Promise<void> => {
-    for (;;) {
-      await clock.sleep(PERIOD_MS, signal);
+export function startMemoryRelease({ clock, log, release = releaseFreeMemory }: MemoryReleaseDeps): Loop {
+  const loop = new Loop({
+    round: async () => {
       await release();
-    }
-  };
-  const running = run().catch((error: unknown) => {
-    if (signal.aborted) return;
-    const problem = `cannot return free memory to the kernel: ${messageOf(error)}; the kubelet may hold more memory`;
-    moduleLogger(log, "node").info({ err: error }, problem);
-  });
-  return {
-    async stop() {
-      ending.abort(new Error("the kubelet is stopping"));
-      await running;
+      return undefined;
     },
-  };
+    periodMs: PERIOD_MS,
+    failed: (error) => {
+      const problem = `cannot return free memory to the kernel: ${messageOf(error)}; the kubelet may hold more memory`;
+      moduleLogger(log, "node").info({ err: error }, problem);
+      return Infinity;
+    },
+    clock,
+  });
+  loop.start(PERIOD_MS);
+  return loop;
 }

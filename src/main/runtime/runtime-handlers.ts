@@ -2,7 +2,7 @@
 // recursive read-only mount.
 import { isStaticPod, type Pod, type Container } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { joined } from "../model/cluster-access.js";
+import { joined, type ClusterObjects } from "../model/cluster-access.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The runtime lacks a feature that the pod requires. */
@@ -29,7 +29,10 @@ export async function runtimeHandler(
 }
 
 /** The same without waiting; undefined: its class is not read yet. */
-export function knownRuntimeHandler({ cluster }: Pick<NodeRuntime, "cluster">, { spec }: Pod): string | undefined {
+export function knownRuntimeHandler(
+  { cluster }: { cluster?: () => Pick<ClusterObjects, "knownRuntimeClass"> | undefined },
+  { spec }: Pod,
+): string | undefined {
   const { runtimeClassName = "" } = spec;
   if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
   return cluster()?.knownRuntimeClass(runtimeClassName)?.handler;

@@ -1,7 +1,14 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import type { ApiContainerStatus, PodPhase, PodStatus, QOSClass, ResourceStatus } from "../../shared/api/pod-status.js";
+import {
+  isConditionTrue,
+  type ApiContainerStatus,
+  type PodPhase,
+  type PodStatus,
+  type QOSClass,
+  type ResourceStatus,
+} from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
@@ -114,9 +121,10 @@ export function computePodStatus(input: StatusInput): PodStatus {
 function readyToStart({ pod, observed, volumesMissing }: StatusInput, old: PodStatus | undefined): boolean {
   const sandbox = observed?.sandboxes[0];
   if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
-  const before = old?.conditions?.find(({ type }) => type === "PodReadyToStartContainers")?.status === "True";
   return (
-    before || observed.containers.some(({ createdAt }) => createdAt >= sandbox.createdAt) || volumesMissing?.() !== true
+    isConditionTrue(old, "PodReadyToStartContainers") ||
+    observed.containers.some(({ createdAt }) => createdAt >= sandbox.createdAt) ||
+    volumesMissing?.() !== true
   );
 }
 

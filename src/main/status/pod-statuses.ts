@@ -2,7 +2,7 @@
 // published pod is the newest computed one. Equal statuses are published once. An exit is never published without the container's
 // termination message. The final status of a pod is published before the pod is removed.
 import { isStaticPod, type Pod, podDescription } from "../../shared/api/pod.js";
-import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
+import { isConditionTrue, type PodStatus, type ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -100,8 +100,6 @@ export class PodStatuses {
   private readonly held = new Map<string, StatusUpdate>();
   /** The newest update of each pod. */
   private readonly newest = new Map<string, StatusUpdate>();
-  /** Pods whose volumes were not set up at their last update: the sandbox alone does not make them ready. */
-  private readonly withoutVolumes = new Set<string>();
   /** Pods to be forgotten once their termination messages are read. */
   private readonly leaving = new Set<string>();
   /** The last status of removed pods: reported in one batch, deleted in the next. */
@@ -167,7 +165,6 @@ export class PodStatuses {
     const now = this.deps.clock.now();
     const resize = this.deps.resize(uid);
     const { resourceHealth } = this.deps;
-    const volumes = { missing: false };
     const computed = computePodStatus({
       pod,
       observed,
@@ -188,7 +185,7 @@ export class PodStatuses {
       stopSignals: this.deps.stopSignals,
       imageVolumeDigests: this.deps.imageVolumeDigests,
       recursiveReadOnly: this.deps.recursiveReadOnly?.(pod) === true,
-      volumesMissing: () => (volumes.missing = this.deps.volumesSetUp?.(pod) === false),
+      volumesMissing: () => this.deps.volumesSetUp?.(pod) === false,
       changesOnRestart: this.deps.changesOnRestart,
       ...(resourceHealth !== undefined && { resourceHealth: (container) => resourceHealth(pod, container) }),
       resizeConditions: resize.conditions,
@@ -196,8 +193,6 @@ export class PodStatuses {
       ...(restarting !== undefined && { restarting }),
       ...(restartingAll !== undefined && { restartingAll }),
     });
-    if (volumes.missing) this.withoutVolumes.add(uid);
-    else this.withoutVolumes.delete(uid);
     const status = ended
       ? finalStatus(pod, computed, isStaticPod(pod), now)
       : reportableStatus(previous, computed, mayRun);
@@ -210,7 +205,8 @@ export class PodStatuses {
 
   /** The pod's volumes are set up: it may be ready to start containers. */
   onVolumesSetUp(uid: string): void {
-    if (this.withoutVolumes.has(uid)) this.refresh(uid);
+    const hasSandbox = (this.newest.get(uid)?.observed.sandboxes.length ?? 0) > 0;
+    if (hasSandbox && !isConditionTrue(this.get(uid)?.status, "PodReadyToStartContainers")) this.refresh(uid);
   }
 
   /** A probe result of the pod changed: computes the status again from the same state. Never throws. */
@@ -269,7 +265,6 @@ export class PodStatuses {
 
   private drop(uid: string): void {
     this.leaving.delete(uid);
-    this.withoutVolumes.delete(uid);
     this.held.delete(uid);
     this.newest.delete(uid);
     const entry = this.entries.get(uid);

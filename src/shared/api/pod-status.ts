@@ -98,3 +98,7 @@ export interface PodStatus {
     requestMappings: { containerName: string; resourceName: string; requestName: string }[];
   };
 }
+
+export function isConditionTrue(status: Pick<PodStatus, "conditions"> | undefined, wanted: string): boolean {
+  return status?.conditions?.some(({ type, status: value }) => type === wanted && value === "True") === true;
+}

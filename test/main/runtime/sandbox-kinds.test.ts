@@ -59,12 +59,10 @@ const cluster = {
 } as unknown as ClusterObjects;
 
 test("the handler that is known without waiting", () => {
-  const known = {
-    knownRuntimeClass: () => ({ metadata: { name: "strong" }, handler: "kata" }),
-  } as unknown as ClusterObjects;
-  const unread = { knownRuntimeClass: () => undefined } as unknown as ClusterObjects;
+  const known = { knownRuntimeClass: () => ({ metadata: { name: "strong" }, handler: "kata" }) };
+  const unread = { knownRuntimeClass: () => undefined };
   const strong = podOf(app(), { runtimeClassName: "strong" });
-  const rows: [string | undefined, (() => ClusterObjects | undefined) | undefined][] = [
+  const rows: [string | undefined, (() => Pick<ClusterObjects, "knownRuntimeClass"> | undefined) | undefined][] = [
     ["kata", () => known],
     [undefined, () => unread],
     [undefined, () => undefined],

@@ -4,7 +4,7 @@
 // Invariant: a change that lasts longer than these times is always sent. The final phase of a pod under deletion is sent at the latest when
 // its sandbox stops, as upstream does.
 import { sameJson } from "../../../shared/api/same-json.js";
-import type { PodStatus } from "../../../shared/api/pod-status.js";
+import { isConditionTrue, type PodStatus } from "../../../shared/api/pod-status.js";
 import { isFinalPhase } from "../../model/phase.js";
 
 /** A change that no client waits for is sent with those that follow it closely, milliseconds. */
@@ -41,7 +41,7 @@ export function holdOf({ api, sent, next, isDeleting }: StatusChange): Hold {
     return sent !== undefined && isMinorChange(sent, next) ? { wait: LONG_MS, stage: "rides" } : NOW;
   }
   if (next.phase === "Running" && api?.phase !== "Running") return NOW;
-  if (isTrue(api, "Ready") !== isTrue(next, "Ready")) return NOW;
+  if (isConditionTrue(api, "Ready") !== isConditionTrue(next, "Ready")) return NOW;
   if (sent === undefined && isFirst(api, next)) return { wait: LONG_MS, stage: "rides" };
   if (sent !== undefined && isMinorChange(sent, next)) {
     return { wait: next.phase === "Pending" ? SANDBOX_MS : LONG_MS, stage: "rides" };
@@ -79,9 +79,5 @@ const UNHEEDED = { ...LOOKED_AT, podIP: undefined, podIPs: undefined };
 const SANDBOX = "PodReadyToStartContainers";
 
 function hasSandbox(status: PodStatus): boolean {
-  return isTrue(status, SANDBOX);
-}
-
-function isTrue(status: PodStatus | undefined, wanted: string): boolean {
-  return status?.conditions?.some(({ type, status: value }) => type === wanted && value === "True") === true;
+  return isConditionTrue(status, SANDBOX);
 }
