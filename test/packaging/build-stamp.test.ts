@@ -1,20 +1,34 @@
-// `npm run build` and the commands that build when they must, in a copy of the project whose compiler only notes its calls.
+// `npm run build` and the commands that build when they must, in a copy of the project. esbuild is the real one; the bundler only notes its calls.
 
 import assert from "node:assert/strict";
-import { copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { run } from "../../packaging/standalone/exec.js";
 
 const PACKAGING = new URL("../../../packaging/", import.meta.url);
-const SOURCE = "src/main/kubelet.ts";
-/** Stands for tsc and bundle.mjs: one line in `calls` for each call, then status 1 if a file `broken` is there. */
-const NOTE = `import { appendFileSync, existsSync, mkdirSync } from "node:fs";
-appendFileSync("calls", "compile\\n");
+const ESBUILD = fileURLToPath(new URL("../../../node_modules/", import.meta.url));
+const KUBELET = "src/main/kubelet.ts";
+const TEST = "test/main/a.test.ts";
+/** Stands for the bundler: one line in `calls` for each call, then status 1 if a file `broken` is there. */
+const BUNDLER = `import { appendFileSync, existsSync, mkdirSync } from "node:fs";
+appendFileSync("calls", "bundle\\n");
 mkdirSync("dist/agent", { recursive: true });
 process.exit(existsSync("broken") ? 1 : 0);
 `;
+/** As `npm test` prepares: it prints what was done. */
+const USE = `import { build } from "./packaging/build/build.mjs";
+const bundle = !process.argv.includes("--no-bundle");
+try { console.log(JSON.stringify(await build(process.cwd(), { bundle }))); }
+catch (error) { console.error(error.message); process.exitCode = 1; }`;
+
+interface Done {
+  transpiled: number;
+  removed: number;
+  bundled: boolean;
+}
 
 const dirs: string[] = [];
 let project: string;
@@ -23,62 +37,97 @@ beforeEach(async () => {
   project = await mkdtemp(join(tmpdir(), "nodelet-build-"));
   dirs.push(project);
   const files: Record<string, string> = {
-    [SOURCE]: "",
+    [KUBELET]: "export const answer: number = 42;\n",
+    [TEST]: "export {};\n",
     "src/page/main.ts": "",
     "tsconfig.json": "{}",
     "package.json": `{"type": "module"}`,
     "package-lock.json": `{"packages": {}}`,
-    "node_modules/.package-lock.json": `{"packages": {}}`,
-    "node_modules/typescript/package.json": `{"type": "module"}`,
-    "node_modules/typescript/bin/tsc": NOTE,
-    "packaging/bundle.mjs": NOTE,
-    "packaging/bundle/modules.mjs": "",
-    "packaging/bundle/page.mjs": "",
-    "use.mjs": `import { prepare } from "./packaging/bootstrap.mjs"; await prepare({ environment: false });`,
+    "packaging/bundle.mjs": BUNDLER,
+    "use.mjs": USE,
   };
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(project, path)), { recursive: true });
     await writeFile(join(project, path), text);
   }
+  await cp(new URL("build", PACKAGING), join(project, "packaging", "build"), { recursive: true });
+  await mkdir(join(project, "node_modules", "@esbuild"), { recursive: true });
+  await symlink(join(ESBUILD, "esbuild"), join(project, "node_modules", "esbuild"));
   for (const name of ["bootstrap.mjs", "build.mjs", "npm-notes.mjs"])
     await copyFile(new URL(name, PACKAGING), join(project, "packaging", name));
 });
 after(() => Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 
-/** Runs a script of the project; returns how often it compiled: a whole `npm run build` has three steps. */
-async function compilations(script: string): Promise<number> {
-  await rm(join(project, "calls"), { force: true });
-  await run(process.execPath, [script], { cwd: project });
-  const calls = await readFile(join(project, "calls"), "utf8").catch(() => "");
-  return calls.split("\n").length - 1;
+async function build(...args: string[]): Promise<Done> {
+  return JSON.parse(await run(process.execPath, ["use.mjs", ...args], { cwd: project })) as Done;
 }
 
-test("npm test after npm run build builds nothing", async () => {
-  assert.equal(await compilations("packaging/build.mjs"), 3);
-  assert.equal(await compilations("use.mjs"), 0);
+test("the second of two builds does nothing", async () => {
+  assert.deepEqual(await build(), { transpiled: 2, removed: 0, bundled: true });
+  assert.match(await readFile(join(project, "dist/src/main/kubelet.js"), "utf8"), /^const answer = 42;$/m);
+  assert.deepEqual(await build(), { transpiled: 0, removed: 0, bundled: false });
 });
 
-test("npm run build always builds; npm test builds after a change of a source", async () => {
-  assert.equal(await compilations("use.mjs"), 2);
-  assert.equal(await compilations("use.mjs"), 0);
-  assert.equal(await compilations("packaging/build.mjs"), 3);
-  await utimes(join(project, SOURCE), 1, 1);
-  assert.equal(await compilations("use.mjs"), 2);
+test("a changed source of the kubelet is transpiled alone, and the bundle is made again", async () => {
+  await build();
+  await utimes(join(project, KUBELET), 1, 1);
+  assert.deepEqual(await build(), { transpiled: 1, removed: 0, bundled: true });
 });
 
-test("npm test builds again after a build that failed", async () => {
-  assert.equal(await compilations("packaging/build.mjs"), 3);
+test("a changed test makes no bundle", async () => {
+  await build();
+  await utimes(join(project, TEST), 1, 1);
+  assert.deepEqual(await build(), { transpiled: 1, removed: 0, bundled: false });
+});
+
+test("a build without the bundle leaves the bundle to the next one", async () => {
+  assert.deepEqual(await build("--no-bundle"), { transpiled: 2, removed: 0, bundled: false });
+  assert.deepEqual(await build(), { transpiled: 0, removed: 0, bundled: true });
+});
+
+test("the bundle is made again after a bundler that failed", async () => {
   await writeFile(join(project, "broken"), "");
-  await assert.rejects(compilations("packaging/build.mjs"), /status 1/);
+  await assert.rejects(build(), /bundling the kubelet failed with status 1/);
   await rm(join(project, "broken"));
-  assert.equal(await compilations("use.mjs"), 2);
+  assert.deepEqual(await build(), { transpiled: 0, removed: 0, bundled: true });
 });
 
-test("a build after the removal of a source begins with an empty dist", async () => {
-  await compilations("packaging/build.mjs");
+test("a syntax error is named with its place, and is named again by the next build", async () => {
+  await build();
+  await writeFile(join(project, TEST), "const = 1;\n");
+  for (let turn = 0; turn < 2; turn++) {
+    await assert.rejects(build(), /test\/main\/a\.test\.ts:1:7: Expected identifier/);
+  }
+});
+
+test("the code of a removed source is removed", async () => {
+  await build();
+  await rm(join(project, TEST));
+  assert.deepEqual(await build(), { transpiled: 0, removed: 1, bundled: false });
+  assert.deepEqual(await readdir(join(project, "dist/test/main")), []);
+});
+
+test("a dist of unknown sources is emptied", async () => {
+  await mkdir(join(project, "dist"));
   await writeFile(join(project, "dist", "stale.js"), "");
-  await rm(join(project, "src/page/main.ts"));
-  await compilations("packaging/build.mjs");
+  await build();
   await assert.rejects(readFile(join(project, "dist", "stale.js")), { code: "ENOENT" });
-  assert.equal(await compilations("use.mjs"), 0);
+});
+
+test("two builds at once transpile each source once", async () => {
+  const both = await Promise.all([build(), build()]);
+  assert.equal(both[0].transpiled + both[1].transpiled, 2);
+  assert.equal(both.filter(({ bundled }) => bundled).length, 1);
+});
+
+test("a build goes on after another one was killed in the middle", async () => {
+  await writeFile(join(project, "packaging/bundle.mjs"), `process.kill(process.ppid, "SIGKILL");`);
+  await assert.rejects(build());
+  await writeFile(join(project, "packaging/bundle.mjs"), BUNDLER);
+  assert.deepEqual(await build(), { transpiled: 0, removed: 0, bundled: true });
+});
+
+test("npm run build prints what it did", async () => {
+  const first = await run(process.execPath, ["packaging/build.mjs"], { cwd: project });
+  assert.match(first, /^build: 2 sources transpiled, 0 removed, the bundle made \(\d+\.\d s\)\n$/);
 });

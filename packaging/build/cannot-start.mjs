@@ -1,0 +1,2 @@
+/** A known reason to stop; the user sees its message unchanged. */
+export class CannotStart extends Error {}
