@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { cachePath } from "../src/shared/code/code-cache.js";
-import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
+import { openRun } from "../packaging/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
@@ -174,17 +174,17 @@ async function main(): Promise<void> {
     await inside(wanted);
     return;
   }
-  const netns = `nodelet-bench-${process.pid}`;
-  await createNetns(netns);
+  const run = await openRun((line) => console.error(line));
   try {
+    const { netns, dir } = await run.place("bench");
     const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...args];
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], {
       stdio: "inherit",
-      env: { ...process.env, [INSIDE]: "1" },
+      env: { ...process.env, [INSIDE]: "1", TMPDIR: dir },
     });
     process.exitCode = ended.status ?? 1;
   } finally {
-    await deleteNetns(netns);
+    await run.remove();
   }
 }
 

@@ -2,7 +2,7 @@
 // clinic is not a dependency: npx fetches it when this is run for the first time.
 import { fileURLToPath } from "node:url";
 import { spawnSync } from "node:child_process";
-import { createNetns, deleteNetns } from "../packaging/standalone/netns.js";
+import { openRun } from "../packaging/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 
@@ -41,14 +41,14 @@ if (!TOOLS.includes(tool) || !Number.isInteger(pods) || pods < 1) {
   const found = spawnSync("npx", ["--yes", "--package", "clinic@13", "--", "which", "clinic"], { encoding: "utf8" });
   const clinic = found.stdout.trim();
   if (found.status !== 0 || clinic === "") throw new Error(`npx could not fetch clinic: ${found.stderr.trim()}`);
-  const netns = `nodelet-profile-${process.pid}`;
-  await createNetns(netns);
+  const run = await openRun((line) => console.error(line));
   try {
+    const { netns, dir } = await run.place("profile");
     const program = [process.execPath, fileURLToPath(import.meta.url), tool, count];
-    const env = { ...process.env, [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic };
+    const env = { ...process.env, [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic, TMPDIR: dir };
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], { stdio: "inherit", env });
     process.exitCode = ended.status ?? 1;
   } finally {
-    await deleteNetns(netns);
+    await run.remove();
   }
 }

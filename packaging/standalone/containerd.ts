@@ -9,7 +9,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { cniConfDir, cniConfig, containerdConfig } from "./containerd-config.js";
 import { connectCri, runtimeProblem } from "./cri.js";
 import { findExecutable } from "./exec.js";
@@ -35,6 +35,8 @@ export interface ContainerdOptions {
   netns?: string;
   /** Path or name of the containerd program. */
   binary?: string;
+  /** Folder with containerd, its shim, ctr and runc; by default those on the path. */
+  programs?: string;
   sandboxImage?: string;
 }
 
@@ -80,7 +82,11 @@ export async function startContainerd(options: ContainerdOptions): Promise<Priva
 }
 
 async function prepare(options: ContainerdOptions): Promise<PrivateContainerd> {
-  const binary = await findExecutable(options.binary ?? "containerd").then((found) => found ?? options.binary);
+  const { programs } = options;
+  const binary =
+    programs === undefined
+      ? ((await findExecutable(options.binary ?? "containerd")) ?? options.binary)
+      : join(programs, "containerd");
   const cniBinDir = await findCniBinDir();
   if (binary === undefined) throw new SetupProblem("no containerd on the path: install the Debian package containerd");
   if (cniBinDir === undefined)
@@ -125,7 +131,9 @@ async function prepare(options: ContainerdOptions): Promise<PrivateContainerd> {
     }),
   );
   await writeFile(join(cniConfDir(dir), "10-nodelet.conflist"), cniConfig(record));
-  return new Instance(record, binary, config, version.text);
+  // containerd looks for its shim and runc there.
+  const path = [...(programs === undefined ? [] : [programs]), process.env["PATH"] ?? ""].join(delimiter);
+  return new Instance(record, { binary, config, path }, version.text);
 }
 
 class Instance implements PrivateContainerd {
@@ -140,8 +148,7 @@ class Instance implements PrivateContainerd {
 
   constructor(
     private readonly record: InstanceRecord,
-    private readonly binary: string,
-    private readonly config: string,
+    private readonly program: { binary: string; config: string; path: string },
     readonly version: string,
   ) {
     this.dir = record.dir;
@@ -160,9 +167,11 @@ class Instance implements PrivateContainerd {
   async start(): Promise<void> {
     if (this.pid !== undefined) return;
     const log = await open(this.log, "a");
-    const { command, args } = inNetns(this.record.netns, this.binary, ["--config", this.config]);
+    const { binary, config, path } = this.program;
+    const { command, args } = inNetns(this.record.netns, binary, ["--config", config]);
     // A session of its own: Ctrl-C on the terminal reaches us, and we decide what ends when.
-    const child = spawn(command, args, { detached: true, stdio: ["ignore", log.fd, log.fd] });
+    const env = { ...process.env, PATH: path };
+    const child = spawn(command, args, { detached: true, stdio: ["ignore", log.fd, log.fd], env });
     this.child = child;
     await Promise.race([once(child, "spawn"), once(child, "error").then(([error]) => Promise.reject(error as Error))]);
     await log.close();

@@ -5,8 +5,8 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { access, chmod, mkdir, mkdtemp, open, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import type { PrivateContainerd } from "./containerd.js";
 import { cniConfDir, cniConfig } from "./containerd-config.js";
 import { connectCri, runtimeProblem } from "./cri.js";
@@ -17,6 +17,7 @@ import { KUBELET_ENTRY, KUBELET_NODE_FLAGS } from "./kubelet-process.js";
 import { currentNetns, inNetns, runInNetns } from "./netns.js";
 import { findCniBinDir } from "./packages.js";
 import { portmapChains } from "./portmap-rules.js";
+import { moveIntoPlace } from "./move-into-place.js";
 import { messageOf, SetupProblem } from "./problem.js";
 import { readProcess, signalAndWait } from "./processes.js";
 import { chooseSubnet } from "./subnet.js";
@@ -41,10 +42,11 @@ export async function provideDocker(cacheDir: string): Promise<void> {
 }
 
 async function unpack(folder: string): Promise<void> {
-  const incoming = `${folder}.incoming`;
+  await mkdir(dirname(folder), { recursive: true });
+  // Of this process alone: another one may unpack the same at the same time.
+  const incoming = await mkdtemp(`${folder}-`);
   try {
-    await rm(incoming, { recursive: true, force: true });
-    await mkdir(incoming, { recursive: true });
+    await chmod(incoming, 0o755);
     const into = { cwd: incoming, timeoutMs: DOWNLOAD_MS };
     const options = ["-q", "-o", "APT::Sandbox::User=root"];
     // Lists of a fresh machine are empty.
@@ -58,8 +60,7 @@ async function unpack(folder: string): Promise<void> {
       await run("dpkg-deb", ["--extract", join(incoming, name), incoming]);
       await rm(join(incoming, name));
     }
-    await rm(folder, { recursive: true, force: true });
-    await rename(incoming, folder);
+    await moveIntoPlace(incoming, folder);
   } catch (error) {
     if (isCommandFailed(error))
       throw new SetupProblem(`unpacking the Docker Engine: ${error.message}; or install docker.io`);

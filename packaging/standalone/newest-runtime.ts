@@ -2,10 +2,11 @@
 // below a folder of ours and run there.
 // Invariant: nothing of the machine changes; a second run needs no network.
 
-import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { access, chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { downloadPackages } from "./debian-packages.js";
 import { findExecutable, isCommandFailed, run } from "./exec.js";
+import { moveIntoPlace } from "./move-into-place.js";
 import { SetupProblem } from "./problem.js";
 
 /** "installed" (default): the programs on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
@@ -24,15 +25,24 @@ export interface NewestRuntime {
 
 /** Puts the programs that the environment asks for first on the path of this process. @throws SetupProblem */
 export async function chooseRuntime({ cacheDir, step, env = process.env }: NewestRuntime): Promise<void> {
-  const choice = env[RUNTIME_VARIABLE] ?? "installed";
-  if (choice === "installed") return;
+  const programs = await programsOf(env[RUNTIME_VARIABLE], cacheDir, step);
+  if (programs !== undefined) process.env["PATH"] = [programs, process.env["PATH"] ?? ""].join(delimiter);
+}
+
+/** The folder of containerd's programs for a value of NODELET_CONTAINERD; undefined: those on the path. @throws SetupProblem */
+export async function programsOf(
+  choice = "installed",
+  cacheDir: string,
+  step: NewestRuntime["step"],
+): Promise<string | undefined> {
+  if (choice === "installed") return undefined;
   const programs = choice === "newest" ? await newestPrograms(cacheDir, step) : choice;
   for (const name of ["containerd", "ctr", "runc"]) {
     await access(join(programs, name)).catch(() => {
       throw new SetupProblem(`${RUNTIME_VARIABLE}=${choice}: there is no program ${join(programs, name)}`);
     });
   }
-  process.env["PATH"] = [programs, process.env["PATH"] ?? ""].join(delimiter);
+  return programs;
 }
 
 /** The folder with containerd, its shim, ctr and runc. */
@@ -50,19 +60,19 @@ export async function newestPrograms(cacheDir: string, step: NewestRuntime["step
 }
 
 async function unpack(cacheDir: string, folder: string): Promise<void> {
-  const apt = join(cacheDir, "apt");
-  const incoming = `${folder}.incoming`;
+  await mkdir(cacheDir, { recursive: true });
+  // Of this process alone: another one may unpack the same at the same time.
+  const apt = await mkdtemp(join(cacheDir, "apt-"));
+  const incoming = await mkdtemp(`${folder}-`);
   try {
-    for (const path of [apt, incoming]) await rm(path, { recursive: true, force: true });
     if ((await findExecutable("apt-get")) === undefined) {
       throw new SetupProblem(`${RUNTIME_VARIABLE}=newest needs apt-get: unset it to use the installed containerd`);
     }
     const packages = await downloadPackages(apt, { suite: SUITE, packages: PACKAGES });
-    await mkdir(incoming, { recursive: true, mode: 0o755 });
+    await chmod(incoming, 0o755);
     for (const file of packages) await run("dpkg-deb", ["--extract", file, incoming]);
     await bindToOwnLibrary(incoming, folder);
-    await rm(folder, { recursive: true, force: true });
-    await rename(incoming, folder);
+    await moveIntoPlace(incoming, folder);
   } catch (error) {
     if (isCommandFailed(error)) {
       throw new SetupProblem(`${RUNTIME_VARIABLE}=newest: ${error.message}; unset it to use the installed containerd`);

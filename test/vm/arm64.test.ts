@@ -14,6 +14,7 @@ import { run } from "../../packaging/standalone/exec.js";
 import { KUBELET_NODE_FLAGS, prepareKubelet, type KubeletProcess } from "../../packaging/standalone/kubelet-process.js";
 import { unmountBelow } from "../../packaging/standalone/mounts.js";
 import { step } from "../../packaging/standalone/progress.js";
+import { recordCgroup } from "../../packaging/standalone/runs.js";
 import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
 import { startFakeCri, type FakeCri } from "../fake-cri/fake-cri.js";
 import { freePort } from "../support/free-port.js";
@@ -21,7 +22,7 @@ import { ensureVmPackages } from "./packages.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const LIBRARIES = { suite: "bookworm", architecture: "arm64", packages: ["libc6", "libgcc-s1", "libstdc++6"] };
-const CGROUP = "/nodelet-arm64-test";
+const CGROUP = `/nodelet-arm64-${process.pid}`;
 
 describe("the kubelet of the arm64 package", { timeout: 10 * 60_000 * PATIENCE }, () => {
   let dir: string;
@@ -31,6 +32,7 @@ describe("the kubelet of the arm64 package", { timeout: 10 * 60_000 * PATIENCE }
 
   before(async () => {
     await ensureVmPackages();
+    await recordCgroup(CGROUP);
     dir = await mkdtemp(join(tmpdir(), "nodelet-arm64-"));
     const architectures = ["arm64"] as const;
     const say = (line: string): void => void process.stderr.write(`${line}\n`);
