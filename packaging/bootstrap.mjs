@@ -8,15 +8,17 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build/build.mjs";
 import { CannotStart } from "./build/cannot-start.mjs";
+import { continueOnPinnedNode } from "./build/pinned-node.mjs";
 import { step } from "./build/step.mjs";
 import { npmNotes } from "./npm-notes.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Starts the commands of a checkout; the kubelet itself then runs on the Node that npm brings (packaging/node). */
+/** Enough to start a command of a checkout, which then goes on with the Node that npm brings. */
 const OLDEST_NODE = [20, 19];
 
 /**
- * Checks the machine as far as `environment` is wanted, installs npm packages, builds; without `bundle` no bundle of the kubelet.
+ * Checks the machine as far as `environment` is wanted, installs npm packages, goes on with the Node of the packages, builds; without `bundle`
+ * no bundle of the kubelet.
  * Ends the process on failure.
  */
 export async function prepare({ environment = true, bundle = true } = {}) {
@@ -27,6 +29,7 @@ export async function prepare({ environment = true, bundle = true } = {}) {
       checkCgroups();
     }
     await install();
+    await continueOnPinnedNode(root);
     await build(root, { bundle });
   } catch (error) {
     fail(error);

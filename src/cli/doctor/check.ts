@@ -16,6 +16,8 @@ export interface Result {
 /** Texts and figures of the machine; undefined: could not be read. */
 export interface Machine {
   kernel: string;
+  /** Node.js of this command: "v24.21.0". A kubelet that answers names its own. */
+  node: string;
   uid: number;
   cgroupVersion: 1 | 2 | undefined;
   /** Of cgroup v2, cgroup.controllers; of v1 the enabled ones of /proc/cgroups. */

@@ -35,6 +35,7 @@ export async function readMachine(status: NodeletStatus | undefined): Promise<Ma
     ]);
   return {
     kernel: release(),
+    node: process.version,
     uid: process.getuid?.() ?? -1,
     ...cgroup,
     swaps: lines(swaps)

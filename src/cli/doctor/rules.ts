@@ -1,5 +1,6 @@
 // The checks of `nodelet doctor`: the finding, the reason why it matters, and the command that mends it. Pure.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { FIT_NODE, nodeVersionProblem } from "../../shared/text/node-version.js";
 import { problemsOf } from "../problems.js";
 import type { Machine, Result } from "./check.js";
 
@@ -12,6 +13,7 @@ const bad = (severity: "warning" | "error", check: string, found: string, why: s
 export function judge(machine: Machine, status: NodeletStatus | undefined): Result[] {
   return [
     kernel(machine),
+    node(status?.nodeVersion ?? machine.node),
     root(machine),
     ...cgroups(machine),
     swap(machine),
@@ -45,6 +47,13 @@ function kernel({ kernel: version }: Machine): Result {
     "Kubernetes 1.36 is tested on 5.4 and newer",
     "apt-get install --only-upgrade linux-image-amd64",
   );
+}
+
+function node(version: string): Result {
+  const problem = nodeVersionProblem(version);
+  return problem === undefined
+    ? ok("Node.js", version)
+    : bad("warning", "Node.js", version, problem, `install ${FIT_NODE}`);
 }
 
 function root({ uid }: Machine): Result {

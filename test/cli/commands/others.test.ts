@@ -211,6 +211,7 @@ test("config: values by the path of their origin", () => {
 describe("doctor", () => {
   const healthy: Machine = {
     kernel: "6.1.0-1",
+    node: "v24.21.0",
     uid: 0,
     cgroupVersion: 2,
     controllers: ["cpu", "cpuset", "memory", "pids"],
@@ -235,6 +236,7 @@ describe("doctor", () => {
   });
   const rows: readonly (readonly [check: string, severity: "warning" | "error", machine: Partial<Machine>])[] = [
     ["kernel", "warning", { kernel: "4.19.0" }],
+    ["Node.js", "warning", { node: "v20.20.2" }],
     ["user", "warning", { uid: 1000 }],
     ["cgroups", "error", { cgroupVersion: undefined }],
     ["cgroups", "warning", { cgroupVersion: 1 }],
