@@ -1,12 +1,13 @@
-// `npm test`: makes a fresh clone runnable, sets up the environment, runs every suite, removes everything again.
-// Arguments: names of suites (unit, integration, cluster, faults, hostile, vm); any other word selects files whose path contains it.
+// `npm test`: makes a fresh clone runnable, opens an environment, runs the tests, removes everything again. test/README.md has its words.
 import { fail, prepare } from "../packaging/bootstrap.mjs";
 
 const words = process.argv.slice(2);
-await prepare({ environment: words.length === 0 || words.some((word) => word !== "unit") });
+await prepare({ environment: words.length === 0 || words.some((word) => word !== "unit"), bundle: false });
 try {
-  const { main } = await import("../dist/test/harness/main.js");
-  process.exitCode = await main(words);
+  const { main, needsBundle, selectJobs } = await import("../dist/test/harness/main.js");
+  const jobs = selectJobs(words);
+  if (needsBundle(jobs)) await prepare({ environment: false });
+  process.exitCode = await main(jobs);
 } catch (error) {
   fail(error);
 }

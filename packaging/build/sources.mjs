@@ -6,8 +6,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const FOLDERS = ["src", "test", "bench", "packaging"];
-/** The status page has its own compiler run, inside the bundler. */
-const PAGE = "src/page/";
 /** Files beside the sources that change what the transpiler writes. */
 const TRANSPILER = ["tsconfig.json", "packaging/build/transpile.mjs"];
 /** Files beside src that change what the bundler writes. */
@@ -28,7 +26,7 @@ export function sourceState(root) {
   const versions = names.map((name) => [name, versionOf(join(root, name))]);
   const ofSource = versions.filter(([name]) => name.startsWith("src/"));
   return {
-    files: Object.fromEntries(versions.filter(([name]) => name.endsWith(".ts") && !name.startsWith(PAGE))),
+    files: Object.fromEntries(versions.filter(([name]) => name.endsWith(".ts"))),
     transpiler: hashOf(settings(root, TRANSPILER)),
     bundle: hashOf([["v8", process.versions.v8], ...ofSource, ...settings(root, BUNDLER)]),
   };

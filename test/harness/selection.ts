@@ -1,0 +1,67 @@
+// The files that the words after `npm test --` select.
+// Invariant: only files that exist as sources are selected, so compiled code of deleted tests never runs; a word that selects nothing is an error.
+
+import { SetupProblem } from "../../packaging/standalone/problem.js";
+import { nearestName } from "../../src/shared/text/nearest-name.js";
+import { SUITES, type LaneKind, type Suite } from "./suites.js";
+
+/** One test file in one place. */
+export interface Job {
+  suite: string;
+  lane: LaneKind;
+  /** Path below test/, without ".test.ts": `integration/probes`. */
+  name: string;
+  timeoutMs: number;
+}
+
+export interface Selection {
+  /** Names of suites, or "all". */
+  words: readonly string[];
+  /** The runtime of the suites that would run on the installed containerd: NODELET_TEST_RUNTIME, NODELET_CONTAINERD. */
+  lane?: LaneKind;
+}
+
+/**
+ * The jobs for `words`: names of suites, or parts of paths, which select within the named suites (or within all). No words: the suites of `npm test`.
+ * `sources` are paths below test/. @throws SetupProblem that names the nearest suites and files, for a word that selects nothing
+ */
+export function select(sources: readonly string[], { words, lane }: Selection): Job[] {
+  const all = words.includes("all");
+  const rest = words.filter((word) => word !== "all");
+  const named = SUITES.filter(({ name }) => rest.includes(name));
+  const filters = rest.filter((word) => !named.some(({ name }) => name === word));
+  const suites = named.length > 0 ? named : SUITES.filter((suite) => isUsual(suite, all, filters.length > 0));
+  const jobs = suites.flatMap((suite) => sources.filter(suite.has).map((source) => jobOf(suite, source, lane)));
+  for (const filter of filters)
+    if (!jobs.some((job) => matches(job, filter))) throw unknownWord(filter, sources, named);
+  return filters.length === 0 ? jobs : jobs.filter((job) => filters.some((filter) => matches(job, filter)));
+}
+
+function isUsual(suite: Suite, all: boolean, hasFilters: boolean): boolean {
+  if (all) return suite.isSelection !== true;
+  return hasFilters ? suite.isSelection !== true && suite.isVariant !== true : suite.isDefault === true;
+}
+
+function jobOf({ name, lane, timeoutMs }: Suite, source: string, chosen: LaneKind | undefined): Job {
+  return {
+    ...{ suite: name, timeoutMs, name: source.replace(/\.test\.ts$/, "") },
+    lane: lane === "containerd" ? (chosen ?? lane) : lane,
+  };
+}
+
+function matches({ name }: Job, filter: string): boolean {
+  return `test/${name}.test.ts`.includes(filter);
+}
+
+function unknownWord(word: string, sources: readonly string[], named: readonly Suite[]): SetupProblem {
+  const names = sources.map((source) => source.replace(/\.test\.ts$/, ""));
+  const lasts = names.map((name) => name.split("/").at(-1) ?? name);
+  const near = [SUITES.map(({ name }) => name), lasts, names]
+    .map((known) => nearestName(word, known))
+    .filter((name) => name !== undefined);
+  const within = named.length === 0 ? "" : ` in ${named.map(({ name }) => name).join(", ")}`;
+  const hint = near.length === 0 ? "" : `; did you mean ${[...new Set(near)].join(" or ")}?`;
+  return new SetupProblem(
+    `no suite and no test file${within} matches "${word}"${hint} (test/README.md lists the suites)`,
+  );
+}

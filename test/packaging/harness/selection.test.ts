@@ -1,0 +1,78 @@
+// The words after `npm test --`, as a table.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { select } from "../../harness/selection.js";
+import { suiteOf } from "../../harness/suites.js";
+
+const SOURCES = [
+  "shared/queue/ring.test.ts",
+  "workers/prober/probes.test.ts",
+  "integration/probes.test.ts",
+  "integration/cri-client.test.ts",
+  "integration/start-docker.test.ts",
+  "cluster/pods.test.ts",
+  "faults/hostile-containers.test.ts",
+  "hostile/tenant.test.ts",
+  "vm/node.test.ts",
+];
+
+function chosen(...words: string[]): string[] {
+  return select(SOURCES, { words }).map(({ suite, name }) => `${suite} ${name}`);
+}
+
+describe("words after npm test --", () => {
+  test("without words the units and the core run", () => {
+    assert.deepEqual(chosen(), [
+      "unit shared/queue/ring",
+      "unit workers/prober/probes",
+      "core integration/probes",
+      "core faults/hostile-containers",
+    ]);
+  });
+  test("all runs each suite once and the core's files with their suites", () => {
+    assert.deepEqual(chosen("all"), [
+      "unit shared/queue/ring",
+      "unit workers/prober/probes",
+      "integration integration/probes",
+      "integration integration/cri-client",
+      "integration integration/start-docker",
+      "cluster cluster/pods",
+      "faults faults/hostile-containers",
+      "hostile hostile/tenant",
+      "on-containerd2 integration/probes",
+      "on-containerd2 integration/cri-client",
+      "on-docker integration/probes",
+      "on-docker integration/start-docker",
+      "vm vm/node",
+    ]);
+  });
+  const rows: [words: string[], jobs: string[]][] = [
+    [["cluster"], ["cluster cluster/pods"]],
+    [["unit", "queue"], ["unit shared/queue/ring"]],
+    [["ring"], ["unit shared/queue/ring"]],
+    [["probes"], ["unit workers/prober/probes", "integration integration/probes"]],
+    [["on-docker", "probes"], ["on-docker integration/probes"]],
+    [["integration/probes.test"], ["integration integration/probes"]],
+  ];
+  for (const [words, jobs] of rows) test(words.join(" "), () => assert.deepEqual(chosen(...words), jobs));
+
+  const wrong: [words: string[], message: RegExp][] = [
+    [["integraton"], /no suite and no test file matches "integraton"; did you mean integration\?/],
+    [["probess"], /matches "probess"; did you mean probes\?/],
+    [["unit", "cluster/pods"], /no suite and no test file in unit matches "cluster\/pods"/],
+    [["ring", "zzzzzzzz"], /matches "zzzzzzzz" \(test\/README\.md lists the suites\)/],
+  ];
+  for (const [words, message] of wrong) {
+    test(`${words.join(" ")} is refused with one line`, () => assert.throws(() => chosen(...words), message));
+  }
+
+  test("a chosen runtime replaces the installed containerd only", () => {
+    const lanes = select(SOURCES, { words: ["unit", "cluster", "vm"], lane: "docker" }).map(({ lane }) => lane);
+    assert.deepEqual(lanes, ["plain", "plain", "docker", "machine"]);
+  });
+  test("the folder of a source is its suite", () => {
+    assert.equal(suiteOf("shared/queue/ring.test.ts"), "unit");
+    assert.equal(suiteOf("faults/kill.test.ts"), "faults");
+  });
+});
