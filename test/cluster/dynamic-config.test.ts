@@ -16,6 +16,7 @@ const SOURCE = "nodelet.dev/config-source";
 const STATUS = "nodelet.dev/config-status";
 const NAMESPACE = "kube-system";
 const NAME = `workers-${process.pid}`;
+const EVIL = `evil-${process.pid}`;
 const LINK = `/api/v1/namespaces/${NAMESPACE}/configmaps/${NAME}`;
 const RBAC = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
 const PATIENCE_MS = 90_000;
@@ -31,7 +32,9 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "nodelet-dynamic-"));
-    cluster = await startClusterNode({ secure: true, flags: ["--dynamic-config-dir", dir] });
+    const allowed = `${NAMESPACE}/workers-*`;
+    const flags = ["--dynamic-config-dir", dir, "--dynamic-config-sources", allowed];
+    cluster = await startClusterNode({ secure: true, flags });
     own = JSON.parse(await readFile(cluster.node.kubelet.configFile, "utf8")) as Fields;
     await cluster.node.writeManifest("web", manifest("web", [shell("app", IDLE)]));
     container = idOf(statusOf(await waitForPod(cluster.node, "web", ready, "Ready"), "app"));
@@ -183,6 +186,35 @@ describe("the configuration that the cluster assigns", { timeout: 15 * 60_000 },
     await waitFor(shown, { what: "nodelet status to say so", timeoutMs: PATIENCE_MS, lastSeen: () => stdout });
     const event = /event NodeConfigError of node .*config-source of the Node is invalid/;
     await waitFor(async () => event.test(await logged()), { what: "the event in the log", timeoutMs: PATIENCE_MS });
+  });
+
+  test("a ConfigMap outside --dynamic-config-sources is refused though a pod makes it readable, and own files are followed", async () => {
+    const { api, node } = cluster;
+    const before = await readFile(node.kubelet.configFile, "utf8");
+    await api.create("configmaps", {
+      metadata: { namespace: "default", name: EVIL },
+      data: { kubelet: textOf({ maxPods: 666 }) },
+    });
+    const reader = { ...shell("app", IDLE), envFrom: [{ configMapRef: { name: EVIL } }] };
+    await api.create("pods", {
+      metadata: { namespace: "default", name: EVIL },
+      spec: { nodeName: NODE_NAME, terminationGracePeriodSeconds: 0, containers: [reader] },
+    });
+    const runs = (pod: ApiObject | undefined): boolean =>
+      (pod?.["status"] as { phase?: string } | undefined)?.phase === "Running";
+    await api.waitFor("pods", "default", EVIL, runs, { what: "the pod that reads it", timeoutMs: PATIENCE_MS });
+    await assign(`default/${EVIL}`);
+    const refusal = `ConfigMap default/${EVIL} is refused: --dynamic-config-sources of this kubelet allows ${NAMESPACE}/workers-*`;
+    const { message } = await condition("False", (found) => found.message.includes("is refused"));
+    assert.equal(message, `using current: local; ${refusal}`);
+    await writeFile(node.kubelet.configFile, textOf({ maxPods: 109 }));
+    await runsWith("maxPods", 109);
+    await writeFile(node.kubelet.configFile, before);
+    await runsWith("maxPods", 110);
+    assert.equal((await condition("False", ({ status }) => status === "False")).message, message);
+    await api.delete("pods", "default", EVIL);
+    await api.delete("configmaps", "default", EVIL);
+    await podIsUntouched();
   });
 
   test("a ConfigMap that the node may not read: the message names the Role to make", async () => {

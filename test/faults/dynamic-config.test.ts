@@ -27,7 +27,8 @@ describe("a kubelet killed while it takes over an assigned configuration", { tim
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "nodelet-dynamic-"));
-    cluster = await startFaultyCluster({ node: { secure: true, flags: ["--dynamic-config-dir", dir] } });
+    const flags = ["--dynamic-config-dir", dir, "--dynamic-config-sources=kube-system/workers,kube-system/old"];
+    cluster = await startFaultyCluster({ node: { secure: true, flags } });
     const { fixture, node, api } = cluster;
     fixture.settings.grants.push(
       ({ groups }, { verb, resource, name }) =>

@@ -1,4 +1,5 @@
 // The flags that mirror no field of the configuration, with their defaults. Source of names and defaults: flags/table.ts.
+import { DEFAULT_CONFIG_SOURCE } from "../../shared/api/allowed-config-sources.js";
 import type { FlagValue } from "./config/resolve-config.js";
 import { readDockerFlags, type DockerFlags } from "./docker-flags.js";
 
@@ -35,6 +36,8 @@ export interface AgentFlags {
   readonly allocatableIgnoresEviction: boolean;
   /** "": dynamic configuration is off. */
   readonly dynamicConfigDir: string;
+  /** ConfigMaps that the Node may assign: "namespace/name", or "namespace/prefix*". */
+  readonly dynamicConfigSources: readonly string[];
   /** "none": off; "": the default of the root directory. */
   readonly adminSocket: string;
   /** Name or number; "": none. */
@@ -77,12 +80,17 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     maximumDeadContainers: flag("maximum-dead-containers", -1),
     allocatableIgnoresEviction: flag("experimental-allocatable-ignore-eviction", false),
     dynamicConfigDir: text("dynamic-config-dir"),
+    dynamicConfigSources: readConfigSources(given),
     adminSocket: text("admin-socket"),
     adminSocketGroup: text("admin-socket-group"),
     statusPage: flag("status-page", false),
     statusPagePort: flag("status-page-port", 0),
     manifestApi: flag("manifest-api", false),
   };
+}
+
+export function readConfigSources(given: ReadonlyMap<string, FlagValue>): readonly string[] {
+  return valueOf(given, "dynamic-config-sources", [DEFAULT_CONFIG_SOURCE]);
 }
 
 /** A flag's value has its fallback's type: the table of flags saw to that. */

@@ -13,6 +13,7 @@ const OF_KIND: Partial<Record<FlagKind, string>> = {
   level: "level",
   thresholds: "signal<value,…",
   onePair: "key=value",
+  configMaps: "namespace/name,…",
 };
 const OF_TYPE: Partial<Record<ValueType, string>> = {
   string: "text",

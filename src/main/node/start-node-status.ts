@@ -184,7 +184,14 @@ export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions):
 type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction" | "server"> &
   Pick<
     Settings,
-    "kubeconfig" | "certDir" | "rootDir" | "nodeIPs" | "nodeLabels" | "cloudProvider" | "kubernetesVersion"
+    | "kubeconfig"
+    | "certDir"
+    | "rootDir"
+    | "nodeIPs"
+    | "nodeLabels"
+    | "cloudProvider"
+    | "kubernetesVersion"
+    | "dynamicConfigSources"
   >;
 
 interface NodeStatusParts {
@@ -226,6 +233,6 @@ function nodeStatusInit(
     declaredFeatures: [...(settings.resources.declaredFeatures ?? [])],
     rootDir: settings.rootDir,
     startedAtMs,
-    followConfigSource: configuration !== undefined,
+    configSources: configuration === undefined ? undefined : settings.dynamicConfigSources,
   };
 }

@@ -1,6 +1,7 @@
 // --dynamic-config-dir at start: which configuration this start reads, out of the files and the checkpoints.
 import { systemClock } from "../../shared/clock/clock.js";
 import { createLogger, type Logger } from "../../shared/log/logger.js";
+import { readConfigSources } from "../command/agent-flags.js";
 import { readCommandLine } from "../command/command-line.js";
 import type { CommandIo } from "../command/settings.js";
 import { commandIo } from "./process/command-io.js";
@@ -33,9 +34,11 @@ export async function startDynamic(argv: readonly string[]): Promise<DynamicStar
   const [config, dropIns] = [text("config"), text("config-dir")];
   const paths = { ...(config === "" ? {} : { config }), ...(dropIns === "" ? {} : { dropIns }) };
   const local = new LocalSource(paths, systemClock, log);
+  const allowedSources = readConfigSources(given);
   const dynamic = await prepareConfiguration({
     directory,
-    source: text("kubeconfig") === "" ? local : new ClusterSource(local),
+    source: text("kubeconfig") === "" ? local : new ClusterSource(local, allowedSources),
+    allowedSources,
     validate: (files) => examine(argv, files, commandIo),
     record: (event) => recordEvent(event, log),
     clock: systemClock,

@@ -44,8 +44,8 @@ export interface NodeStatusInit {
   rootDir: string;
   /** Wall time at which the kubelet started. */
   startedAtMs: number;
-  /** Follows the configuration that the Node assigns (--dynamic-config-dir). */
-  followConfigSource: boolean;
+  /** ConfigMaps that the Node may assign (--dynamic-config-sources); undefined: without --dynamic-config-dir. */
+  configSources: readonly string[] | undefined;
 }
 
 /** The last state of the container runtime. */
@@ -94,7 +94,7 @@ export type ConfigSource =
       /** The assignment names the resourceVersion. */
       readonly pinned: boolean;
     }
-  /** `wanted` is absent when the assignment itself is invalid. */
+  /** `wanted` is absent when the assignment itself is invalid or not allowed. The assignment before it stays in force. */
   | { readonly kind: "unavailable"; readonly wanted?: ConfigMapReference; readonly problem: string };
 
 /** The kubelet's own Node, without images, conditions and managed fields. */

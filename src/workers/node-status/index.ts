@@ -29,8 +29,9 @@ runWorker<NodeStatusControl, NodeStatusInit, NodeStatusUpcalls>("node-status", a
     clock,
     log,
   });
-  const configSource = init.followConfigSource
+  const configSource = init.configSources
     ? new (await import("./config-source/follow-config-source.js")).ConfigSourceFollower({
+        allowed: init.configSources,
         client,
         presence: client.presence,
         clock,

@@ -116,6 +116,7 @@ describe("members", () => {
       "--exit-on-lock-contention",
       "--runonce",
       "--dynamic-config-dir=/d",
+      "--dynamic-config-sources=kube-system/a,kube-system/b-*",
     ]);
     deepEqual(
       [settings.kubeconfig, settings.bootstrapKubeconfig, settings.certDir, settings.rootDir],
@@ -126,6 +127,9 @@ describe("members", () => {
       [settings.lockFile, settings.exitOnLockContention, settings.runOnce, settings.dynamicConfigDir],
       ["/l", true, true, "/d"],
     );
+    deepEqual(settings.dynamicConfigSources, ["kube-system/a", "kube-system/b-*"]);
+    deepEqual((await load([])).dynamicConfigSources, ["kube-system/nodelet-config"]);
+    deepEqual((await load(["--dynamic-config-sources="])).dynamicConfigSources, []);
   });
   test("values that leave no way to be used are left out and named", async () => {
     const settings = await load([], { file: "clusterDNS: [10.0.0.10, nonsense]" });

@@ -58,7 +58,7 @@ export const INIT: NodeStatusInit = {
   declaredFeatures: [],
   rootDir: "/nowhere",
   startedAtMs: 0,
-  followConfigSource: false,
+  configSources: undefined,
 };
 
 export const FACTS: NodeFacts = {

@@ -1,4 +1,5 @@
 // Flags of the kubelet's start, of its configuration and of its way to the API server.
+import { DEFAULT_CONFIG_SOURCE } from "../../../shared/api/allowed-config-sources.js";
 import { equalOf, flag, mirror, type Flags } from "./flag.js";
 
 export const START: Flags = {
@@ -12,6 +13,11 @@ export const START: Flags = {
     "string",
     "",
     "directory for checkpoints of the configuration; the kubelet tries a changed configuration, of the files or of the ConfigMap that the Node assigns, and rolls it back if it fails",
+  ),
+  "dynamic-config-sources": flag(
+    "configMaps",
+    DEFAULT_CONFIG_SOURCE,
+    "ConfigMaps that the Node may assign with --dynamic-config-dir, as namespace/name; a name may end with *; empty: none",
   ),
   "print-config": flag("format", "", "print the effective configuration with the origin of every value, and exit", {
     bare: "yaml",

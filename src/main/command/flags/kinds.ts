@@ -1,6 +1,7 @@
 // The text format of flags: the value types of config fields, and types that only flags have. Each kind decodes to a
 // value type, so that a flag's value fits the field it mirrors.
 import { isIP, isIPv4 } from "node:net";
+import { isConfigSourceEntry } from "../../../shared/api/allowed-config-sources.js";
 import type { ValueType } from "../value-types.js";
 import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from "../values.js";
 
@@ -18,7 +19,9 @@ type OwnKind =
   /** true, false, raw or v1.2.3. */
   | "version"
   /** yaml or json. */
-  | "format";
+  | "format"
+  /** "namespace/name,namespace/prefix*". */
+  | "configMaps";
 
 export type FlagKind = ValueType | OwnKind;
 
@@ -73,6 +76,12 @@ const OWN: Readonly<Record<OwnKind, OwnRules>> = {
     accepted: "yaml or json",
     read: (text) => (text === "yaml" || text === "json" ? text : undefined),
   },
+  configMaps: {
+    type: "strings",
+    accepted:
+      'ConfigMaps as namespace/name, separated by commas; a name may end with "*", such as kube-system/workers-*',
+    read: configMaps,
+  },
 };
 
 function own(kind: FlagKind): OwnRules | undefined {
@@ -123,6 +132,11 @@ function nodeIPs(text: string): string | undefined {
   const ips = text.split(",").map((ip) => plainIP(ip.trim()));
   const families = new Set(ips.map((ip) => isIPv4(ip ?? "")));
   return ips.includes(undefined) || ips.length > 2 || families.size < ips.length ? undefined : ips.join(",");
+}
+
+function configMaps(text: string): unknown {
+  const entries = fromText("strings", text);
+  return Array.isArray(entries) && entries.every((entry) => isConfigSourceEntry(String(entry))) ? entries : undefined;
 }
 
 function onePair(text: string): Record<string, string> | undefined {

@@ -3,6 +3,7 @@
 // Invariant: `active` is the configuration that the kubelet runs with, even if the disk holds another; a failed write is
 // logged, not fatal.
 import { join, resolve } from "node:path";
+import { isAllowedSource } from "../../../shared/api/allowed-config-sources.js";
 import { configMapText, type NodeConfigReport } from "../../../shared/api/config-source.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -32,6 +33,8 @@ export interface DynamicConfigOptions {
   /** Value of --dynamic-config-dir. */
   readonly directory: string;
   readonly source: ConfigurationSource;
+  /** Entries of --dynamic-config-sources: the kubelet uses no checkpoint of another ConfigMap. */
+  readonly allowedSources: readonly string[];
   /** Everything the start would complain about. May be slow, must not block the thread. */
   readonly validate: (files: ConfigFiles) => Promise<Validation>;
   /** An event about the node. */
@@ -52,6 +55,8 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   /** At start the function of the options; while the kubelet runs, one that does not block it. */
   validate: DynamicConfigOptions["validate"];
   private running: Active | undefined;
+  /** Why the kubelet does not run what the source offers; undefined: it does. */
+  private failure: string | undefined;
   private error: string | undefined;
   /** Called at each change of the status. */
   private readonly listeners = new Set<(report: NodeConfigReport) => void>();
@@ -87,6 +92,13 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     } catch (error) {
       throw new DynamicConfigDirError(this.options.directory, error);
     }
+  }
+
+  /** The configuration of the store with this digest, if the kubelet may use it. */
+  async checkpoint(digest: string): Promise<ConfigFiles | undefined> {
+    const files = await this.checkpoints.load(digest);
+    const { allowedSources } = this.options;
+    return files?.configMap === undefined || isAllowedSource(allowedSources, files.configMap) ? files : undefined;
   }
 
   /** The current configuration of the source. Rejects with SourceReadError. */
@@ -181,8 +193,19 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     this.publish();
   }
 
-  /** Sets or clears the error in the status. An error that is news is logged and recorded as an event. */
-  report(error: string | undefined): void {
+  get hasFailed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  /** The source was read again: its problem may have changed. */
+  reportSource(): void {
+    if (this.currentError() !== this.error) this.report(this.failure);
+  }
+
+  /** Sets or clears the failure. The error in the status is the source's problem and the failure; a new one is logged and an event. */
+  report(failure: string | undefined): void {
+    this.failure = failure;
+    const error = this.currentError();
     const isNews = error !== undefined && error !== this.error;
     this.error = error;
     if (isNews) {
@@ -259,6 +282,11 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
   /** Resolves when the status file is as it should be. */
   async flush(): Promise<void> {
     await this.statusFile.flush();
+  }
+
+  private currentError(): string | undefined {
+    const both = [this.options.source.problem, this.failure].filter((text) => text !== undefined);
+    return both.length === 0 ? undefined : both.join("; ");
   }
 
   private activeReference({ digest, files }: Active): ConfigReference {

@@ -151,7 +151,7 @@ class Follower implements FollowedConfig {
     const bad = knownBad(dynamic.meta.bad, digest);
     if (bad !== undefined) {
       // The start has already reported why it left the assigned configuration.
-      const isReported = dynamic.status().error !== undefined && dynamic.meta.get("assigned")?.digest === digest;
+      const isReported = dynamic.hasFailed && dynamic.meta.get("assigned")?.digest === digest;
       if (!isReported) dynamic.report(bad);
       return;
     }
@@ -172,6 +172,7 @@ class Follower implements FollowedConfig {
     try {
       const files = await this.dynamic.read();
       this.unreadable = 0;
+      this.dynamic.reportSource();
       return files;
     } catch (error) {
       if (!isSourceReadError(error)) throw error;

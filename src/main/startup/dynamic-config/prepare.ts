@@ -19,7 +19,7 @@ export async function prepareConfiguration(options: DynamicConfigOptions): Promi
   for (const name of ["current", "assigned", "last-known-good"] as const) {
     const digest = dynamic.meta.get(name)?.digest;
     if (digest === undefined || found.has(digest)) continue;
-    const files = await dynamic.checkpoints.load(digest);
+    const files = await dynamic.checkpoint(digest);
     if (files !== undefined) found.set(digest, files);
   }
   const choice = await chooseValid(dynamic, { offered, local }, found);

@@ -17,6 +17,8 @@ export interface ConfigurationSource {
   readonly name: string;
   /** Reads the current configuration of the source. Rejects with SourceReadError. */
   read(stored: StoredConfigurations): Promise<ConfigFiles>;
+  /** Why the last read returned something else than the Node assigns; absent: the source is not the cluster's. */
+  readonly problem?: string | undefined;
   /**
    * The node's own files, where the cluster may assign others. The node uses them when no configuration has passed its trial. Rejects with
    * SourceReadError.

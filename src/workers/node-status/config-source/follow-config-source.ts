@@ -1,7 +1,9 @@
 // Follows the configuration that the Node object assigns: the assignment, then the one ConfigMap that it names. Main receives each new text.
 // Loaded only with --dynamic-config-dir.
-// Invariant: at most one ConfigMap is watched. Main gets the newest state only, at most once per SEND_GAP_MS, and
-// nothing while the text stays the same. Labels, annotations and other keys of the ConfigMap have no effect.
+// Invariant: the kubelet reads only a ConfigMap of --dynamic-config-sources, whatever the Node assigns. At most one ConfigMap is watched.
+// Main gets the newest state only, at most once per SEND_GAP_MS, and nothing while the text stays the same. Labels, annotations and other
+// keys of the ConfigMap have no effect.
+import { isAllowedSource, notAllowedText } from "../../../shared/api/allowed-config-sources.js";
 import { isForbidden } from "../../../shared/api/client/errors.js";
 import { CONFIG_MAPS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -26,6 +28,8 @@ const MAX_CHARACTERS = 1024 * 1024;
 const SHOWN_KEYS = 10;
 
 export interface ConfigSourceDeps {
+  /** The entries of --dynamic-config-sources. */
+  allowed: readonly string[];
   client: ApiClient;
   presence: Returns;
   clock: Clock;
@@ -58,7 +62,7 @@ export class ConfigSourceFollower {
 
   /** Each version of the own Node. */
   onNode(node: Node): void {
-    const assignment = assignmentOf(node);
+    const assignment = this.permitted(assignmentOf(node));
     const key = assignment === undefined ? "" : JSON.stringify(assignment);
     if (key === this.wantedKey) return;
     const isFirst = this.wantedKey === undefined;
@@ -74,6 +78,13 @@ export class ConfigSourceFollower {
   async stop(): Promise<void> {
     await Promise.all([this.switching.stop(), this.sending.stop()]);
     await this.reflector?.stop();
+  }
+
+  private permitted(assignment: Assignment): Assignment {
+    const { allowed } = this.deps;
+    if (assignment === undefined || "problem" in assignment) return assignment;
+    const { reference } = assignment;
+    return isAllowedSource(allowed, reference) ? assignment : { problem: notAllowedText(allowed, reference) };
   }
 
   private async follow(): Promise<undefined> {

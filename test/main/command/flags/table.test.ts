@@ -38,11 +38,12 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
   taints: { upstream: "taintList", good: "a=b:NoSchedule", bad: "a=b" },
   reservedMemory: { upstream: "reservedMemory", good: "0:memory=1Gi", bad: "0" },
   vmodule: { upstream: "moduleSpec", good: "a=1", bad: "a" },
+  configMaps: { upstream: "stringSlice", good: "a/b,a/c-*", bad: "a/*" },
   version: { upstream: "version", good: "false", bad: "maybe" },
 };
 
 const OWN = [
-  ...["print-config", "check-config", "dynamic-config-dir"],
+  ...["print-config", "check-config", "dynamic-config-dir", "dynamic-config-sources"],
   ...["admin-socket", "admin-socket-group", "status-page", "status-page-port", "manifest-api"],
 ];
 /** Removed upstream with dockershim; they have their meaning of Kubernetes 1.23 here (docs/docker.md). */

@@ -88,7 +88,16 @@ class Model {
 
 function start(directory: string, source: EditedSource): Promise<DynamicConfig> {
   const { log } = keptLog();
-  return prepareConfiguration({ directory, source, validate, record: () => undefined, clock: new SteppedClock(), log });
+  const record = (): void => undefined;
+  return prepareConfiguration({
+    directory,
+    source,
+    allowedSources: [],
+    validate,
+    record,
+    clock: new SteppedClock(),
+    log,
+  });
 }
 
 test("property: bad never runs, only proven is trusted, crashes end", async () => {

@@ -25,6 +25,8 @@ export class ClusterNode {
   /** What the node-status thread has said to this process and will say to the next; undefined: nothing yet. */
   private said: ConfigSource | undefined;
   private running: DynamicConfig | undefined;
+  /** --dynamic-config-sources from the next start on. */
+  allowed: readonly string[] = ["kube-system/workers"];
 
   constructor(
     readonly directory: string,
@@ -46,8 +48,12 @@ export class ClusterNode {
     return this.running;
   }
 
-  assign(text: string, resourceVersion = "1"): void {
-    this.say({ kind: "config-map", reference: reference(resourceVersion), text, pinned: false });
+  assign(text: string, resourceVersion = "1", other: Partial<ConfigMapReference> = {}): void {
+    this.say({ kind: "config-map", reference: { ...reference(resourceVersion), ...other }, text, pinned: false });
+  }
+  /** The node-status thread refused the assignment before it read anything. */
+  refuse(problem: string): void {
+    this.say({ kind: "unavailable", problem });
   }
   unassign(): void {
     this.say({ kind: "local" });
@@ -67,15 +73,17 @@ export class ClusterNode {
       this.own === undefined
         ? Promise.reject(new SourceReadError(OWN, "it does not exist"))
         : Promise.resolve({ config: { path: OWN, text: this.own }, dropIns: [...this.dropIns] });
-    const source = new ClusterSource({
+    const local = {
       read: files,
       readDropIns: () => Promise.resolve([...this.dropIns]),
       watch: () => ({ stop: () => Promise.resolve() }),
-    });
+    };
+    const source = new ClusterSource(local, this.allowed);
     if (this.said !== undefined) source.assigned(this.said);
     this.running = await prepareConfiguration({
       directory: this.directory,
       source,
+      allowedSources: this.allowed,
       validate,
       record: (event) => this.events.push(event),
       clock: this.clock,

@@ -15,6 +15,8 @@ type Command =
   | { own: (typeof OWN)[number] }
   | "unassign"
   | "forbid"
+  | "refuse"
+  | "evil"
   | "silence"
   | "restart"
   | "kill"
@@ -25,8 +27,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ assign: fc.constantFrom(...TEXTS), version: fc.integer({ min: 1, max: 3 }) }) },
   { weight: 1, arbitrary: fc.constantFrom(...OWN).map((own) => ({ own })) },
   {
-    weight: 7,
-    arbitrary: fc.constantFrom<Command>("unassign", "forbid", "silence", "restart", "kill", "failedStart", "elapse"),
+    weight: 9,
+    arbitrary: fc.constantFrom<Command>(
+      ...(["unassign", "forbid", "refuse", "evil", "silence", "restart", "kill", "failedStart", "elapse"] as const),
+    ),
   },
 );
 
@@ -54,6 +58,8 @@ class Model {
       else node.own = one.own;
     } else if (one === "unassign") node.unassign();
     else if (one === "forbid") node.fail("forbidden");
+    else if (one === "refuse") node.refuse("not in the list");
+    else if (one === "evil") node.assign("evil", "1", { namespace: "dev", name: "evil" });
     else if (one === "silence") node.silence();
     else if (one === "elapse") await this.elapse();
     else {
@@ -105,6 +111,7 @@ class Model {
       false,
       "a rolled back configuration runs",
     );
+    assert.notEqual(this.text, "evil", "a ConfigMap outside the list runs");
     assert.equal(this.text.startsWith("invalid"), false, "an invalid configuration runs");
   }
 }

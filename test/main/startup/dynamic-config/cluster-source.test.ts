@@ -101,3 +101,59 @@ test("the same text at another version is shown as that version, and is not on t
   assert.deepEqual(node.dynamic.nodeReport().assigned, reference("5"));
   assert.deepEqual(node.dynamic.nodeReport().active, reference("5"));
 });
+
+const REFUSED = "ConfigMap dev/evil is refused: --dynamic-config-sources of this kubelet allows kube-system/workers";
+
+test("a refused or unusable assignment is an error, and changes of the node's own files are still followed", async (t) => {
+  const say: [name: string, apply: (node: ClusterNode) => void, error: RegExp][] = [
+    ["not in the list", (node) => node.refuse(REFUSED), /--dynamic-config-sources/],
+    ["a bad value", (node) => node.refuse("annotation … of the Node is invalid"), /invalid/],
+    ["missing", (node) => node.fail("ConfigMap kube-system/workers does not exist"), /does not exist/],
+    ["forbidden", (node) => node.fail("the API server forbids the node to read it"), /forbids/],
+  ];
+  for (const [name, apply, error] of say) {
+    const node = await ClusterNode.make(t, "own 1");
+    await node.start();
+    apply(node);
+    node.own = "own 2";
+    const { files } = await node.restart();
+    assert.equal(files?.config?.text, "own 2", name);
+    assert.match(node.dynamic.nodeReport().error ?? "", error, name);
+  }
+});
+
+test("a refused assignment leaves the assignment before it in force, with changes of its drop-ins", async (t) => {
+  const node = await ClusterNode.make(t, "own 1");
+  node.assign("map 1");
+  await node.start();
+  node.refuse(REFUSED);
+  node.dropIns.push({ path: "/etc/kubelet.d/10.conf", text: "ten" });
+  const { files } = await node.restart();
+  assert.deepEqual([files?.config?.text, files?.dropIns.map(({ text }) => text)], ["map 1", ["ten"]]);
+  assert.equal(node.dynamic.nodeReport().error, REFUSED);
+});
+
+test("a ConfigMap that is not in the list never becomes the configuration, whatever the thread sends", async (t) => {
+  const node = await ClusterNode.make(t, "own 1");
+  node.assign("evil", "1", { namespace: "dev", name: "evil" });
+  assert.equal((await node.start()).files?.config?.text, "own 1");
+  assert.equal(node.dynamic.nodeReport().error, REFUSED);
+});
+
+test("a shorter list takes effect at the next start, also for checkpoints: assigned, current and last known good", async (t) => {
+  const node = await ClusterNode.make(t, "own 1");
+  node.assign("map 1");
+  await node.start();
+  await node.prove();
+  node.allowed = ["kube-system/nodelet-config"];
+  node.silence();
+  const { files } = await node.restart();
+  assert.equal(files?.config?.text, "own 1");
+  assert.match(
+    node.dynamic.nodeReport().error ?? "",
+    /ConfigMap kube-system\/workers is refused: --dynamic-config-sources/,
+  );
+  node.own = undefined;
+  node.assign("map 1");
+  assert.equal((await node.restart()).files?.config?.text, "own 1", "the checkpoint of the own files");
+});

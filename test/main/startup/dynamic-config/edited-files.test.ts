@@ -23,7 +23,15 @@ test("an edit in several writes to several files: one restart, which runs with a
   const source = new LocalSource({ config, dropIns }, clock, log);
   const events: string[] = [];
   const start = (): Promise<DynamicConfig> =>
-    prepareConfiguration({ directory, source, validate, clock, log, record: ({ reason }) => events.push(reason) });
+    prepareConfiguration({
+      directory,
+      source,
+      allowedSources: [],
+      validate,
+      clock,
+      log,
+      record: ({ reason }) => events.push(reason),
+    });
   const dynamic = await start();
   let restarts = 0;
   const followed = followConfiguration(dynamic, {

@@ -95,6 +95,7 @@ export class Node {
     const dynamic = await prepareConfiguration({
       directory: this.directory,
       source: this.source,
+      allowedSources: [],
       validate: (files) => {
         this.validations++;
         return validate(files);

@@ -108,6 +108,7 @@ class World {
   readonly sent: ConfigSource[] = [];
   deaf = false;
   readonly follower = new ConfigSourceFollower({
+    allowed: ["kube-system/w*"],
     client: this.api.client(),
     presence: { onReturn: () => () => undefined },
     clock: this.clock,
@@ -291,3 +292,29 @@ test("a text that main did not take is sent again", async (t) => {
   await world.pass();
   assert.equal(world.text, "a");
 });
+
+const REFUSED_SOURCES: [name: string, node: Node][] = [
+  ["another namespace", nodeWith("dev/workers")],
+  ["another name", nodeWith("kube-system/evil/kubelet")],
+  ["JSON", nodeWith('{"configMap":{"namespace":"dev","name":"workers","uid":"u1","resourceVersion":"2"}}')],
+  [
+    "spec.configSource",
+    {
+      ...nodeWith(),
+      spec: { configSource: { configMap: { namespace: "dev", name: "workers", kubeletConfigKey: "kubelet" } } },
+    },
+  ],
+];
+for (const [name, node] of REFUSED_SOURCES) {
+  test(`a ConfigMap that is not in --dynamic-config-sources is refused before any read: ${name}`, async (t) => {
+    const world = new World(t);
+    world.api.put({ kubelet: "evil" });
+    world.follower.onNode(node);
+    await world.pass(60_000);
+    assert.deepEqual(world.api.selectors, []);
+    assert.match(world.problem, /is refused: --dynamic-config-sources of this kubelet allows kube-system\/w\*$/);
+    world.follower.onNode(nodeWith("kube-system/workers"));
+    await world.pass();
+    assert.equal(world.text, "evil");
+  });
+}
