@@ -1,5 +1,6 @@
 // The recorder of a running node. It correlates events, keeps them in memory, logs them and passes them to the event sink.
 import type { Event, ObjectReference } from "../../shared/api/event.js";
+import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
@@ -135,11 +136,10 @@ function nodeReference(nodeName: string): ObjectReference {
   return { kind: "Node", name: nodeName, uid: nodeName };
 }
 
+const LISTS = { init: "initContainers", app: "containers", ephemeral: "ephemeralContainers" } as const;
+
 function containerFieldPath({ spec }: Pod, name: string): string {
-  const has = (containers: readonly { name: string }[] = []): boolean => containers.some((one) => one.name === name);
-  if (has(spec.initContainers)) return `spec.initContainers{${name}}`;
-  if (has(spec.ephemeralContainers)) return `spec.ephemeralContainers{${name}}`;
-  return `spec.containers{${name}}`;
+  return `spec.${LISTS[containerNamed(spec, name)?.place ?? "app"]}{${name}}`;
 }
 
 /**

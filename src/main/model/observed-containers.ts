@@ -27,6 +27,19 @@ export function newestOf({ containers }: ObservedPod, name: string): ContainerSt
   return byName.get(name);
 }
 
+const byId = new WeakMap<readonly ContainerStatus[], ReadonlyMap<string, ContainerStatus>>();
+
+/** The container with this id. */
+export function containerOf({ containers }: ObservedPod, id: string): ContainerStatus | undefined {
+  if (containers.length <= SHORT_LIST) return containers.find((status) => status.id === id);
+  let found = byId.get(containers);
+  if (found === undefined) {
+    found = new Map(containers.map((status) => [status.id, status]));
+    byId.set(containers, found);
+  }
+  return found.get(id);
+}
+
 /** The newest container of a name that was made in this sandbox. */
 export function newestIn(sandbox: PodSandboxStatus, observed: ObservedPod, name: string): ContainerStatus | undefined {
   const status = newestOf(observed, name);

@@ -1,6 +1,7 @@
 // Allocated and actuated CPU and memory of a pod: both may differ from the spec, which has the desired ones. Pure.
 // Other resources cannot be resized and are always those of the spec.
 import type { Container, Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
+import { perSpec } from "../../shared/api/per-spec.js";
 import { compareQuantities, maxQuantity, printQuantity } from "../../shared/api/quantity.js";
 
 const RESIZABLE = ["cpu", "memory"] as const;
@@ -21,13 +22,17 @@ export interface ResizeView {
   retryAt?: number;
 }
 
-export function resourcesOf({ spec }: Pod): PodResources {
+export function resourcesOf({ spec }: Pick<Pod, "spec">): PodResources {
+  return ofSpec(spec);
+}
+
+const ofSpec = perSpec((spec): PodResources => {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   return {
     containers: Object.fromEntries(all.map(({ name, resources }) => [name, resizablePart(resources)])),
     ...(spec.resources !== undefined && { pod: resizablePart(spec.resources) }),
   };
-}
+});
 
 /** The pod with these CPU and memory values; the same object if it has them already. Other values stay. */
 export function withResources(pod: Pod, resources: PodResources): Pod {

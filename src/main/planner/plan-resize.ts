@@ -58,9 +58,11 @@ interface Running {
 
 function runningOf({ pod, observed }: PlanInput, sandbox: PodSandboxStatus): Running[] {
   const { containers, initContainers = [] } = pod.spec;
-  return [...initContainers, ...containers].flatMap((container) => {
-    const status = newestIn(sandbox, observed, container.name);
-    if (status?.state !== ContainerState.CONTAINER_RUNNING) return [];
-    return [{ container, status, restarts: isSidecar(container) || containers.includes(container) }];
-  });
+  const running = (list: readonly Container[], restarts: (container: Container) => boolean): Running[] =>
+    list.flatMap((container) => {
+      const status = newestIn(sandbox, observed, container.name);
+      if (status?.state !== ContainerState.CONTAINER_RUNNING) return [];
+      return [{ container, status, restarts: restarts(container) }];
+    });
+  return [...running(initContainers, isSidecar), ...running(containers, () => true)];
 }

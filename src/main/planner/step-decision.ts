@@ -1,6 +1,7 @@
 // The fields of each step's log line: the action, its container and reason, and the states before and after it.
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { containerOf, newestOf } from "../model/observed-containers.js";
 import type { Step } from "../model/step.js";
 
 export interface StepDecision {
@@ -30,7 +31,7 @@ export function stepDecision(step: Step, observed: ObservedPod): StepDecision {
       return { step: kind, from: sandboxState(observed, step.sandboxId), to: "none" };
     case "start-container": {
       const { name } = step.container;
-      const newest = observed.containers.find((status) => status.metadata?.name === name);
+      const newest = newestOf(observed, name);
       const from = newest === undefined ? "none" : CONTAINER_STATES[newest.state];
       return { step: kind, container: name, reason: step.reason, from, to: "running" };
     }
@@ -55,7 +56,7 @@ export function stepDecision(step: Step, observed: ObservedPod): StepDecision {
 }
 
 function stateOf(observed: ObservedPod, containerId: string): string {
-  const status = observed.containers.find(({ id }) => id === containerId);
+  const status = containerOf(observed, containerId);
   return status === undefined ? "none" : CONTAINER_STATES[status.state];
 }
 

@@ -11,8 +11,9 @@ export function nextToStop(
   graceOver = false,
 ): readonly ContainerStatus[] {
   if (graceOver) return running;
-  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
-  const place = (status: ContainerStatus): number => sidecars.indexOf(status.metadata?.name ?? "");
+  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
+  const places = new Map(sidecars.map(({ name }, index) => [name, index]));
+  const place = (status: ContainerStatus): number => places.get(status.metadata?.name ?? "") ?? -1;
   const others = running.filter((status) => place(status) < 0);
   if (others.length > 0) return others;
   return running.toSorted((a, b) => place(b) - place(a)).slice(0, 1);
@@ -33,8 +34,10 @@ export function preStopsAhead(
       .filter(({ lifecycle }) => lifecycle?.preStop !== undefined)
       .map(({ name }) => name),
   );
+  if (hooked.size === 0) return [];
+  const stops = new Set(stopping);
   return alive
-    .filter((status) => status.state === ContainerState.CONTAINER_RUNNING && !stopping.includes(status))
+    .filter((status) => status.state === ContainerState.CONTAINER_RUNNING && !stops.has(status))
     .map((status) => ({ containerId: status.id, name: status.metadata?.name ?? "" }))
     .filter(({ name }) => hooked.has(name))
     .map((container) => ({ kind: "run-pre-stop", ...container, deadline, reason }));

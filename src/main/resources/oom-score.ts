@@ -1,5 +1,6 @@
 // oom_score_adj of a container: how readily the kernel kills it when the node runs out of memory.
 import { CRITICAL_PRIORITY, isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
+import { containerNamed, perSpec } from "../../shared/api/per-spec.js";
 import { value } from "../../shared/api/quantity.js";
 import { bytesOf, hasPodLevelResources, podRequests, sumOf } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
@@ -27,10 +28,10 @@ export function oomScoreAdj(pod: Pod, container: Container, nodeMemoryBytes: big
   const qos = qosClass(pod);
   if (qos === "Guaranteed") return GUARANTEED_OOM_SCORE_ADJ;
   if (qos === "BestEffort") return BEST_EFFORT_OOM_SCORE_ADJ;
-  const surplus = podLevelSurplus(pod);
+  const surplus = podLevelSurplus(pod.spec);
   let score = scoreOf(memoryRequest(container) + surplus, nodeMemoryBytes);
-  if (isSidecar(container) && (pod.spec.initContainers ?? []).some((init) => init.name === container.name)) {
-    const regular = scoreOf(smallestRegularRequest(pod) + surplus, nodeMemoryBytes);
+  if (isSidecar(container) && containerNamed(pod.spec, container.name)?.place === "init") {
+    const regular = scoreOf(smallestRegularRequest(pod.spec) + surplus, nodeMemoryBytes);
     if (regular < score) score = regular;
   }
   if (score < BURSTABLE_MIN) return Number(BURSTABLE_MIN);
@@ -46,15 +47,16 @@ function memoryRequest(container: Container): bigint {
 }
 
 /** The pod-level memory request less the requests of its containers, divided evenly. */
-function podLevelSurplus(pod: Pod): bigint {
+const podLevelSurplus = perSpec((spec): bigint => {
+  const pod = { spec };
   if (!hasPodLevelResources(pod)) return 0n;
-  const podBytes = bytesOf(pod.spec.resources?.requests, "memory");
+  const podBytes = bytesOf(spec.resources?.requests, "memory");
   const containerBytes = value(sumOf(podRequests(pod, { skipPodLevel: true, excludeOverhead: true }), "memory"));
-  const count = BigInt(pod.spec.containers.length + (pod.spec.initContainers?.length ?? 0));
+  const count = BigInt(spec.containers.length + (spec.initContainers?.length ?? 0));
   return podBytes > containerBytes ? (podBytes - containerBytes) / count : 0n;
-}
+});
 
-function smallestRegularRequest(pod: Pod): bigint {
-  const requests = pod.spec.containers.map(memoryRequest);
+const smallestRegularRequest = perSpec((spec): bigint => {
+  const requests = spec.containers.map(memoryRequest);
   return requests.reduce((least, bytes) => (bytes < least ? bytes : least), requests[0] ?? 0n);
-}
+});

@@ -19,12 +19,12 @@ function isPodLevelResource(name: string): boolean {
 }
 
 /** Does the pod set cpu, memory or huge pages at pod level? */
-export function hasPodLevelResources(pod: Pod): boolean {
+export function hasPodLevelResources(pod: Pick<Pod, "spec">): boolean {
   const { requests = {}, limits = {} } = pod.spec.resources ?? {};
   return [...Object.keys(requests), ...Object.keys(limits)].some(isPodLevelResource);
 }
 
-export function podRequests(pod: Pod, options: SumOptions = {}): ResourceSums {
+export function podRequests(pod: Pick<Pod, "spec">, options: SumOptions = {}): ResourceSums {
   const sums = aggregate(pod.spec, (container) => container.resources?.requests);
   if (options.skipPodLevel !== true) overlayPodLevel(sums, pod.spec.resources?.requests);
   if (options.excludeOverhead !== true) addInto(sums, pod.spec.overhead);

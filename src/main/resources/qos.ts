@@ -2,6 +2,7 @@
 // not. It decides the pod's place in the cgroup tree, so it must never change while the pod exists.
 import type { Pod, ResourceList, ResourceRequirements } from "../../shared/api/pod.js";
 import type { QOSClass } from "../../shared/api/pod-status.js";
+import { perSpec } from "../../shared/api/per-spec.js";
 import { parseQuantity } from "../../shared/api/quantity.js";
 import { hasPodLevelResources, isPositive } from "./pod-requests.js";
 
@@ -9,14 +10,18 @@ const COUNTED = ["cpu", "memory"] as const;
 
 /** @throws InvalidQuantityError for a quantity that cannot be read. */
 export function qosClass(pod: Pod): QOSClass {
-  const parts = hasPodLevelResources(pod)
-    ? [pod.spec.resources]
-    : [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].map((container) => container.resources);
+  return qosOf(pod.spec);
+}
+
+const qosOf = perSpec((spec): QOSClass => {
+  const parts = hasPodLevelResources({ spec })
+    ? [spec.resources]
+    : [...spec.containers, ...(spec.initContainers ?? [])].map((container) => container.resources);
   const requests = total(parts.map((part) => part?.requests));
   const limits = total(parts.map((part) => part?.limits));
   if (requests.size === 0 && limits.size === 0) return "BestEffort";
   return parts.every(hasBothLimits) && same(requests, limits) ? "Guaranteed" : "Burstable";
-}
+});
 
 function hasBothLimits(part: ResourceRequirements | undefined): boolean {
   return COUNTED.every((name) => isPositive(part?.limits, name));

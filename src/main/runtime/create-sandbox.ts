@@ -73,11 +73,39 @@ async function run(
 
 // The PodSandboxConfig of a pod on this node. The same value goes into RunPodSandbox, CreateContainer and PullImage.
 
+type SandboxEnvironment = Pick<PodEnvironment, "cgroup" | "logDirectory" | "dns">;
+
+interface KnownSettings {
+  readonly pod: Pod;
+  readonly attempt: number;
+  readonly settings: Promise<PodSandboxConfig>;
+}
+
+/** It holds values of all containers, and the start of each container needs it: it is made once per preparation of the pod. */
+const known = new WeakMap<SandboxEnvironment, KnownSettings>();
+
 /** Throws PodFqdnTooLongError when the pod's host name can't be, UserNamespaceError when there are no ids for it. */
-export async function sandboxSettings(
+export function sandboxSettings(
   runtime: NodeRuntime,
   pod: Pod,
-  environment: Pick<PodEnvironment, "cgroup" | "logDirectory" | "dns">,
+  environment: SandboxEnvironment,
+  attempt: number,
+): Promise<PodSandboxConfig> {
+  const found = known.get(environment);
+  if (found?.pod === pod && found.attempt === attempt) return found.settings;
+  const settings = makeSettings(runtime, pod, environment, attempt);
+  known.set(environment, { pod, attempt, settings });
+  // A failure is not kept. The caller awaits the promise itself.
+  settings.catch(() => {
+    if (known.get(environment)?.settings === settings) known.delete(environment);
+  });
+  return settings;
+}
+
+async function makeSettings(
+  runtime: NodeRuntime,
+  pod: Pod,
+  environment: SandboxEnvironment,
   attempt: number,
 ): Promise<PodSandboxConfig> {
   const { dns } = podDns(pod, await environment.dns());

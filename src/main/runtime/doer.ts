@@ -1,5 +1,5 @@
 // The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod while its pod worker exists.
-import type { Pod, Container } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { PodResources } from "../model/pod-resources.js";
@@ -7,7 +7,8 @@ import { StartContainerError } from "../model/step-errors.js";
 import type { StartContainerStep, Step } from "../model/step.js";
 import { traced } from "../model/pod-trace.js";
 import { cleanUpPod, releasePod } from "./clean-up.js";
-import { createSandbox, sandboxSettings } from "./create-sandbox.js";
+import { createSandbox } from "./create-sandbox.js";
+import { ImagesAhead } from "./images-ahead.js";
 import { prepareClaims } from "../model/pod-claims.js";
 import { runPostStart } from "./hooks/post-start.js";
 import type { PreStopMemory } from "./hooks/pre-stops.js";
@@ -18,7 +19,6 @@ import { fitCgroup, preparePod, type PodEnvironment } from "./pod-environment.js
 import { startContainer } from "./start-container.js";
 import { outgrown, resizeContainers } from "./update-container.js";
 import { removeContainer, removeSandbox, stopSandbox } from "./stop.js";
-import type { ReadyImage } from "../images/image-puller.js";
 
 export class Doer {
   constructor(
@@ -42,6 +42,8 @@ export class Doer {
 
   /** The pod's cgroup was last set to more than the pod's allocation. */
   private outgrown = false;
+  /** No container of this pod runs with more than is allocated to it: its cgroup has the pod's size. */
+  private fitting: Pod | undefined;
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
   /** The pod has its own user namespace and a new sandbox, and no container has failed to start in it. */
   private isUserNamespaceUnproven = false;
@@ -85,7 +87,7 @@ export class Doer {
         // Awaited only by a pod that must wait: a normal start continues at once.
         const place = this.runtime.sandboxesAhead.enter(this.uid, prepared.volumes, signal);
         if (place !== undefined) await place;
-        this.images.fetchAhead(known, prepared, signal);
+        this.images.fetchAhead(known, prepared, step.attempt, signal);
         const made = await createSandbox(this.runtime, known, prepared, step, signal);
         this.isUserNamespaceUnproven = known.spec.hostUsers === false;
         return made;
@@ -141,12 +143,13 @@ export class Doer {
   /** While others run with more than is allocated to them the pod's cgroup keeps room for that. */
   private async fit(pod: Pod, started: string): Promise<void> {
     const actuated = this.actuated();
-    if (actuated === undefined) return;
+    // Each further start brings a container to the pod's own resources.
+    if (actuated === undefined || this.fitting === pod) return;
     const others = Object.entries(actuated.containers).filter(([name]) => name !== started);
     const sized = outgrown(pod, { ...actuated, containers: Object.fromEntries(others) });
-    if (sized === pod && !this.outgrown) return;
-    await fitCgroup(this.runtime, pod, sized);
+    if (sized !== pod || this.outgrown) await fitCgroup(this.runtime, pod, sized);
     this.outgrown = sized !== pod;
+    if (!this.outgrown) this.fitting = pod;
   }
 
   /** Prepares once per definition; a new sandbox always prepares again, as the old one may have removed resources. */
@@ -163,6 +166,7 @@ export class Doer {
     const sized = outgrown(pod, this.actuated());
     const prepared = await preparePod(this.runtime, pod, signal, this.logFiles, sized === pod ? undefined : sized);
     this.outgrown = sized !== pod;
+    this.fitting = undefined;
     this.environment = { pod, prepared };
     this.onCgroup(this.uid, prepared.cgroup.watchDirs);
     return prepared;
@@ -177,41 +181,4 @@ function required(pod: Pod | undefined, step: Step): Pod {
 function containerOf(step: Step): string | undefined {
   if (step.kind === "start-container") return step.container.name;
   return "name" in step ? step.name : undefined;
-}
-
-/** Gets the images of a pod's first containers while its sandbox is being made: neither needs the other. */
-class ImagesAhead {
-  private readonly ahead = new Map<Container, { image: Promise<ReadyImage>; signal: AbortSignal }>();
-
-  constructor(private readonly runtime: NodeRuntime) {}
-
-  /** Begins with the containers that start first: the first init container, or all app containers. */
-  fetchAhead(pod: Pod, environment: PodEnvironment, signal: AbortSignal): void {
-    this.ahead.clear();
-    const first = pod.spec.initContainers?.slice(0, 1) ?? [];
-    for (const container of first.length > 0 ? first : pod.spec.containers) {
-      const image = this.ensure(pod, container, environment, signal);
-      // Awaited by the container's start; until then a failure must not count as unhandled.
-      image.catch(() => undefined);
-      this.ahead.set(container, { image, signal });
-    }
-  }
-
-  /** The image that was begun for this container in this pass or the one before; once only. */
-  claim(container: Container, signal: AbortSignal): Promise<ReadyImage> | undefined {
-    const entry = this.ahead.get(container);
-    this.ahead.delete(container);
-    // If its pass was aborted, the start itself pulls again.
-    return entry === undefined || (entry.signal.aborted && !signal.aborted) ? undefined : entry.image;
-  }
-
-  private async ensure(
-    pod: Pod,
-    container: Container,
-    environment: PodEnvironment,
-    signal: AbortSignal,
-  ): Promise<ReadyImage> {
-    const sandbox = await sandboxSettings(this.runtime, pod, environment, 0);
-    return this.runtime.images.ensure(pod, container, sandbox, signal);
-  }
 }

@@ -2,7 +2,9 @@
 // inspected.
 // Invariant: a failed container start or a refused resize is recorded and waits, while the pod's other containers continue. After a step
 // with an unknown outcome the pod is relisted before the next plan.
-import { podDescription, type Pod } from "../../shared/api/pod.js";
+import { containerNamed } from "../../shared/api/per-spec.js";
+import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
+import { sameJson } from "../../shared/api/same-json.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { isResizeError, isStartContainerError, type StartContainerError } from "../model/step-errors.js";
@@ -52,7 +54,7 @@ export class StepRunner {
   /** A new definition does not inherit the failures of the old one. */
   onDefinition(before: Pod | undefined, after: Pod): void {
     for (const name of this.failures.keys()) {
-      if (definitionOf(before, name) !== definitionOf(after, name)) this.failures.delete(name);
+      if (!sameJson(definitionOf(before, name), definitionOf(after, name))) this.failures.delete(name);
     }
   }
 
@@ -161,10 +163,8 @@ export class StepRunner {
   }
 }
 
-function definitionOf(pod: Pod | undefined, name: string): string | undefined {
-  const { initContainers = [], containers = [], ephemeralContainers = [] } = pod?.spec ?? {};
-  const all = [...initContainers, ...containers, ...ephemeralContainers];
-  return JSON.stringify(all.find((container) => container.name === name));
+function definitionOf(pod: Pod | undefined, name: string): Container | undefined {
+  return pod === undefined ? undefined : containerNamed(pod.spec, name)?.container;
 }
 
 /** All of them settle before the first failure is reported. */

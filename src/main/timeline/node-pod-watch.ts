@@ -1,5 +1,6 @@
 // Follows the node's pods: writes their stages into the timelines, and counts them under upstream's names.
-import { isSidecar, isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
+import { containerNamed } from "../../shared/api/per-spec.js";
+import { isSidecar, isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
@@ -112,10 +113,10 @@ export class NodePodWatch {
   }
 }
 
+const KINDS = { init: "init_container", app: "container", ephemeral: "ephemeral_container" } as const;
+
 function kindOf({ spec }: Pod, name: string): ContainerKind {
-  const has = (containers: readonly Container[] = []): boolean => containers.some((one) => one.name === name);
-  if (has(spec.initContainers)) return "init_container";
-  return has(spec.ephemeralContainers) ? "ephemeral_container" : "container";
+  return KINDS[containerNamed(spec, name)?.place ?? "app"];
 }
 
 /** Time at which a source first delivered the pod to this kubelet, milliseconds since the epoch. */

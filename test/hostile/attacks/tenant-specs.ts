@@ -56,6 +56,26 @@ const longLists = tenantAttack({
   effect: { containers: 1, what: "containers", holds: () => true },
 });
 
+const manyContainers = tenantAttack({
+  ...{ name: "pods with 10,000 containers whose images are not there", seconds: size(8, 60) },
+  pods: (bench) =>
+    each(size(1, 2), (pod, index) => {
+      const fields: Fields = { image: "nodelet.local/none:1", command: ["true"], volumeMounts: [] };
+      const containers = Array.from({ length: size(1_000, 10_000) }, (_, at): Fields => {
+        const limits = index % 2 === 0 ? {} : { limits: { memory: "1Mi" } };
+        return {
+          name: `c${at}`,
+          imagePullPolicy: "Never",
+          ...fields,
+          ports: [{ containerPort: 80 }],
+          resources: limits,
+        };
+      });
+      return tenantPod(bench, pod, containers, { restartPolicy: "Never" });
+    }),
+  effect: { containers: 1_000, what: "containers that wait", holds: isWaiting },
+});
+
 const hugeGrace = tenantAttack({
   ...{ name: "grace periods of 400,000,000,000 s", seconds: size(6, 15), short: true },
   pods: (bench) =>
@@ -90,4 +110,4 @@ const bigObjects = tenantAttack({
   effect: { runs: 2 },
 });
 
-export const TENANT_SPECS = [openBrackets, nulSecret, longLists, hugeGrace, bigObjects];
+export const TENANT_SPECS = [openBrackets, nulSecret, longLists, manyContainers, hugeGrace, bigObjects];

@@ -6,6 +6,7 @@
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { ResourceRequirements } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
@@ -19,7 +20,8 @@ const GATHER_MS = 500;
 
 export class Allocations {
   private readonly allocatedPods = new Map<string, PodResources>();
-  private readonly actuatedPods = new Map<string, PodResources>();
+  /** Changed in place: a pod may have ten thousand containers, and each start of one changes an entry. */
+  private readonly actuatedPods = new Map<string, Actuated>();
   private readonly files: LatestWrite;
   /** Files that are not as the states are. */
   private readonly unwritten = new Set<State>();
@@ -70,13 +72,17 @@ export class Allocations {
   /** These containers run with `resources`, and with `podToo` the pod as a whole, too. */
   actuate(uid: string, names: readonly string[], resources: PodResources, podToo: boolean): void {
     const known = this.actuatedPods.get(uid);
-    const own = Object.fromEntries(names.map((name) => [name, resources.containers[name] ?? {}]));
+    const now: Actuated = known ?? { containers: {} };
     const pod = podToo || known === undefined ? resources.pod : known.pod;
-    const now = { containers: { ...known?.containers, ...own }, ...(pod !== undefined && { pod }) };
-    if (isDeepStrictEqual(known, now)) return;
+    const samePod = isDeepStrictEqual(now.pod, pod);
+    const changed = names.filter((name) => !isDeepStrictEqual(now.containers[name], resources.containers[name] ?? {}));
+    if (known !== undefined && samePod && changed.length === 0) return;
+    const first = names.every((name) => now.containers[name] === undefined);
+    for (const name of changed) now.containers[name] = resources.containers[name] ?? {};
+    if (pod === undefined) delete now.pod;
+    else now.pod = pod;
     this.actuatedPods.set(uid, now);
-    const first = names.every((name) => known?.containers[name] === undefined);
-    this.save(["actuated"], !first || (known !== undefined && !isDeepStrictEqual(known.pod, pod)));
+    this.save(["actuated"], !first || (known !== undefined && !samePod));
   }
 
   forget(uid: string): void {
@@ -135,7 +141,7 @@ export class Allocations {
     }
   }
 
-  private async read(which: State, into: Map<string, PodResources>): Promise<void> {
+  private async read(which: State, into: Map<string, Actuated>): Promise<void> {
     const { clock, log } = this;
     const path = this.path(which);
     try {
@@ -152,6 +158,11 @@ export class Allocations {
 }
 
 type State = "allocated" | "actuated";
+
+interface Actuated {
+  readonly containers: Record<string, ResourceRequirements>;
+  pod?: ResourceRequirements;
+}
 
 // Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It is {"data": "<JSON
 // text>", "checksum": N}, with the checksum of the text.
@@ -175,7 +186,7 @@ export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
 }
 
 /** Throws if the value is not a checkpoint, or if its checksum does not match. @internal */
-export function decodeCheckpoint(value: unknown): Map<string, PodResources> {
+export function decodeCheckpoint(value: unknown): Map<string, Actuated> {
   if (!isRecord(value) || typeof value["data"] !== "string") throw new Error("not a checkpoint of pod resources");
   const { data, checksum } = value;
   if (checksum !== checksumOf(data)) throw new Error("its checksum does not match its data");
@@ -185,7 +196,7 @@ export function decodeCheckpoint(value: unknown): Map<string, PodResources> {
   return new Map(Object.entries(entries).map(([uid, entry]) => [uid, decodeEntry(uid, entry)]));
 }
 
-function decodeEntry(uid: string, entry: unknown): PodResources {
+function decodeEntry(uid: string, entry: unknown): Actuated {
   const given = isRecord(entry) ? (entry["ContainerResources"] ?? {}) : undefined;
   if (!isRecord(entry) || !isRecord(given)) throw new Error(`the entry of pod ${uid} is incomplete`);
   const containers = Object.fromEntries(

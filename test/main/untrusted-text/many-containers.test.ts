@@ -1,0 +1,143 @@
+// A pod may have thousands of containers. The work on one of them does not grow with the number of the others: counted as reads of the
+// properties of the pod's containers, not as time.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { Doer } from "../../../src/main/runtime/doer.js";
+import { nextToStop, preStopsAhead } from "../../../src/main/planner/stop-order.js";
+import { stepDecision } from "../../../src/main/planner/step-decision.js";
+import {
+  linuxContainerResources,
+  type ContainerResourceOptions,
+} from "../../../src/main/resources/container-resources.js";
+import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
+import { resourcesOf } from "../../../src/main/model/pod-resources.js";
+import type { Container, Pod } from "../../../src/shared/api/pod.js";
+import { containerNamed } from "../../../src/shared/api/per-spec.js";
+import type { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import { app, never, podOf, runtimeOn, startStep } from "../runtime/runtime-kit.js";
+import { criContainer, observedPod } from "../status/fixtures.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+
+/** Counts the reads of properties of all the objects that it has made. */
+class Counted {
+  reads = 0;
+  of<T extends object>(value: T): T {
+    return new Proxy(value, {
+      get: (target, key, receiver): unknown => {
+        this.reads++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+  }
+}
+
+const REQUESTS = { requests: { cpu: "1m", memory: "1Mi" } };
+
+function countedPod(counted: Counted, count: number, fields: Partial<Container> = {}): Pod {
+  const containers = Array.from({ length: count }, (_, index) =>
+    counted.of(app({ name: `c${index}`, ports: [{ containerPort: 80 }], resources: REQUESTS, ...fields })),
+  );
+  const [first] = containers;
+  assert.ok(first !== undefined);
+  return podOf(first, { containers });
+}
+
+/** Reads for each of `count` items, in the second run of `work`: the first one may index the pod. */
+async function readsEach(count: number, work: (counted: Counted, count: number) => Promise<number>): Promise<number> {
+  return (await work(new Counted(), count)) / count;
+}
+
+async function assertConstant(work: (counted: Counted, count: number) => Promise<number>): Promise<void> {
+  const [few, many] = [await readsEach(100, work), await readsEach(400, work)];
+  assert.ok(many > 0, "the count sees nothing");
+  assert.ok(many <= few * 1.5, `${few} reads for each of 100, and ${many} for each of 400`);
+}
+
+async function startAll(t: TestContext, counted: Counted, count: number): Promise<number> {
+  const world = await runtimeOn(t);
+  const actuated = new Allocations(world.root, world.clock, world.kept.log);
+  const doer = new Doer(
+    world.runtime,
+    "uid-web",
+    () => undefined,
+    undefined,
+    () => actuated.actuated("uid-web"),
+  );
+  const pod = countedPod(counted, count);
+  const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "none" }, never);
+  assert.ok(hint !== undefined);
+  const before = counted.reads;
+  for (const container of pod.spec.containers) {
+    await doer.execute(pod, startStep(container, hint.id), never);
+    actuated.actuate("uid-web", [container.name], resourcesOf(pod), false);
+  }
+  return counted.reads - before;
+}
+
+test("the start of a container reads as much in a pod of 400 containers as in one of 100", async (t) => {
+  await assertConstant((counted, count) => startAll(t, counted, count));
+});
+
+test("a sandbox with many containers checks 32 images ahead, and more as they are claimed", async (t) => {
+  const world = await runtimeOn(t);
+  const doer = new Doer(world.runtime, "uid-web", () => undefined);
+  const pod = countedPod(new Counted(), 100);
+  const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 2, reason: "none" }, never);
+  assert.ok(hint !== undefined && world.calls("ImageStatus").length <= 32);
+  for (const container of pod.spec.containers) await doer.execute(pod, startStep(container, hint.id), never);
+  assert.equal(world.calls("ImageStatus").length, 100, "one check for each container");
+});
+
+test("the resources of a container are computed without reading the others again", async () => {
+  for (const fields of [{}, { restartPolicy: "Always" as const }]) {
+    await assertConstant((counted, count) => {
+      const pod = countedPod(counted, count, fields);
+      const sidecars: Pod = { ...pod, spec: { ...pod.spec, initContainers: pod.spec.containers } };
+      const options: ContainerResourceOptions = {
+        ...{ nodeMemoryBytes: 1n << 33n, cgroupVersion: 2, cpuCFSQuota: true, swapController: true },
+        ...{ hugePageSizes: [], singleProcessOOMKill: false },
+        memoryQos: { reserve: true, throttlingFactor: 0.9, allocatableBytes: 1n << 33n, pageSize: 4096n },
+      };
+      for (const container of pod.spec.containers) linuxContainerResources(sidecars, container, options);
+      return Promise.resolve(counted.reads);
+    });
+  }
+});
+
+test("plans of stops and the lines of steps read each status a constant number of times", async () => {
+  await assertConstant((counted, count) => {
+    const statuses = Array.from({ length: count }, (_, at) => counted.of<ContainerStatus>(criContainer(`c${at}`)));
+    const pod = countedPod(new Counted(), count, { lifecycle: { preStop: { sleep: { seconds: 1 } } } });
+    const sidecars = pod.spec.containers.map((container) => ({ ...container, restartPolicy: "Always" as const }));
+    const both: Pod = { ...pod, spec: { ...pod.spec, initContainers: sidecars } };
+    const observed = observedPod(statuses);
+    const stopping = nextToStop(both, statuses, true);
+    nextToStop(both, statuses);
+    preStopsAhead(both, statuses, stopping, { deadline: 1, reason: "r" });
+    for (const { id, metadata } of statuses) {
+      const common = { containerId: id, name: metadata?.name ?? "", graceSeconds: 1, deadline: 1, reason: "r" };
+      stepDecision({ kind: "kill-container", ...common }, observed);
+      stepDecision(startStep(app({ name: common.name }), "s"), observed);
+    }
+    return Promise.resolve(counted.reads);
+  });
+});
+
+test("a container is found by its name without a search", async () => {
+  await assertConstant((counted, count) => {
+    const { spec } = countedPod(counted, count);
+    for (let at = 0; at < count; at++) assert.equal(containerNamed(spec, `c${at}`)?.place, "app");
+    return Promise.resolve(counted.reads);
+  });
+});
+
+test("a start changes one entry of the actuated resources: the others are not copied", async (t) => {
+  const allocations = new Allocations(await temporaryFolder(t), new SteppedClock(), keptLog().log);
+  const pod = countedPod(new Counted(), 100);
+  allocations.actuate("u", ["c0"], resourcesOf(pod), false);
+  const first = allocations.actuated("u");
+  allocations.actuate("u", ["c1"], resourcesOf(pod), false);
+  assert.equal(allocations.actuated("u"), first);
+  assert.deepEqual(Object.keys(first?.containers ?? {}), ["c0", "c1"]);
+});
