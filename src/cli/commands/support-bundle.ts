@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { NodeletEvents } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-import { maskPod, maskText } from "../bundle/mask.js";
+import { maskLog, maskMessages, maskPod, maskText } from "../bundle/mask.js";
 import { tar, type ArchivedFile } from "../bundle/tar.js";
 import type { Context } from "../context.js";
 import { readMachine } from "../doctor/machine.js";
@@ -24,15 +24,15 @@ export async function bundleCommand({ client, clock, write }: Context, { file }:
   const stamp = new Date(now).toISOString().slice(0, 19).replace(/[:T]/g, "-");
   const name = `nodelet-support-${stamp}`;
   const parts: [string, () => Promise<string>][] = [
-    ["status.json", async () => maskText(await client.text("/nodelet/status"))],
+    ["status.json", async () => pretty(maskMessages(await client.json("/nodelet/status")))],
     ["pods.json", async () => pretty((await podsOf(client)).map(maskPod))],
-    ["events.json", async () => maskText(pretty((await client.json<NodeletEvents>("/nodelet/events")).items))],
+    ["events.json", async () => pretty(maskMessages((await client.json<NodeletEvents>("/nodelet/events")).items))],
     ["images.json", async () => client.text("/nodelet/images")],
     ["config.json", async () => maskText(await client.text("/configz?origin=1"))],
     ["metrics.txt", async () => client.text("/metrics")],
     ["stats.json", async () => client.text("/stats/summary")],
     ["machine.json", async () => pretty(await readMachine(await statusOf({ client })))],
-    ["kubelet.log", async () => maskText(await kubeletLog())],
+    ["kubelet.log", async () => maskLog(await kubeletLog())],
   ];
   const files: ArchivedFile[] = [];
   for (const [part, read] of parts) files.push({ name: `${name}/${part}`, content: await bounded(read) });

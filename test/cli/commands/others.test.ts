@@ -1,7 +1,7 @@
 // The other commands' texts: timeline, top, images, config, doctor, and the masking of secrets.
 import { deepEqual, doesNotMatch, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { maskPod, maskText } from "../../../src/cli/bundle/mask.js";
+import { maskLog, maskMessage, maskMessages, maskPod, maskText } from "../../../src/cli/bundle/mask.js";
 import { tar } from "../../../src/cli/bundle/tar.js";
 import { configLines } from "../../../src/cli/config-lines.js";
 import { doctorText } from "../../../src/cli/commands/doctor.js";
@@ -16,7 +16,7 @@ import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
 import type { DockerFacts } from "../../../src/shared/contracts/nodelet.js";
-import { node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
+import { containerStatus, node, NOW, PLAIN, pod, RUNTIME } from "../kit.js";
 
 test("timeline: each bar begins and ends in proportion; a failed and an open step are marked", () => {
   const text = timelineText(
@@ -337,6 +337,63 @@ describe("secrets in a support bundle", () => {
     doesNotMatch(text, /s3cret/);
     match(text, /"name":"A","value":"\*\*\*"/);
   });
+});
+
+describe("what containers wrote in a support bundle", () => {
+  const rows: readonly (readonly [message: string, masked: string])[] = [
+    ["Readiness probe failed: s3cret\nand s3cret", "Readiness probe failed: ***"],
+    [
+      "Liveness probe errored and resulted in unknown state: s3cret",
+      "Liveness probe errored and resulted in unknown state: ***",
+    ],
+    ["Startup probe warning: s3cret", "Startup probe warning: ***"],
+    [
+      "Readiness probe failed: HTTP probe failed with statuscode: 503",
+      "Readiness probe failed: HTTP probe failed with statuscode: 503",
+    ],
+    ['Exec lifecycle hook ([sh -c s3cret]) for x failed - error: 1, message: "s3cret"', "Exec lifecycle hook ***"],
+    [
+      'Error: failed to create containerd task: runc create failed: exec: "s3cret-\\"s3cret": executable file not found in $PATH',
+      'Error: failed to create containerd task: runc create failed: exec: "***": executable file not found in $PATH',
+    ],
+    ['Back-off pulling image "nodelet.local/none:1"', 'Back-off pulling image "nodelet.local/none:1"'],
+  ];
+  for (const [message, masked] of rows) {
+    test(`a message is masked: ${message.slice(0, 40)}`, () => equal(maskMessage(message), masked));
+  }
+  test("messages are masked in events, in states and in each line of the log", () => {
+    const message = "Readiness probe failed: s3cret";
+    doesNotMatch(JSON.stringify(maskMessages([{ reason: "Unhealthy", message }, { deep: [{ message }] }])), /s3cret/);
+    equal(maskLog(`I ${message}\nfine\n`), "I Readiness probe failed: ***\nfine\n");
+  });
+});
+
+const SOURCES: readonly Record<string, unknown>[] = [
+  { flexVolume: { driver: "a/b", options: { password: "s3cret", user: "s3cret" }, secretRef: { name: "s3cret" } } },
+  { csi: { driver: "csi.example", volumeAttributes: { note: "s3cret" }, nodePublishSecretRef: { name: "s3cret" } } },
+  { nfs: { server: "s3cret", path: "/s3cret" } },
+  { iscsi: { targetPortal: "s3cret", iqn: "s3cret", initiatorName: "s3cret", lun: 0 } },
+  { fc: { targetWWNs: ["s3cret"] } },
+  { cephfs: { monitors: ["s3cret"], user: "s3cret", secretFile: "s3cret" } },
+  { ephemeral: { volumeClaimTemplate: { metadata: { labels: { a: "s3cret" } } } } },
+  { aSourceOfTheFuture: { url: "s3cret" } },
+];
+for (const source of SOURCES) {
+  test(`a support bundle has no text of the volume source ${Object.keys(source).join()}`, () => {
+    const given = pod({}, { volumes: [{ name: "v", ...source }] });
+    const text = JSON.stringify(maskPod(given));
+    doesNotMatch(text, /s3cret/);
+    match(text, new RegExp(`"name":"v","${Object.keys(source).join()}"`));
+  });
+}
+test("a support bundle has no values of labels and selectors, and no termination message", () => {
+  const terminated = { exitCode: 1, reason: "Error", message: "s3cret", startedAt: null, finishedAt: null };
+  const given = pod({ containerStatuses: [containerStatus({ terminated })] });
+  given.metadata.labels = { app: "s3cret" };
+  Object.assign(given.spec, { affinity: { podAffinity: [{ matchLabels: { a: "s3cret" }, values: ["s3cret"] }] } });
+  const text = JSON.stringify(maskPod(given));
+  doesNotMatch(text, /s3cret/);
+  match(text, /"labels":\{"app":"\*\*\*"\}/);
 });
 
 test("an archive has blocks of 512 bytes, with name, size and a right sum", () => {
