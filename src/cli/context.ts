@@ -4,6 +4,7 @@ import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js"
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
 import { painter, type Paint } from "./output/table.js";
+import { writeOut } from "./output/terminal.js";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 type Format = (typeof FORMATS)[number];
@@ -40,6 +41,6 @@ export function contextOf(options: GlobalOptions, env: NodeJS.ProcessEnv = proce
     paint: painter(colour),
     columns: terminal && format !== "wide" ? process.stdout.columns : Infinity,
     clock: systemClock,
-    write: (text) => void process.stdout.write(text),
+    write: (text) => writeOut(text, colour),
   };
 }

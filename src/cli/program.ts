@@ -9,6 +9,7 @@ import type { LogOptions } from "./commands/logs.js";
 import type { TimelineOptions } from "./commands/timeline.js";
 import type { TopOptions } from "./commands/top.js";
 import { CliError, EXIT } from "./errors.js";
+import { complain, writeErr, writeOut } from "./output/terminal.js";
 import { watched } from "./output/watch.js";
 
 const EXIT_CODES = `
@@ -25,12 +26,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
     if (!(error instanceof CliError)) {
-      process.stderr.write(`nodelet: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
+      writeErr(`nodelet: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`);
       return EXIT.wrong;
     }
-    process.stderr.write(
-      `nodelet: ${error.message}\n${error.remedy === undefined ? "" : `what to do: ${error.remedy}\n`}`,
-    );
+    complain(error.message);
+    if (error.remedy !== undefined) writeErr(`what to do: ${error.remedy}\n`);
     return error.exitCode;
   }
 }
@@ -59,6 +59,7 @@ export function programOf(done: (code: number) => void): Command {
     .option("--no-color", "no colours")
     .addHelpText("after", EXIT_CODES)
     .showHelpAfterError("(nodelet --help lists the commands)")
+    .configureOutput({ writeOut: (text) => writeOut(text, false), writeErr })
     .exitOverride();
   const context = (): Context => contextOf(program.opts<GlobalOptions>());
   /** A command's own parser inherits exitOverride only when it is made by `program.command`. */
@@ -190,7 +191,7 @@ export function programOf(done: (code: number) => void): Command {
   );
   completion.action(async (shell: string) => {
     const { completionCommand } = await import("./commands/completion.js");
-    completionCommand(program, shell, (text) => process.stdout.write(text));
+    completionCommand(program, shell, (text) => writeOut(text, false));
   });
   return program;
 }

@@ -10,6 +10,7 @@ import { PassThrough, Writable, type Readable } from "node:stream";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../errors.js";
 import { parseCopy, type PodSide, renaming } from "../exec/copy-sides.js";
+import { complain } from "../output/terminal.js";
 import { execIn, type ExecRequest } from "../exec/session.js";
 import { findPod, podsOf, containerName } from "../pods/find.js";
 
@@ -54,7 +55,7 @@ async function copyOut(context: Context, where: Where, { path }: PodSide, local:
       inContainer(context, { ...where, command }, { stdout: stdin }).finally(() => stdin.end()),
     );
     const skipped = await keepFiles(join(work, name), name);
-    for (const one of skipped) process.stderr.write(`nodelet: ${one} is no file and no folder: not copied\n`);
+    for (const one of skipped) complain(`${one} is no file and no folder: not copied`);
     if (skipped.includes(name)) return;
     await rename(join(work, name), target);
   } finally {

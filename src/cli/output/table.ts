@@ -59,7 +59,11 @@ export function painter(on: boolean): Paint {
   return on ? (colour, text) => `\u001b[${CODES[colour]}m${text}\u001b[0m` : (_colour, text) => text;
 }
 
+/** A control character, or one that changes the direction of text. */
+export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const ALL_UNPRINTABLE = new RegExp(`${UNPRINTABLE.source}+`, "g");
+
 /** One line of printable characters. */
 export function clean(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ").trim();
+  return text.replace(ALL_UNPRINTABLE, " ").trim();
 }

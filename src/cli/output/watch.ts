@@ -1,6 +1,8 @@
 // --watch: runs a command again and again until the user ends it. On a terminal each result replaces the one before.
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
+import { clean } from "./table.js";
+import { clearScreen } from "./terminal.js";
 
 const EVERY_MS = 2000;
 
@@ -11,16 +13,16 @@ export async function watched(
   show: (context: Context) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   if (!watch) return show(context);
-  const clear = process.stdout.isTTY ? "\u001b[H\u001b[2J" : "";
   for (;;) {
     let text = "";
     try {
       await show({ ...context, write: (part) => (text += part) });
     } catch (error) {
       if (!(error instanceof CliError) || error.exitCode === EXIT.usage) throw error;
-      text = `${error.message}\n`;
+      text = `${clean(error.message)}\n`;
     }
-    context.write(clear + text);
+    clearScreen();
+    context.write(text);
     await context.clock.sleep(EVERY_MS);
   }
 }
