@@ -7,6 +7,8 @@ const PRIME = 0x01000193;
 /** 0 to 2^32 − 1. */
 export function fnv32(text: string): number {
   let hash = OFFSET;
-  for (const byte of Buffer.from(text, "utf8")) hash = Math.imul(hash ^ byte, PRIME);
+  const bytes = Buffer.from(text, "utf8");
+  // By index: the iterator takes five times as long, and a checkpoint may have megabytes.
+  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
   return hash >>> 0;
 }

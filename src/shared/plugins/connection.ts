@@ -2,7 +2,8 @@
 // Invariant: every call has a deadline and returns or fails. The next call reaches a restarted plugin at once. A connection takes
 // microseconds, and a back-off would delay a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import type { Clock } from "../clock/clock.js";
+import { Scope } from "../abort/scope.js";
+import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
 import { PluginCallError, STATUS } from "./call-error.js";
@@ -31,6 +32,14 @@ export interface PluginCallOptions {
   /** Retries a socket without a server until the deadline. */
   waitForReady?: boolean;
   signal?: AbortSignal;
+}
+
+/** Of the response to one call. The kubelet decodes it in one piece, and a megabyte of small entries takes tens of milliseconds. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+
+function bounded(bytes: Buffer): Buffer {
+  if (bytes.length <= MAX_RESPONSE_BYTES) return bytes;
+  throw new Error(`the response has ${bytes.length} bytes, and the kubelet reads at most ${MAX_RESPONSE_BYTES}`);
 }
 
 export class PluginConnection implements Disposable {
@@ -65,7 +74,7 @@ export class PluginConnection implements Disposable {
       const call = this.acquire().makeUnaryRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
-        (bytes) => method.responseDeserialize(bytes),
+        (bytes) => method.responseDeserialize(bounded(bytes)),
         request,
         new Metadata({ waitForReady }),
         { deadline: deadlineIn(timeoutMs, this.clock) },
@@ -89,7 +98,7 @@ export class PluginConnection implements Disposable {
 
   /**
    * A stream of answers, for as long as the plugin likes: the one kind of call without a deadline. Resolves when the plugin
-   * ends it.
+   * ends it. Each message counts; `gapMs` after one, the next is read, and until then the plugin has to wait.
    * @throws PluginCallError, also when the signal ended it
    */
   stream<Request, Response>(
@@ -97,6 +106,7 @@ export class PluginConnection implements Disposable {
     request: Request,
     onMessage: (message: Response) => void,
     signal: AbortSignal,
+    gapMs = 0,
   ): Promise<void> {
     const name = method.path.slice(method.path.lastIndexOf("/") + 1);
     return new Promise((resolve, reject) => {
@@ -113,13 +123,19 @@ export class PluginConnection implements Disposable {
       );
       const onAbort = (): void => call.cancel();
       signal.addEventListener("abort", onAbort, { once: true });
+      let gap: Timer | undefined;
       const settle = (done: () => void): void => {
         signal.removeEventListener("abort", onAbort);
+        gap?.cancel();
         done();
       };
       call.on("data", (message: Response) => {
         try {
           faultPoint("plugin-stream");
+          if (gapMs > 0) {
+            call.pause();
+            gap = this.clock.after(gapMs, () => call.resume());
+          }
           onMessage(message);
         } catch (defect) {
           settle(() => reject(this.broken(name, defect)));
@@ -129,6 +145,52 @@ export class PluginConnection implements Disposable {
       call.on("error", (error: ServiceError) => settle(() => reject(this.failed(name, error))));
       call.on("end", () => settle(resolve));
     });
+  }
+
+  /**
+   * A stream of which only the newest message counts. A message that comes while an earlier one is processed replaces it, undecoded: a
+   * plugin that floods costs what the processing of one message costs per `gapMs`. Resolves when the plugin ends the stream.
+   * @throws PluginCallError; or what `take` rejects with, which ends the stream
+   */
+  async newest<Request>(
+    method: Pick<UnaryMethod<Request, unknown>, "path" | "requestSerialize">,
+    request: Request,
+    { gapMs, take }: { gapMs: number; take: (bytes: Buffer, signal: AbortSignal) => Promise<void> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    using scope = new Scope(signal);
+    let waiting: Buffer | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    const work = async (): Promise<void> => {
+      while (waiting !== undefined && !scope.signal.aborted) {
+        const bytes = waiting;
+        waiting = undefined;
+        await take(bytes, scope.signal);
+        await this.clock.sleep(gapMs, scope.signal);
+      }
+    };
+    let working: Promise<void> | undefined;
+    const onMessage = (bytes: Buffer): void => {
+      waiting = bytes;
+      working ??= work()
+        .catch((error: unknown) => {
+          if (scope.signal.aborted) return;
+          failure = { error };
+          scope.abort(new Error("a message of the stream is refused"));
+        })
+        .finally(() => (working = undefined));
+    };
+    try {
+      const { path, requestSerialize } = method;
+      const raw = { path, requestSerialize, responseDeserialize: (bytes: Buffer): Buffer => bytes };
+      await this.stream(raw, request, onMessage, scope.signal);
+    } catch (error) {
+      if (failure === undefined) throw error;
+    } finally {
+      scope.abort(new Error("the stream has ended"));
+      await working;
+    }
+    if (failure !== undefined) throw failure.error;
   }
 
   /**

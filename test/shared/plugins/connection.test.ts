@@ -4,11 +4,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { Server, ServerCredentials, type sendUnaryData } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type sendUnaryData, type ServerWritableStream } from "@grpc/grpc-js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { isPluginCallError, STATUS } from "../../../src/shared/plugins/call-error.js";
 import { PluginConnection } from "../../../src/shared/plugins/connection.js";
-import { DevicePluginService, type DevicePluginOptions } from "../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
+import {
+  DevicePluginService,
+  type AllocateResponse,
+  type DevicePluginOptions,
+  type Empty,
+  type ListAndWatchResponse,
+} from "../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
 
 const { getDevicePluginOptions } = DevicePluginService;
 
@@ -80,4 +86,94 @@ test("a watched connection reports its loss and its return, with and without cal
   connection[Symbol.dispose]();
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(seen.length, known, "nothing is reported after the end");
+});
+
+const { listAndWatch } = DevicePluginService;
+type Lists = ServerWritableStream<Empty, ListAndWatchResponse>;
+
+/** A plugin that sends with `send` as soon as it is asked. */
+async function sending(context: TestContext, send: (stream: Lists) => void): Promise<PluginConnection> {
+  const socket = await socketPath(context);
+  const server = new Server();
+  server.addService({ listAndWatch }, { listAndWatch: send });
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+  context.after(() => server.forceShutdown());
+  const connection = new PluginConnection(socket, systemClock);
+  context.after(() => connection[Symbol.dispose]());
+  return connection;
+}
+
+const listOf = (id: string): ListAndWatchResponse => ({
+  devices: [{ ID: id, health: "Healthy", topology: undefined }],
+});
+const never = new AbortController().signal;
+const FLOOD = 1000;
+
+test("of a flood of lists the first and the newest are taken, and few between them", async (context) => {
+  const connection = await sending(context, (stream) => {
+    for (let count = 1; count <= FLOOD; count++) stream.write(listOf(`d${count}`));
+  });
+  const taken: string[] = [];
+  const ending = new AbortController();
+  const take = (bytes: Buffer): Promise<void> => {
+    const id = listAndWatch.responseDeserialize(bytes).devices[0]?.ID ?? "";
+    taken.push(id);
+    if (id === `d${FLOOD}`) ending.abort(new Error("seen"));
+    return Promise.resolve();
+  };
+  await assert.rejects(connection.newest(listAndWatch, {}, { gapMs: 200, take }, ending.signal), isPluginCallError);
+  assert.equal(taken[0], "d1");
+  assert.ok(taken.length < FLOOD / 10, `${taken.length} of ${FLOOD}`);
+});
+
+test("a list that is refused ends the stream with the reason, and one that the plugin ends is processed before", async (context) => {
+  const flooding = await sending(context, (stream) => stream.write(listOf("a")));
+  const refuse = (): Promise<void> => Promise.reject(new Error("too many"));
+  await assert.rejects(flooding.newest(listAndWatch, {}, { gapMs: 1, take: refuse }, never), /too many/);
+  const ending = await sending(context, (stream) => {
+    stream.write(listOf("a"));
+    stream.end();
+  });
+  let done = false;
+  const take = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    done = true;
+  };
+  await ending.newest(listAndWatch, {}, { gapMs: 60_000, take }, never);
+  assert.equal(done, true);
+});
+
+test("the messages of a paced stream all arrive, in their order", async (context) => {
+  const connection = await sending(context, (stream) => {
+    for (const id of ["a", "b", "c"]) stream.write(listOf(id));
+    stream.end();
+  });
+  const seen: (string | undefined)[] = [];
+  await connection.stream(listAndWatch, {}, ({ devices }) => seen.push(devices[0]?.ID), never, 5);
+  assert.deepEqual(seen, ["a", "b", "c"]);
+});
+
+test("a response of more than a megabyte fails its call with both sizes", async (context) => {
+  const socket = await socketPath(context);
+  const server = new Server();
+  const { allocate } = DevicePluginService;
+  const envs = { A: "x".repeat(1024 * 1024) };
+  server.addService(
+    { allocate },
+    {
+      allocate: (_call: unknown, answer: sendUnaryData<AllocateResponse>) =>
+        answer(null, { containerResponses: [{ envs, mounts: [], devices: [], annotations: {}, cdiDevices: [] }] }),
+    },
+  );
+  await new Promise<void>((resolve) => {
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), () => resolve());
+  });
+  context.after(() => server.forceShutdown());
+  using connection = new PluginConnection(socket, systemClock);
+  const call = connection.call(allocate, { containerRequests: [] }, { timeoutMs: 60_000 });
+  await assert.rejects(call, /has 10\d+ bytes, and the kubelet reads at most 1048576/);
 });

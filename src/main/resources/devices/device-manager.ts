@@ -268,9 +268,11 @@ export class DeviceManager implements ResourceManager {
   }
 
   private update(resource: string, devices: Devices): void {
-    const changed = this.pool.update(resource, devices);
+    const { health, changed } = this.pool.update(resource, devices);
+    // Many plugins repeat their list: nothing is written then.
+    if (!changed) return;
     this.options.onDevices();
-    const holders = this.granted.holders(resource, changed);
+    const holders = health.length === 0 ? [] : this.granted.holders(resource, health);
     if (holders.length > 0) this.options.onHealth(holders);
     this.saveLater();
   }

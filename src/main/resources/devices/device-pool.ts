@@ -8,11 +8,14 @@ const STOP_GRACE_MS = 5 * 60_000;
 
 interface Known {
   devices: Devices;
+  /** Ids of the healthy ones, in the plugin's order. */
+  healthy: ReadonlySet<string>;
   /** Monotonic ms; undefined: the plugin is connected. */
   stoppedAt: number | undefined;
 }
 
 const NONE: Devices = new Map();
+const EMPTY = { devices: NONE, healthy: new Set<string>() };
 
 export class DevicePool {
   private readonly resources = new Map<string, Known>();
@@ -25,21 +28,31 @@ export class DevicePool {
 
   /** A resource of an earlier kubelet process: it has no devices until its plugin registers again. */
   restore(resource: string, now: number): void {
-    if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: now });
+    if (!this.resources.has(resource)) this.resources.set(resource, { ...EMPTY, stoppedAt: now });
   }
 
   /** Until the plugin reports its devices, the old ones stay: those of a stopped plugin are not allocated. */
   connected(resource: string): void {
-    if (!this.resources.has(resource)) this.resources.set(resource, { devices: NONE, stoppedAt: undefined });
+    if (!this.resources.has(resource)) this.resources.set(resource, { ...EMPTY, stoppedAt: undefined });
     this.gone.delete(resource);
   }
 
-  /** @returns ids that are new, or whose health changed */
-  update(resource: string, devices: Devices): string[] {
-    const before = this.resources.get(resource)?.devices ?? NONE;
-    this.resources.set(resource, { devices, stoppedAt: undefined });
+  /** @returns ids whose health changed, and whether anything did: health, topology, the set of ids, or the connection */
+  update(resource: string, devices: Devices): { readonly health: string[]; readonly changed: boolean } {
+    const known = this.resources.get(resource);
+    const before = known?.devices ?? NONE;
+    const healthy = new Set<string>();
+    const health: string[] = [];
+    let changed = known === undefined || known.stoppedAt !== undefined || before.size !== devices.size;
+    for (const [id, device] of devices) {
+      if (device.healthy) healthy.add(id);
+      const old = before.get(id);
+      if (old?.healthy !== device.healthy) health.push(id);
+      else if (old.nodes.join() !== device.nodes.join()) changed = true;
+    }
+    this.resources.set(resource, { devices, healthy, stoppedAt: undefined });
     this.gone.delete(resource);
-    return [...devices].flatMap(([id, { healthy }]) => (before.get(id)?.healthy === healthy ? [] : [id]));
+    return { health, changed: changed || health.length > 0 };
   }
 
   stopped(resource: string, now: number): void {
@@ -73,8 +86,7 @@ export class DevicePool {
   /** Those that may be handed out, in the plugin's order. */
   usable(resource: string): ReadonlySet<string> {
     const known = this.resources.get(resource);
-    if (known === undefined || known.stoppedAt !== undefined) return new Set();
-    return new Set([...known.devices].flatMap(([id, { healthy }]) => (healthy ? [id] : [])));
+    return known === undefined || known.stoppedAt !== undefined ? EMPTY.healthy : known.healthy;
   }
 
   names(): string[] {

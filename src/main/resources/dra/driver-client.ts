@@ -65,10 +65,11 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
     },
     watchHealth: (onReports, signal) =>
       connection.stream(
-        DRAResourceHealthService.nodeWatchResources,
+        { ...DRAResourceHealthService.nodeWatchResources, responseDeserialize: reportsOf },
         {},
-        ({ devices }) => onReports(devices.map(reportOf)),
+        onReports,
         signal,
+        REPORT_GAP_MS,
       ),
     watchConnection: (onChange) => connection.watch(onChange),
     close: () => connection[Symbol.dispose](),
@@ -79,6 +80,18 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
 function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "shareId">>): PreparedDevice {
   const { poolName: pool, deviceName, requestNames: requests, cdiDeviceIds: cdiDevices, shareId } = device;
   return { pool, device: deviceName, ...(shareId !== undefined && { shareId }), requests, cdiDevices };
+}
+
+/** A message of as many devices as the kubelet keeps has about a megabyte. Bytes. */
+const MAX_REPORT_BYTES = 2 * 1024 * 1024;
+/** Between two messages of one plugin. Each counts, because it need not name all devices. */
+const REPORT_GAP_MS = 100;
+
+function reportsOf(bytes: Buffer): DeviceReport[] {
+  if (bytes.length > MAX_REPORT_BYTES) {
+    throw new Error(`a health report has ${bytes.length} bytes, and the kubelet reads at most ${MAX_REPORT_BYTES}`);
+  }
+  return DRAResourceHealthService.nodeWatchResources.responseDeserialize(bytes).devices.map(reportOf);
 }
 
 /** The API's limit of a message, in bytes. */
