@@ -1,18 +1,14 @@
 // Unix sockets of gRPC services that programs on this node use, and the rate limit of their calls.
-import { ServerCredentials, type Server } from "@grpc/grpc-js";
-import { mkdir, rm } from "node:fs/promises";
+import type { Server } from "@grpc/grpc-js";
+import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../shared/clock/clock.js";
+import type { BoundSocket } from "../../shared/net/private-socket.js";
+import { bindGrpc } from "../../shared/plugins/bind-grpc.js";
 
-/** Rejects when the socket can't be made. A socket that an earlier kubelet left is replaced. */
-export async function listenOnSocket(server: Server, directory: string, name: string): Promise<void> {
+/** Rejects when the socket can't be made. A socket that an earlier kubelet left is replaced. Only root may connect. */
+export async function listenOnSocket(server: Server, directory: string, name: string): Promise<BoundSocket> {
   await mkdir(directory, { recursive: true, mode: 0o750 });
-  const socket = `${directory}/${name}`;
-  await rm(socket, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error === null ? resolve() : reject(error),
-    );
-  });
+  return await bindGrpc(server, `${directory}/${name}`);
 }
 
 // Rate limit for calls to a service of this node: a token bucket. A monitoring agent that calls without pause must not

@@ -1,7 +1,7 @@
 // The gRPC server on the unix socket: both services of CRI, each method a row of the verb tables. A method without a verb is
 // Unimplemented, as CRI's clients expect it of an older runtime.
 import { createServer, type Server as NetServer, type Socket } from "node:net";
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   Server,
@@ -13,6 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
+import { bindPrivately, listenAt, type BoundSocket } from "../../shared/net/private-socket.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
 import type { StreamMethod, StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 import { Fault, toStatus } from "./fault.js";
@@ -41,6 +42,7 @@ export class CriServer {
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
   });
   private net: NetServer | undefined;
+  private bound: BoundSocket | undefined;
 
   constructor(private readonly options: CriServerOptions) {
     const services: ServiceDefinition[] = [RuntimeServiceService, ImageServiceService];
@@ -65,20 +67,21 @@ export class CriServer {
       injector.injectConnection(socket);
     });
     this.net = net;
-    await mkdir(dirname(socketPath), { recursive: true });
-    await rm(socketPath, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      net.once("error", reject);
-      net.listen(socketPath, resolve);
-    });
+    await mkdir(dirname(socketPath), { recursive: true, mode: 0o750 });
     // Any client of this socket is root on the node.
-    await chmod(socketPath, 0o600);
+    try {
+      this.bound = await bindPrivately(socketPath, (path) => listenAt(net, path));
+    } catch (error) {
+      net.close();
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
     const { net } = this;
     this.net = undefined;
     this.grpc.forceShutdown();
+    await this.bound?.remove();
     for (const socket of this.sockets) socket.destroy();
     if (net !== undefined) await new Promise<void>((resolve) => net.close(() => resolve()));
   }

@@ -11,7 +11,7 @@ import { Loop } from "../../../shared/turns/loop.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */
 const RESCAN_MS = 10_000;
-const DIRECTORY_MODE = 0o755;
+const DIRECTORY_MODE = 0o750;
 
 export interface SocketWatchOptions {
   directory: string;

@@ -20,7 +20,7 @@ export interface PodResourcesServerOptions {
 }
 
 export interface PodResourcesServer {
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** Rejects when the socket can't be made. */
@@ -53,6 +53,11 @@ export async function servePodResources(options: PodResourcesServerOptions): Pro
   server.addService(AlphaListerService, {
     list: handle("v1alpha1", "list", () => ({ podResources: lister.listAlpha() })),
   });
-  await listenOnSocket(server, directory, "kubelet.sock");
-  return { stop: () => server.forceShutdown() };
+  const socket = await listenOnSocket(server, directory, "kubelet.sock");
+  return {
+    stop() {
+      server.forceShutdown();
+      return socket.remove();
+    },
+  };
 }

@@ -37,13 +37,13 @@ export function podWatchMetrics(registry: ThreadRegistry) {
 }
 
 /** Rejects when the socket can't be made. */
-export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): void }> {
+export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): Promise<void> }> {
   const { directory, pods, registry, clock, log } = options;
   const dropped = podWatchMetrics(registry);
   const view = new PodsView({ pods: () => pods.all(), dropped: () => dropped.inc(), log });
   const server = new Server();
   server.addService(PodsService, handlers(view, new CallRate(clock)));
-  await listenOnSocket(server, directory, "pods-api.sock");
+  const socket = await listenOnSocket(server, directory, "pods-api.sock");
   // A terminating pod keeps its definition in its worker and its status; clients see the newest one, as upstream's do.
   const redefined = new Map<string, Pod>();
   const changed = ({ pod }: { pod: Pod }): void => {
@@ -66,7 +66,12 @@ export async function servePodsApi(options: PodsApiOptions): Promise<{ stop(): v
       view.removed(uid);
     },
   });
-  return { stop: () => server.forceShutdown() };
+  return {
+    stop() {
+      server.forceShutdown();
+      return socket.remove();
+    },
+  };
 }
 
 function handlers(view: PodsView, rate: CallRate): PodsServer {

@@ -144,9 +144,10 @@ export class NodeDevices {
   }
 
   /** Before the manager is stopped. */
-  stop(): void {
-    this.server?.stop();
+  async stop(): Promise<void> {
+    const { server } = this;
     this.server = undefined;
+    await server?.stop();
   }
 
   private async started(): Promise<DeviceManager> {

@@ -1,15 +1,15 @@
 // kubelet.sock, at which device plugins register. Loaded when the kubelet has started.
-import { Server, ServerCredentials, status } from "@grpc/grpc-js";
-import { rm } from "node:fs/promises";
+import { Server, status } from "@grpc/grpc-js";
 import { join } from "node:path";
 import type { Logger } from "../../../shared/log/logger.js";
+import { bindGrpc } from "../../../shared/plugins/bind-grpc.js";
 import { RegistrationService, type RegisterRequest } from "../../../shared/plugins/gen/deviceplugin.v1beta1.js";
 import { callText } from "./plugin-port.js";
 
 const SOCKET = "kubelet.sock";
 
 export interface RegistrationServer {
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** `register` rejects with the error for the plugin. Rejects when the socket can't be made. */
@@ -37,16 +37,12 @@ export async function serveRegistration(
     },
   });
   const socket = join(directory, SOCKET);
-  await rm(socket, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error === null ? resolve() : reject(error),
-    );
-  });
+  const bound = await bindGrpc(server, socket);
   return {
     stop() {
       ending.abort(new Error("the kubelet is stopping"));
       server.forceShutdown();
+      return bound.remove();
     },
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test, type TestContext } from "node:test";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
@@ -96,10 +96,11 @@ async function served(t: TestContext) {
   const registry = new ThreadRegistry("main");
   const lister = new PodResourcesLister(ports, true);
   const server = await servePodResources({ directory, lister, metrics: podResourcesMetrics(registry), clock });
+  assert.equal((await stat(`${directory}/kubelet.sock`)).mode & 0o777, 0o600);
   const client = new Client(`unix://${directory}/kubelet.sock`, credentials.createInsecure());
   t.after(async () => {
     client.close();
-    server.stop();
+    await server.stop();
     await rm(directory, { recursive: true, force: true });
   });
   const call = <Request, Response>(method: UnaryMethod<Request, Response>, request: Request): Promise<Response> =>

@@ -27,9 +27,9 @@ test("the watch of a client that does not read ends with RESOURCE_EXHAUSTED", as
     log: keptLog().log,
   });
   const client = new PodsClient(`unix://${directory}/pods-api.sock`, credentials.createInsecure());
-  t.after(() => {
+  t.after(async () => {
     client.close();
-    server.stop();
+    await server.stop();
   });
   const stream = client.watchPods({});
   const [first] = (await once(stream, "data")) as [WatchPodsEvent];
@@ -59,9 +59,9 @@ test("a terminating pod is shown with its newest definition and its newest statu
     log: keptLog().log,
   });
   const client = new PodsClient(`unix://${directory}/pods-api.sock`, credentials.createInsecure());
-  t.after(() => {
+  t.after(async () => {
     client.close();
-    server.stop();
+    await server.stop();
   });
   const shown = (): Promise<string> =>
     new Promise((resolve, reject) => {

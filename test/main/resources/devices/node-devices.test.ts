@@ -34,7 +34,7 @@ async function made(t: TestContext) {
     log: createLogger({ thread: "test", level: "silent" }),
   });
   t.after(async () => {
-    node.stop();
+    await node.stop();
     await node.manager?.stop();
     await rm(rootDir, { recursive: true, force: true });
   });

@@ -72,6 +72,7 @@ async function agent(t: TestContext) {
     await mkdir(directory, { recursive: true });
     const server = await serve();
     t.after(() => server.stop());
+    assert.equal((await stat(`${directory}/kubelet.sock`)).mode & 0o777, 0o600);
   };
   return { directory, manager, changes, registered, plugin, started };
 }
