@@ -83,6 +83,7 @@ function adminInit(facts: ThreadFacts): AdminInit {
   return {
     socket: settings.adminSocket === "" ? adminSocketOf(settings.rootDir) : settings.adminSocket,
     group: settings.adminSocketGroup,
+    rootDir: settings.rootDir,
     handlers: {
       ...handlers,
       enableDebuggingHandlers: true,

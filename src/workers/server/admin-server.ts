@@ -15,7 +15,8 @@ import { isManifestPath } from "./auth/attributes.js";
 import { replyError, splitUrl } from "./reply.js";
 import type { Lookup } from "./router.js";
 import { answerUpgrade } from "./upgrade.js";
-import { bindSocket, type BoundSocket } from "./admin/socket.js";
+import { bindSocket } from "./admin/socket.js";
+import type { BoundSocket } from "../../shared/net/private-socket.js";
 
 /** Far more than people open; the next is closed at once. */
 const MAX_CONNECTIONS = 128;
@@ -53,7 +54,7 @@ export class AdminServer {
     // A server that could not be bound is not used again.
     const server = this.create();
     try {
-      const bound = await bindSocket(server, init.socket, init.group);
+      const bound = await bindSocket(server, { path: init.socket, group: init.group, rootDir: init.rootDir });
       if (this.closed) {
         await bound.remove();
         server.close();
@@ -63,6 +64,9 @@ export class AdminServer {
       this.bound = bound;
       server.on("error", (err) => log.error({ err }, "admin socket"));
       log.info({ socket: init.socket, group: init.group }, "the admin socket is listening");
+      if (bound.problem !== undefined) {
+        log.warn({}, `admin socket ${init.socket}: ${bound.problem}; choose another place with --admin-socket`);
+      }
     } catch (error) {
       if (!this.reported) {
         this.reported = true;

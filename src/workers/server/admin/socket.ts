@@ -1,50 +1,67 @@
-// Binds the admin socket where only root can reach it, sets its permissions, then renames it to its path. The permissions are the whole
-// protection: a client that can open it is trusted. Invariant: at no moment can others than root and the group connect. A socket with a
-// listening kubelet stays.
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+// Binds the admin socket. Its permissions are the whole protection: a client that can open it is trusted. Invariant: at no moment can others
+// than root and the group connect. A socket with a listening kubelet stays.
+import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
-import { dirname, join } from "node:path";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { dirname, resolve } from "node:path";
+import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
 
-/** Bytes of sun_path without its final zero. */
-const LONGEST_PATH = 107;
-const OF_TEMPORARY = "/.admin-XXXXXX/s".length;
+const OTHERS_SEARCH = 0o001;
+const GROUP_SEARCH = 0o010;
 
 class AdminSocketError extends Error {
   override readonly name = "AdminSocketError";
 }
 
-export interface BoundSocket {
-  /** Removes the file, unless another process has replaced it. */
-  remove(): Promise<void>;
+export interface SocketPlace {
+  readonly path: string;
+  /** Name or number of the group whose members may connect; "": none. */
+  readonly group: string;
+  /** Of the kubelet. The folders from it down to the socket are the kubelet's own. */
+  readonly rootDir: string;
+}
+
+export interface AdminSocket extends BoundSocket {
+  /** Why the group cannot reach the socket; root can. */
+  readonly problem: string | undefined;
 }
 
 /** Rejects with AdminSocketError or the system's error; the server does not listen then. */
-export async function bindSocket(server: Server, path: string, group: string): Promise<BoundSocket> {
+export async function bindSocket(server: Server, { path, group, rootDir }: SocketPlace): Promise<AdminSocket> {
   const folder = dirname(path);
   if (!path.startsWith("/")) throw new AdminSocketError("the path must be absolute");
-  if (Math.max(path.length, folder.length + OF_TEMPORARY) > LONGEST_PATH) {
-    throw new AdminSocketError(`the path is too long for a unix socket (${LONGEST_PATH} bytes)`);
-  }
+  if (isTooLong(path)) throw new AdminSocketError("the path is too long for a unix socket (107 bytes)");
   const gid = group === "" ? undefined : await gidOf(group);
   await mkdir(folder, { recursive: true, mode: 0o755 });
   if (await isAnswered(path)) throw new AdminSocketError("another process listens there");
-  // mkdtemp makes a directory that only this user may enter.
-  const own = await mkdtemp(join(folder, ".admin-"));
-  const bound = join(own, "s");
   try {
-    await listen(server, bound);
-    await chmod(bound, gid === undefined ? 0o600 : 0o660);
-    if (gid !== undefined) await chown(bound, process.getuid?.() ?? 0, gid);
-    const { ino } = await stat(bound);
-    await rename(bound, path);
-    return { remove: () => removeSame(path, ino) };
+    const mode = gid === undefined ? 0o600 : 0o660;
+    const bound = await bindPrivately(path, (temporary) => listenAt(server, temporary), { mode, gid });
+    const problem = gid === undefined ? undefined : await letGroupPass(folder, gid, rootDir);
+    return { remove: () => bound.remove(), problem };
   } catch (error) {
     server.close();
     throw error;
-  } finally {
-    await rm(own, { recursive: true, force: true });
   }
+}
+
+/**
+ * Members of the group need search permission for each folder above the socket. The kubelet gives it to its own folders, without the right
+ * to list them; it changes no other. Returns why the group cannot pass a folder of others.
+ */
+async function letGroupPass(folder: string, gid: number, rootDir: string): Promise<string | undefined> {
+  const root = resolve(rootDir);
+  for (let at = resolve(folder); at !== dirname(at); at = dirname(at)) {
+    const { mode, gid: owner, uid } = await stat(at);
+    const passes = (mode & OTHERS_SEARCH) !== 0 || (owner === gid && (mode & GROUP_SEARCH) !== 0);
+    if (passes) continue;
+    const isOwn =
+      (at === root || at.startsWith(`${root}/`)) && uid === process.geteuid?.() && owner === process.getegid?.();
+    if (!isOwn) return `members of the group cannot reach it: they have no search permission for ${at}`;
+    // First the mode: the group must not list the folder at any moment.
+    await chmod(at, (mode & 0o7707) | GROUP_SEARCH);
+    await chown(at, uid, gid);
+  }
+  return undefined;
 }
 
 /** @throws AdminSocketError when the machine has no such group @internal */
@@ -67,22 +84,4 @@ function isAnswered(path: string): Promise<boolean> {
     };
     socket.once("connect", () => settle(true)).once("error", () => settle(false));
   });
-}
-
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-async function removeSame(path: string, ino: number): Promise<void> {
-  try {
-    if ((await stat(path)).ino === ino) await unlink(path);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-  }
 }
