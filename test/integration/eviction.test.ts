@@ -162,6 +162,8 @@ describe("a node that runs short", () => {
       statusOf(layer).message ?? "",
       /^(Pod ephemeral local storage usage exceeds the total limit of containers 2Mi\. |Container app exceeded its local ephemeral storage limit "2Mi"\. )$/,
     );
+    const message = statusOf(await evicted("message")).message ?? "";
+    assert.equal(message, "Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. ");
     await counted("kubelet_evictions", { eviction_signal: "emptydirfs.limit" }, 1);
     await othersLive();
   });
@@ -203,7 +205,7 @@ describe("a node that runs short", () => {
     const { api, node } = cluster;
     await node.kill9();
     await node.restart();
-    const names = ["eater", "beggar", "volume", "layer", "hog"];
+    const names = ["eater", "beggar", "volume", "layer", "message", "hog"];
     const pods = await node.waitFor(
       (seen) => [...names, ...CALM].every((name) => seen.some(({ metadata }) => metadata.name === name)),
       { what: "the pods to be known again", timeoutMs: PATIENCE_MS },
@@ -233,6 +235,7 @@ function overLimits(): Fields[] {
   return [
     boundPod("volume", "", { volumes, containers: [shellOf(write("/data/x", IDLE), mounted)] }),
     boundPod("layer", "", { containers: [shellOf(write("/x", IDLE_FAILING), limited)] }),
+    boundPod("message", "", { containers: [shellOf(write("/dev/termination-log", IDLE_FAILING), limited)] }),
   ];
 }
 

@@ -4,7 +4,7 @@ import { type Pod, allContainersOf } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
-import { etcHostsPath, volumePath } from "../../shared/fs/pod-paths.js";
+import { containersDirectory, etcHostsPath, volumePath } from "../../shared/fs/pod-paths.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;
@@ -101,13 +101,13 @@ export class PodWalk {
 
   /** The usage found. */
   usage(): PodDiskUsage {
-    const [{ bytes, inodes } = { bytes: 0, inodes: 0 }] = this.of("other");
+    const total = (one: "bytes" | "inodes"): number => this.of("other").reduce((sum, part) => sum + part[one], 0);
     return {
       uid: this.pod.metadata.uid,
       at: this.deps.clock.now(),
       volumes: this.of("volume"),
       logs: this.of("log").map(({ name, ...taken }) => ({ container: name, ...taken })),
-      other: { bytes, inodes },
+      other: { bytes: total("bytes"), inodes: total("inodes") },
     };
   }
 
@@ -148,6 +148,8 @@ export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskP
   for (const { name } of allContainersOf(spec)) {
     trees.push({ kind: "log", name, path: `${logs}/${name}`, itself: false });
   }
+  // Files of the kubelet that containers write to: /etc/hosts, and their termination messages, also of containers that were removed.
   trees.push({ kind: "other", name: "", path: etcHostsPath(rootDir, uid), itself: true });
+  trees.push({ kind: "other", name: "", path: containersDirectory(rootDir, uid), itself: false });
   return trees;
 }

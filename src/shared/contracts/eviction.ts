@@ -98,7 +98,7 @@ export interface PodDiskUsage {
   volumes: { name: string; bytes: number; inodes: number }[];
   /** Container logs, by container name. */
   logs: { container: string; bytes: number; inodes: number }[];
-  /** Files of the pod that are no volume: /etc/hosts. */
+  /** Files of the pod that are no volume: /etc/hosts and termination messages. */
   other: { bytes: number; inodes: number };
 }
 

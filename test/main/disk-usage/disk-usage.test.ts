@@ -77,7 +77,8 @@ test("each pod once, one at a time, in the order of requests; figures that are n
     at: clock.now(),
     volumes: [{ name: "data", bytes: 100, inodes: 1 }],
     logs: [{ container: "app", bytes: 100, inodes: 1 }],
-    other: { bytes: 100, inodes: 1 },
+    // Of /etc/hosts and of the termination messages.
+    other: { bytes: 200, inodes: 2 },
   };
   assert.deepEqual(first[0], whole);
   clock.step(999);
@@ -95,7 +96,7 @@ test("a volume with a quota is not walked, and is measured again for each caller
   const [first] = await usage.of(["a"], 1000);
   assert.deepEqual(first?.volumes, [{ name: "data", bytes: 7000, inodes: 5 }]);
   assert.ok(world.jobs.every(({ trees }) => trees.every(({ root }) => root !== directory)));
-  assert.deepEqual(first.other, { bytes: 100, inodes: 1 }, "the rest is walked");
+  assert.deepEqual(first.other, { bytes: 200, inodes: 2 }, "the rest is walked");
   world.quotas.set(directory, { bytes: 9000, inodes: 6 });
   clock.step(1001);
   const [second] = await usage.of(["a"], 1000);
@@ -128,9 +129,9 @@ test("pods take turns by jobs: a pod with many files delays the others by one jo
   assert.deepEqual(
     found.map(({ uid, other }) => [uid, other.bytes]),
     [
-      ["a", 501],
-      ["b", 201],
-      ["c", 201],
+      ["a", 1002],
+      ["b", 402],
+      ["c", 402],
     ],
   );
   assert.deepEqual(kept.warnings(), []);

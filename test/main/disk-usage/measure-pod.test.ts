@@ -34,6 +34,7 @@ test("volumes of the node's own, every container's logs, and the hosts file", ()
       ["log", "app", "/l/default_web_u1/app", false],
       ["log", "debug", "/l/default_web_u1/debug", false],
       ["other", "", "/r/pods/u1/etc-hosts", true],
+      ["other", "", "/r/pods/u1/containers", false],
     ],
   );
 });
