@@ -37,7 +37,7 @@ const HOOK = /(lifecycle hook )[\s\S]*/i;
 const EXEC =
   /(\b(?:exec|starting container process caused|unable to start container process)\b[^"\n]{0,200})"(?:[^"\\\n]|\\.){0,512}"?/g;
 
-/** A message about a container: the output of its probes and hooks, and the names of its commands, are masked. */
+/** A message about a container: the output of its probes and hooks, and the names of its commands, are masked. @internal */
 export function maskMessage(message: string): string {
   const [before = "", intro = "", output = ""] = message.split(PROBE);
   const shown = intro === "" ? before : `${before}${intro}${HTTP_STATUS.test(output) ? output : MASK}`;

@@ -2,7 +2,7 @@
 // change the Node object that assigns one. Pure.
 import type { ConfigMapReference } from "./config-source.js";
 
-export const CONFIG_SOURCES_FLAG = "--dynamic-config-sources";
+const CONFIG_SOURCES_FLAG = "--dynamic-config-sources";
 export const DEFAULT_CONFIG_SOURCE = "kube-system/nodelet-config";
 
 /** "namespace/name"; the name may end with "*", after at least one other character. */

@@ -14,7 +14,7 @@ export function perSpec<T>(compute: (spec: PodSpec) => T): (spec: PodSpec) => T 
   };
 }
 
-export type ContainerPlace = "init" | "app" | "ephemeral";
+type ContainerPlace = "init" | "app" | "ephemeral";
 
 interface NamedContainer {
   readonly container: Container;
