@@ -11,9 +11,10 @@ import type { Logger } from "../../shared/log/logger.js";
 import { Turns } from "./clients/turns.js";
 import { ACCEPTED_SOCKETS, CHECK_MS, HEADERS_TIMEOUT_MS, HTTP_LIMITS, LISTEN_RETRY_MS } from "./listener.js";
 import { ownedByFirst } from "./owned.js";
-import { isManifestPath } from "./auth/attributes.js";
-import { replyError, splitUrl } from "./reply.js";
-import type { Lookup } from "./router.js";
+import { authorisedPath, isManifestPath } from "./auth/attributes.js";
+import { entry } from "./entry.js";
+import { replyError } from "./reply.js";
+import type { Router } from "./router.js";
 import { answerUpgrade } from "./upgrade.js";
 import { bindSocket } from "./admin/socket.js";
 import type { BoundSocket } from "../../shared/net/private-socket.js";
@@ -25,7 +26,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const LINGER_MS = 1000;
 
 export interface AdminRoutes {
-  lookup: Lookup;
+  router: Router;
   close(): void;
 }
 
@@ -119,34 +120,36 @@ export class AdminServer {
           turns.request(request, response, () => handle(request, response)),
       ),
     );
-    server.on(
-      "upgrade",
-      ownedByFirst(
-        (request: IncomingMessage) => request.socket,
-        (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-          if (!(socket instanceof Socket)) socket.destroy();
-          else {
-            turns.upgrade(socket, () => answerUpgrade(handle, { lingerMs: LINGER_MS, clock }, request, socket, head));
-          }
-        },
-      ),
+    const upgrade = ownedByFirst(
+      (request: IncomingMessage) => request.socket,
+      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        if (!(socket instanceof Socket)) socket.destroy();
+        else {
+          turns.upgrade(socket, () => answerUpgrade(handle, { lingerMs: LINGER_MS, clock }, request, socket, head));
+        }
+      },
     );
+    server.on("upgrade", upgrade);
+    // Answered 400.
+    server.on("connect", upgrade);
     return server;
   }
 
-  private readonly handle: Lookup = (request, response, upgrade) => {
-    const [path] = splitUrl(request.url ?? "/");
-    if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
-      response.shouldKeepAlive = false;
-      replyError(response, 413, "Request Entity Too Large");
-      return;
-    }
+  private readonly handle = entry("http", (request, response, read, upgrade) => {
     let gone = false;
     (upgrade?.socket ?? response).once("close", () => (gone = true));
     this.routes ??= this.options.routes();
     this.routes.then(
-      ({ lookup }) => {
-        if (!gone) lookup(request, response, upgrade);
+      ({ router }) => {
+        if (gone) return;
+        const call = router.callOf(read);
+        const length = Number(request.headers["content-length"] ?? 0);
+        if (length <= MAX_BODY_BYTES || isManifestPath(authorisedPath(call))) {
+          router.answer(request, response, call, upgrade);
+          return;
+        }
+        response.shouldKeepAlive = false;
+        replyError(response, 413, "Request Entity Too Large");
       },
       (error: unknown) => {
         this.options.log.error({ err: error }, "the routes of the admin socket cannot be loaded");
@@ -154,5 +157,5 @@ export class AdminServer {
         if (!gone) replyError(response, 500, "Internal Server Error");
       },
     );
-  };
+  });
 }

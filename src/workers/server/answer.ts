@@ -1,9 +1,10 @@
 // The type of a route. Handlers are written for HTTP/1.1's request and response; Node's HTTP/2 brings objects of the same shape.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Target } from "../../shared/http/target.js";
 import type { RoutePath } from "./paths.js";
 
-type Params = Readonly<Record<string, string | undefined>>;
+export type Params = Readonly<Record<string, string | undefined>>;
 
 /** The connection of a request that upgrades to another protocol. The new owner responds on it by itself. */
 export interface Upgrade {
@@ -14,10 +15,20 @@ export interface Upgrade {
   take(): void;
 }
 
+/** A request with its route. The gate authorises this value, and the route's handler and the log use the same one. */
+export interface Call {
+  readonly method: string;
+  readonly target: Target;
+  /** undefined: no route has this path. */
+  readonly route: Route | undefined;
+  /** Segments of the path that the route leaves open, by their names. */
+  readonly params: Params;
+}
+
 export type Answer = (
   request: IncomingMessage,
   response: ServerResponse,
-  params: Params,
+  call: Pick<Call, "target" | "params">,
   upgrade?: Upgrade,
 ) => void | Promise<void>;
 

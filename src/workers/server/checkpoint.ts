@@ -1,10 +1,11 @@
 // POST /checkpoint/<namespace>/<pod>/<container>: the runtime writes the container's state to an archive on this node.
 import { join } from "node:path";
 import type { Clock } from "../../shared/clock/clock.js";
+import { queryOf } from "../../shared/http/target.js";
 import type { Route } from "./answer.js";
 import type { PodList } from "./pod-list.js";
 import { containerSpec, runningContainer } from "./pod-lookup.js";
-import { queryOf, replyPlain, replyText } from "./reply.js";
+import { replyPlain, replyText } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
@@ -20,7 +21,8 @@ export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: Checkp
   return {
     path: "/checkpoint/:namespace/:pod/:container",
     methods: ["POST"],
-    answer: async (request, response, { namespace = "", pod: name = "", container = "" }) => {
+    answer: async (_request, response, { target, params }) => {
+      const { namespace = "", pod: name = "", container = "" } = params;
       const pod = pods.find(namespace, name);
       if (pod === undefined) {
         replyPlain(response, 404, "pod does not exist");
@@ -31,7 +33,7 @@ export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: Checkp
         return;
       }
       // The last value counts.
-      const given = queryOf(request).getAll("timeout").at(-1) ?? "0";
+      const given = queryOf(target).getAll("timeout").at(-1) ?? "0";
       if (!/^[+-]?\d{1,18}$/.test(given)) {
         replyPlain(response, 404, "cannot parse value of timeout parameter");
         return;

@@ -6,8 +6,8 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerAuthMetrics } from "./auth/metrics.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
-import type { Upgrade } from "./answer.js";
-import { isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
+import type { Call } from "./answer.js";
+import { authorisedPath, isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";
 import type { Authorizer } from "./auth/authorizer.js";
 import { ANONYMOUS } from "./auth/user.js";
@@ -15,11 +15,12 @@ import { bearerToken } from "./auth/bearer.js";
 import type { Peers } from "./auth/peers.js";
 import type { Refusals } from "./auth/refusals.js";
 import { TooManyReviewsError } from "./auth/review-turns.js";
+import type { Entered } from "./entry.js";
 import { HandlerError } from "./owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { networkOf } from "./network.js";
-import { replyError, replyPlain, splitUrl } from "./reply.js";
-import type { Lookup } from "./router.js";
+import { replyError, replyPlain } from "./reply.js";
+import type { Router } from "./router.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 /** More than any route reads but the manifest API, which has its own limit. */
@@ -37,29 +38,30 @@ export interface GuardOptions {
   authorised(socket: Socket): void;
   /** A request of this connection may not pass; the response is not sent yet. */
   refused(socket: Socket, response: ServerResponse): void;
-  /** Finds the handler of an authorised request. */
-  lookup: Lookup;
+  /** Finds the route of a request, which is authorised and then called. */
+  router: Pick<Router, "callOf" | "answer">;
 }
 
 export class Guard {
   constructor(private readonly options: GuardOptions) {}
 
-  readonly handle = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void => {
-    const [path] = splitUrl(request.url ?? "/");
-    const end = this.options.http.begin(request.method ?? "", path);
+  readonly handle: Entered = (request, response, read, upgrade) => {
+    const { router, http } = this.options;
+    const call = router.callOf(read);
+    const end = http.begin(call.method, authorisedPath(call));
     let gone = false;
     (upgrade?.socket ?? response).once("close", () => {
       gone = true;
       end();
     });
-    this.pass(request, response, path)
+    this.pass(request, response, call)
       .then(
         (passed) => {
           // A route sees only a later "close". It would serve a client that disconnected during the review for ever.
           if (!passed || gone) return;
           faultPoint("http-route");
           this.options.authorised(request.socket);
-          this.options.lookup(request, response, upgrade);
+          router.answer(request, response, call, upgrade);
         },
         (error: unknown) => {
           if (response.headersSent) return;
@@ -71,8 +73,15 @@ export class Guard {
       .catch((cause: unknown) => response.destroy(new HandlerError("a request failed", { cause })));
   };
 
-  private async pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+  /** A malformed request is answered without authentication; it counts as refused. */
+  readonly onMalformed = (request: IncomingMessage, response: ServerResponse, why: string): void => {
+    const { method = "", url = "" } = request;
+    this.noteRefusal(request, response, { status: 400, why, method, path: url });
+  };
+
+  private async pass(request: IncomingMessage, response: ServerResponse, call: Call): Promise<boolean> {
     const { authenticator, authorizer, clock } = this.options;
+    const path = authorisedPath(call);
     // Do not wait for the rest of a request body after the response was sent.
     if (hasBody(request)) response.shouldKeepAlive = false;
     const certificate = this.options.peers.claimOf(request.socket, clock.now());
@@ -81,16 +90,15 @@ export class Guard {
     }
     const network = networkOf(request.socket.remoteAddress);
     const who = await authenticate({ certificate, token: bearerToken(request.headers), network }, authenticator);
-    if (who.kind === "refused") {
-      this.refuse(request, response, { status: 401, text: "Unauthorized", why: who.why, path });
+    const refuse = (status: number, text: string, why: string, user?: string): false => {
+      this.noteRefusal(request, response, { status, why, method: call.method, path: call.target.path, user });
+      replyPlain(response, status, text);
       return false;
-    }
-    if (isManifestPath(path) && who.user === ANONYMOUS) {
-      const why = "the manifest API does not serve anonymous requests";
-      this.refuse(request, response, { status: 401, text: "Unauthorized", why, path });
-      return false;
-    }
-    const verb = verbOf(request.method ?? "");
+    };
+    if (who.kind === "refused") return refuse(401, "Unauthorized", who.why);
+    if (isManifestPath(path) && who.user === ANONYMOUS)
+      return refuse(401, "Unauthorized", "the manifest API does not serve anonymous requests");
+    const verb = verbOf(call.method);
     const subresources = subresourcesOf(path);
     const user = who.user.name;
     const decision = await authorizer.decide({ user: who.user, verb, subresources, network });
@@ -98,33 +106,27 @@ export class Guard {
     if (decision.kind === "failed") {
       const { subresource, error } = decision;
       const text = `Authorization error ${about}, subresource=${subresource})`;
-      const why = `the request to the API server failed: ${messageOf(error)}`;
-      this.refuse(request, response, { status: 500, text, why, path, user });
-      return false;
+      return refuse(500, text, `the request to the API server failed: ${messageOf(error)}`, user);
     }
     if (decision.kind === "forbidden") {
       const text = `Forbidden ${about}, subresource(s)=[${subresources.join(" ")}])\n`;
       const why = `${user} may not ${verb} ${subresources.map((name) => `nodes/${name}`).join(" or ")}`;
-      this.refuse(request, response, { status: 403, text, why, path, user });
-      return false;
+      return refuse(403, text, why, user);
     }
-    if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) {
-      const why = `a body of more than ${MAX_BODY_BYTES} bytes`;
-      this.refuse(request, response, { status: 413, text: "Request Entity Too Large", why, path, user });
-      return false;
-    }
+    if (!isManifestPath(path) && Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES)
+      return refuse(413, "Request Entity Too Large", `a body of more than ${MAX_BODY_BYTES} bytes`, user);
     return true;
   }
 
-  private refuse(
+  /** Before the response. */
+  private noteRefusal(
     request: IncomingMessage,
     response: ServerResponse,
-    { status, text, ...rest }: { status: number; text: string; why: string; path: string; user?: string },
+    { user, ...refusal }: { status: number; why: string; method: string; path: string; user?: string | undefined },
   ): void {
     const client = request.socket.remoteAddress ?? "";
-    this.options.refusals.request({ client, status, method: request.method ?? "", ...rest });
+    this.options.refusals.request({ client, ...refusal, ...(user !== undefined && { user }) });
     this.options.refused(request.socket, response);
-    replyPlain(response, status, text);
   }
 }
 

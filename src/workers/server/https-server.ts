@@ -16,7 +16,7 @@ import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
-import type { Lookup } from "./router.js";
+import type { Lookup } from "./entry.js";
 import { answerUpgrade } from "./upgrade.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
@@ -126,20 +126,20 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
         }),
     ),
   );
-  server.on(
-    "upgrade",
-    ownedByFirst(
-      (request: IncomingMessage) => request.socket,
-      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (socket instanceof Socket)
-          turns.upgrade(socket, () => {
-            faultPoint("http-upgrade");
-            answerUpgrade(handler, { lingerMs: limits.lingerMs, clock }, request, socket, head);
-          });
-        else socket.destroy();
-      },
-    ),
+  const upgrade = ownedByFirst(
+    (request: IncomingMessage) => request.socket,
+    (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (socket instanceof Socket)
+        turns.upgrade(socket, () => {
+          faultPoint("http-upgrade");
+          answerUpgrade(handler, { lingerMs: limits.lingerMs, clock }, request, socket, head);
+        });
+      else socket.destroy();
+    },
   );
+  server.on("upgrade", upgrade);
+  // Answered 400.
+  server.on("connect", upgrade);
   server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
 
   const budget = new ConnectionBudget(limits, clock);
@@ -261,22 +261,22 @@ class Http2Side {
         },
       ),
     );
-    server.on(
-      "request",
-      ownedByFirst(
-        (request: Http2ServerRequest) => request.stream,
-        (request: Http2ServerRequest, response: Http2ServerResponse) => {
-          request.stream.on("error", (error) => {
-            if (error instanceof HandlerError) onDefect(error);
-          });
-          faultPoint("http2-request");
-          response.once("finish", () => {
-            if (!request.complete) request.stream.close();
-          });
-          handler(request as unknown as IncomingMessage, response as unknown as ServerResponse);
-        },
-      ),
+    const request = ownedByFirst(
+      (request: Http2ServerRequest) => request.stream,
+      (request: Http2ServerRequest, response: Http2ServerResponse) => {
+        request.stream.on("error", (error) => {
+          if (error instanceof HandlerError) onDefect(error);
+        });
+        faultPoint("http2-request");
+        response.once("finish", () => {
+          if (!request.complete) request.stream.close();
+        });
+        handler(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+      },
     );
+    server.on("request", request);
+    // Answered 400.
+    server.on("connect", request);
     return server;
   }
 }

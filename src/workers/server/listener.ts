@@ -1,17 +1,22 @@
 // One HTTP listener, plain or with TLS. It repeats a bind that failed, and closes with its connections. A port in use
 // is logged once, with the setting that changes it. The bind is repeated every 5 s (upstream's healthz server restart
 // delay), so the server starts when the port becomes free.
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Socket, type AddressInfo, type Server } from "node:net";
+import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import type { Lookup } from "./entry.js";
 import { HandlerError, ownedByFirst } from "./owned.js";
 import { Turns } from "./clients/turns.js";
+import { answerUpgrade } from "./upgrade.js";
 
 export const LISTEN_RETRY_MS = 5000;
 export const HEADERS_TIMEOUT_MS = 10_000;
+/** From the response to CONNECT until the connection is cut. */
+const LINGER_MS = 1000;
 /** Interval between two checks for slow clients, milliseconds. */
 export const CHECK_MS = 5000;
 /**
@@ -123,7 +128,7 @@ export class Listener {
 }
 
 /** HTTP without TLS. */
-export function plainServer(handler: RequestListener, clock: Clock, log: Logger): Bindable {
+export function plainServer(handler: Lookup, clock: Clock, log: Logger): Bindable {
   const server = createServer({
     ...HTTP_LIMITS,
     ...ACCEPTED_SOCKETS,
@@ -144,6 +149,18 @@ export function plainServer(handler: RequestListener, clock: Clock, log: Logger)
       (request: IncomingMessage) => request.socket,
       (request: IncomingMessage, response: ServerResponse) =>
         turns.request(request, response, () => handler(request, response)),
+    ),
+  );
+  // Answered 400. No plain port upgrades to another protocol: such a request is an ordinary one.
+  server.on(
+    "connect",
+    ownedByFirst(
+      (request: IncomingMessage) => request.socket,
+      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        if (socket instanceof Socket)
+          turns.upgrade(socket, () => answerUpgrade(handler, { lingerMs: LINGER_MS, clock }, request, socket, head));
+        else socket.destroy();
+      },
     ),
   );
   return { server, endConnections: () => budget.endAll() };

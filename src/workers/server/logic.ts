@@ -1,6 +1,7 @@
 // Serves HTTP about this node from the thread's own copy of the state, even when main is stuck.
 // Owns the authenticated port (10250), the read-only port (10255) and the healthz port (10248); listeners that cannot bind
 // keep trying.
+import { hostname } from "node:os";
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
   AdminInit,
@@ -193,7 +194,12 @@ export class ServerLogic implements ServerControl {
   private readOnlyListener(): Listener | undefined {
     const { init, clock, log } = this.deps;
     if (init.readOnlyPort === 0) return undefined;
-    const handler = readOnlyHandler({ ...this.node, http: httpMetrics(this.registry, clock, "readonly"), log });
+    const handler = readOnlyHandler({
+      ...this.node,
+      http: httpMetrics(this.registry, clock, "readonly"),
+      hostNames: this.hostNames(),
+      log,
+    });
     return new Listener({
       name: "read-only",
       address: init.address,
@@ -327,6 +333,11 @@ export class ServerLogic implements ServerControl {
     return new Scrape(() => upcalls.collectProbeMetrics(), page, this.registry, clock, log);
   }
 
+  /** Debian resolves the machine's own name to 127.0.1.1. */
+  private hostNames(): string[] {
+    return [this.deps.init.nodeName, hostname()];
+  }
+
   private healthzListener(): Listener | undefined {
     const { init, clock, log } = this.deps;
     if (init.healthzPort === 0) return undefined;
@@ -336,7 +347,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      create: () => plainServer(healthzHandler(log), clock, log),
+      create: () => plainServer(healthzHandler(this.hostNames(), log), clock, log),
       clock,
       log,
     });

@@ -2,11 +2,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createGzip, constants } from "node:zlib";
 import type { Clock } from "../../shared/clock/clock.js";
+import { queryOf, type Target } from "../../shared/http/target.js";
 import type { Answer, Route } from "./answer.js";
 import { serveLogs } from "./node-logs/file-server.js";
 import { serviceLogs } from "./node-logs/journal.js";
 import { NodeLogInvalidError, NodeLogParseError, nodeLogQuery, type NodeLogQuery } from "./node-logs/query.js";
-import { queryOf, replyError, writeChunks } from "./reply.js";
+import { replyError, writeChunks } from "./reply.js";
 import { disabledTree } from "./routes.js";
 
 export interface NodeLogsDeps {
@@ -20,8 +21,8 @@ export interface NodeLogsDeps {
 
 export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
   if (!deps.enabled) return disabledTree("logs", "logs endpoint is disabled.");
-  const answer: Answer = async (request, response, params) => {
-    const query = deps.queries ? readQuery(request, response) : undefined;
+  const answer: Answer = async (request, response, { target, params }) => {
+    const query = deps.queries ? readQuery(target, response) : undefined;
     if (query === "refused") return;
     if (query !== undefined && query.services.length > 0) await replyServices(deps, query, request, response);
     else {
@@ -33,9 +34,9 @@ export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
   return (["/logs", "/logs/*"] as const).map((path) => ({ path, methods: ["GET"], answer }));
 }
 
-function readQuery(request: IncomingMessage, response: ServerResponse): NodeLogQuery | "refused" | undefined {
+function readQuery(target: Target, response: ServerResponse): NodeLogQuery | "refused" | undefined {
   try {
-    return nodeLogQuery(queryOf(request));
+    return nodeLogQuery(queryOf(target));
   } catch (error) {
     if (error instanceof NodeLogParseError) replyError(response, 400, error.message);
     else if (error instanceof NodeLogInvalidError) replyError(response, 406, error.message);

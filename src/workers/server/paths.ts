@@ -36,7 +36,7 @@ const TREES = {
 
 export type TreeName = keyof typeof TREES;
 
-/** As find-my-way has it: "/pods/:name", "/logs/*". The admin socket alone has /nodelet. */
+/** ":name" stands for one segment, "*" at the end for all that follow: "/pods/:name", "/logs/*". The admin socket alone has /nodelet. */
 export type RoutePath = "/" | `/${TreeName | "nodelet"}` | `/${TreeName | "nodelet"}/${string}`;
 
 const ROWS = new Map<string, Tree>(Object.entries(TREES));

@@ -1,6 +1,6 @@
 // Responses with upstream's texts: plain text, errors with a final newline and no sniffing of the content type.
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 
 export const TEXT = "text/plain; charset=utf-8";
 
@@ -66,17 +66,4 @@ export async function writeChunks(
   } finally {
     response.off("close", leave);
   }
-}
-
-/** The query of a request's URL; a malformed one counts as empty. */
-export function queryOf(request: IncomingMessage): URLSearchParams {
-  const [, query] = splitUrl(request.url ?? "/");
-  return new URLSearchParams(query);
-}
-
-/** [path, query] of a request target; an absolute form ("http://host/x") is cut to its path. */
-export function splitUrl(url: string): [string, string] {
-  const target = url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/]*/i, "");
-  const mark = target.indexOf("?");
-  return mark < 0 ? [target || "/", ""] : [target.slice(0, mark) || "/", target.slice(mark + 1)];
 }

@@ -4,16 +4,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TLSSocket } from "node:tls";
 import { tracer, type OpenSpan } from "../../shared/tracing/tracing.js";
-import type { Upgrade } from "./answer.js";
-import { splitUrl } from "./reply.js";
+import type { Call, Route, Upgrade } from "./answer.js";
 
 /** Relation between a port's spans and the caller's span. off: health checks are not traced. */
 export type CallerTrace = "continue" | "refer" | "off";
 
-/** undefined: not traced. @param path the route's, as the router has it */
+/** undefined: not traced. */
 export function requestSpan(
   callerTrace: CallerTrace,
-  path: string,
+  { route: { path }, call }: { route: Route; call: Call },
   request: IncomingMessage,
   response: ServerResponse,
   upgrade: Upgrade | undefined,
@@ -23,7 +22,7 @@ export function requestSpan(
   const { headers } = request;
   const span = tracer()?.start(route, {
     kind: "server",
-    attributes: attributesOf(request, route),
+    attributes: attributesOf(request, call, route),
     ...(callerTrace === "continue" ? { parent: { headers } } : { link: { headers } }),
   });
   if (span === undefined) return undefined;
@@ -36,18 +35,22 @@ export function requestSpan(
   return span;
 }
 
-function attributesOf(request: IncomingMessage, route: string): Record<string, string | number> {
+function attributesOf(
+  request: IncomingMessage,
+  { method, target }: Call,
+  route: string,
+): Record<string, string | number> {
   const { socket, headers } = request;
   const agent = headers["user-agent"];
   return {
     "server.address": "kubelet",
-    "http.request.method": request.method ?? "",
+    "http.request.method": method,
     "url.scheme": socket instanceof TLSSocket ? "https" : "http",
     "network.peer.address": socket.remoteAddress ?? "",
     "network.peer.port": socket.remotePort ?? 0,
     ...(agent !== undefined && { "user_agent.original": agent }),
     "client.address": socket.remoteAddress ?? "",
-    "url.path": splitUrl(request.url ?? "/")[0],
+    "url.path": target.path,
     "network.protocol.version": request.httpVersion,
     "http.route": route,
   };

@@ -1,15 +1,17 @@
 // Routes of each port without authentication, and the routes that the authenticated port shares with them.
-import type { RequestListener } from "node:http";
+import { queryOf } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { replyPage } from "./compress.js";
 import type { Answer, Route } from "./answer.js";
+import { authorisedPath } from "./auth/attributes.js";
 import { pingCheck, replyHealth, replyOneCheck, type HealthCheck } from "./health.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { DEBUG_TREES, type RoutePath, type TreeName } from "./paths.js";
 import type { PodList } from "./pod-list.js";
-import { queryOf, replyError, splitUrl } from "./reply.js";
-import type { CallerTrace } from "./request-span.js";
-import { router } from "./router.js";
+import { entry, type Lookup } from "./entry.js";
+import { onlyOwnHost } from "./own-host.js";
+import { replyError } from "./reply.js";
+import { Router } from "./router.js";
 import type { Scrape } from "./scrape.js";
 import type { HealthSlis } from "./slis.js";
 import type { Stats } from "./stats/index.js";
@@ -31,18 +33,20 @@ export interface NodeRouteDeps {
 
 export interface ReadOnlyRouteDeps extends NodeRouteDeps {
   http: HttpMetrics;
+  /** Of this machine, beside localhost. */
+  hostNames: readonly string[];
   log: Logger;
 }
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
-export function readOnlyHandler(deps: ReadOnlyRouteDeps): RequestListener {
+export function readOnlyHandler(deps: ReadOnlyRouteDeps): Lookup {
   const routes = [...nodeRoutes(deps), ...disabledDebugRoutes()];
-  return handler(routes, deps.log, "refer", deps.http);
+  return handler(new Router(routes, deps.log, "refer"), deps.hostNames, deps.http);
 }
 
 /** The healthz port: is the process alive. */
-export function healthzHandler(log: Logger): RequestListener {
-  return handler(healthRoutes([pingCheck]), log, "off");
+export function healthzHandler(hostNames: readonly string[], log: Logger): Lookup {
+  return handler(new Router(healthRoutes([pingCheck]), log, "off"), hostNames);
 }
 
 export function nodeRoutes(deps: NodeRouteDeps): Route[] {
@@ -54,8 +58,8 @@ export function nodeRoutes(deps: NodeRouteDeps): Route[] {
     {
       path: "/debug/pods/:namespace/:name/timeline",
       methods: ["GET"],
-      answer: (request, response, { namespace = "", name = "" }) =>
-        replyTimeline(deps.timeline, { namespace, name }, request, response),
+      answer: (request, response, { target, params: { namespace = "", name = "" } }) =>
+        replyTimeline(deps.timeline, { namespace, name }, request, target, response),
     },
     metricsRoute("/metrics", deps.scrape),
     metricsRoute("/metrics/probes", deps.scrapeProbes),
@@ -91,7 +95,7 @@ function metricsRoute(path: RoutePath, scrape: Scrape): Route {
 
 function healthRoutes(checks: readonly HealthCheck[]): Route[] {
   return [
-    { path: "/healthz", answer: (request, response) => replyHealth(response, checks, queryOf(request)) },
+    { path: "/healthz", answer: (_request, response, { target }) => replyHealth(response, checks, queryOf(target)) },
     ...checks.map((check): Route => ({
       path: `/healthz/${check.name}`,
       answer: (_request, response) => replyOneCheck(response, check),
@@ -99,13 +103,16 @@ function healthRoutes(checks: readonly HealthCheck[]): Route[] {
   ];
 }
 
-function handler(routes: readonly Route[], log: Logger, callerTrace: CallerTrace, http?: HttpMetrics): RequestListener {
-  const lookup = router(routes, log, callerTrace);
-  return (request, response) => {
-    const end = http?.begin(request.method ?? "", splitUrl(request.url ?? "/")[0]);
-    if (end !== undefined) response.once("close", end);
-    // A body is never read; a client that sends one gets its response all the same.
-    request.resume();
-    lookup(request, response);
-  };
+function handler(router: Router, hostNames: readonly string[], http?: HttpMetrics): Lookup {
+  return entry(
+    "http",
+    onlyOwnHost(hostNames, (request, response, read) => {
+      const call = router.callOf(read);
+      const end = http?.begin(call.method, authorisedPath(call));
+      if (end !== undefined) response.once("close", end);
+      // A body is never read; a client that sends one gets its response all the same.
+      request.resume();
+      router.answer(request, response, call);
+    }),
+  );
 }

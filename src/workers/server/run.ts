@@ -1,8 +1,9 @@
 // POST /run/<namespace>/<pod>[/<uid>]/<container>?cmd=…: a command's output, once it has ended.
+import { queryOf } from "../../shared/http/target.js";
 import type { Answer, Route } from "./answer.js";
 import type { PodList } from "./pod-list.js";
 import { isUnknownPod, podOf, runningContainer, type MirrorUid } from "./pod-lookup.js";
-import { queryOf, replyPlain } from "./reply.js";
+import { replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 
 export interface RunDeps {
@@ -12,8 +13,9 @@ export interface RunDeps {
 }
 
 export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
-  const answer: Answer = async (request, response, { namespace = "", pod: name = "", uid = "", container = "" }) => {
-    const cmd = (queryOf(request).get("cmd") ?? "").split(" ");
+  const answer: Answer = async (_request, response, { target, params }) => {
+    const { namespace = "", pod: name = "", uid = "", container = "" } = params;
+    const cmd = (queryOf(target).get("cmd") ?? "").split(" ");
     const gone = new AbortController();
     response.once("close", () => gone.abort(new Error("the client disconnected")));
     try {

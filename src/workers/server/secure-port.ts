@@ -12,10 +12,11 @@ import { Authorizer } from "./auth/authorizer.js";
 import { Peers } from "./auth/peers.js";
 import { Refusals } from "./auth/refusals.js";
 import { Tokens } from "./auth/tokens.js";
+import { entry } from "./entry.js";
 import { Guard } from "./guard.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener } from "./listener.js";
-import { router } from "./router.js";
+import { Router } from "./router.js";
 import { checkContext, contextOptions, type ServingPair, clientTrustAnchors } from "./tls/context.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
@@ -70,7 +71,7 @@ export class SecurePort {
       clock,
       authorised: (socket) => this.server?.authorised(socket),
       refused: (socket, response) => this.server?.refused(socket, response),
-      lookup: router(routes, log, "continue"),
+      router: new Router(routes, log, "continue"),
     });
   }
 
@@ -167,7 +168,7 @@ export class SecurePort {
       context,
       limits,
       requestCert: init.authentication.clientCAFile !== "",
-      handler: this.guard.handle,
+      handler: entry("https", this.guard.handle, this.guard.onMalformed),
       clock,
       onConnection: (socket) => {
         this.peers.opened(socket, clock.now());

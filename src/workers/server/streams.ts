@@ -4,12 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { isNotFound, isResourceExhausted } from "../../shared/cri/errors.js";
+import { queryOf } from "../../shared/http/target.js";
 import type { StreamMetrics } from "./streams/metrics.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
 import { withoutToken } from "./auth/bearer.js";
 import type { PodList } from "./pod-list.js";
 import { containerSpec, isUnknownPod, podOf, readySandbox, runningContainer, type MirrorUid } from "./pod-lookup.js";
-import { queryOf, replyError, replyPlain } from "./reply.js";
+import { replyError, replyPlain } from "./reply.js";
 import type { ServedRuntime } from "./runtime.js";
 import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
 import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./streams/stream-options.js";
@@ -99,10 +100,10 @@ function translated(
 }
 
 function stream(deps: StreamDeps, kind: Kind): Answer {
-  return async (request, response, params, upgrade) => {
+  return async (request, response, { target, params }, upgrade) => {
     const { namespace = "", pod: name = "", uid = "", container = "" } = params;
     try {
-      const address = kind(queryOf(request), request, deps);
+      const address = kind(queryOf(target), request, deps);
       const pod = await podOf(deps.pods, { namespace, name, uid }, deps.mirrorUid);
       if (upgrade === undefined) {
         replyError(response, 400, "Upgrade request required");

@@ -2,6 +2,7 @@
 // limits of streams and followers.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ConfigzBodies, HandlerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import { queryOf } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
@@ -16,7 +17,7 @@ import { nodeLogsRoutes } from "./node-logs.js";
 import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import type { MirrorUid } from "./pod-lookup.js";
 import { PodShares } from "./pod-shares.js";
-import { queryOf, replyText } from "./reply.js";
+import { replyText } from "./reply.js";
 import { disabledDebugRoutes, disabledTree, nodeRoutes, type NodeRouteDeps } from "./routes.js";
 import { runRoutes } from "./run.js";
 import { runningPodsRoutes } from "./running-pods.js";
@@ -120,8 +121,8 @@ function configzRoute(bodies: () => ConfigzBodies): Route {
   return {
     path: "/configz",
     methods: ["GET"],
-    answer: (request, response) => {
-      const wantsOrigins = /^(1|true|t)$/i.test(queryOf(request).get("origin") ?? "");
+    answer: (_request, response, { target }) => {
+      const wantsOrigins = /^(1|true|t)$/i.test(queryOf(target).get("origin") ?? "");
       replyText(response, wantsOrigins ? bodies().withOrigins : bodies().plain, "application/json");
     },
   };

@@ -2,7 +2,7 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Lookup } from "./router.js";
+import type { Lookup } from "./entry.js";
 
 export function answerUpgrade(
   handler: Lookup,

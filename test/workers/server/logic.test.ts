@@ -329,7 +329,7 @@ describe("paths that are not served", () => {
     const statusOf = async (bytes: number): Promise<string> => {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => undefined);
-      socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${"a".repeat(bytes)}\r\n\r\n`);
+      socket.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: ${"a".repeat(bytes)}\r\n\r\n`);
       const [data] = (await once(socket, "data")) as [Buffer];
       socket.destroy();
       return data.toString("latin1").slice(9, 12);

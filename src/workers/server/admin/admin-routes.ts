@@ -4,7 +4,7 @@ import type { RoutePath } from "../paths.js";
 import type { Route } from "../answer.js";
 import { CONNECTION_LIMITS } from "../https-server.js";
 import { replyError, replyText } from "../reply.js";
-import { router } from "../router.js";
+import { Router } from "../router.js";
 import { TrustedRoutes, type TrustedDeps } from "../trusted-routes.js";
 import type { AdminRoutes } from "../admin-server.js";
 import { nodeletImages, type ImageDeps } from "./images.js";
@@ -27,8 +27,8 @@ export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
   // The metric counts the streams of the authenticated port.
   const streamMetrics = { websocket: () => undefined };
   const trusted = new TrustedRoutes({ ...deps, limits: CONNECTION_LIMITS, streamMetrics });
-  const lookup = router([...trusted.routes, ...nodeletRoutes(deps)], deps.log, "refer");
-  return { lookup, close: () => trusted.close() };
+  const router = new Router([...trusted.routes, ...nodeletRoutes(deps)], deps.log, "refer");
+  return { router, close: () => trusted.close() };
 }
 
 export function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
@@ -38,7 +38,7 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock }:
   ): Route => ({
     path,
     methods: ["GET"],
-    answer: async (_request, response, params) => {
+    answer: async (_request, response, { params }) => {
       try {
         const body = await answer(params);
         if (body === undefined) replyError(response, 404, "this node has no such pod");

@@ -1,42 +1,40 @@
 // The attributes of a request for authorization: a verb on a subresource of this node.
 // Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/
 
-import { treeOf } from "../paths.js";
+import type { Call } from "../answer.js";
+import { treeOf, type TreeName } from "../paths.js";
 
-const VERBS: Readonly<Record<string, string>> = {
-  POST: "create",
-  GET: "get",
-  PUT: "update",
-  PATCH: "patch",
-  DELETE: "delete",
-};
+/** A client of HTTP/2 may send any method, "constructor" too. */
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["POST", "create"],
+  ["GET", "get"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
 
-const MANIFESTS_PATH = "/manifests";
+const MANIFESTS: TreeName = "manifests";
 
 /** "" for a method that has no verb. */
 export function verbOf(method: string): string {
-  return VERBS[method] ?? "";
+  return VERBS.get(method) ?? "";
+}
+
+/** The path that is authorised: the matched route's. Without a route the response is 404, and the path tells who gets it. */
+export function authorisedPath({ route, target }: Pick<Call, "route" | "target">): string {
+  return route?.path ?? target.path;
 }
 
 /** The manifest API reads bodies itself, and serves no anonymous user: on a stand-alone node all users may do everything. */
 export function isManifestPath(path: string): boolean {
-  return isBelow(decode(path), MANIFESTS_PATH);
+  return firstSegment(path) === MANIFESTS;
 }
 
-/** @param path of the request, still percent-encoded */
+/** @param path of a route, or of a target without one */
 export function subresourcesOf(path: string): readonly string[] {
-  const [root, segment = ""] = decode(path).split("/");
-  return (root === "" ? treeOf(segment)?.subresources : undefined) ?? ["proxy"];
+  return treeOf(firstSegment(path))?.subresources ?? ["proxy"];
 }
 
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-function isBelow(path: string, prefix: string): boolean {
-  return path === prefix || path.startsWith(`${prefix}/`);
+function firstSegment(path: string): string {
+  return path.split("/", 2)[1] ?? "";
 }

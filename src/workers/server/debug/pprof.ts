@@ -1,8 +1,9 @@
 // /debug/pprof/…: profiles of this process under the names that tools for Go request. The formats are V8's: Chrome's
 // developer tools open .cpuprofile and .heapprofile files. A profile that V8 cannot make is 404, with the reason.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
+import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { Answer, Route } from "../answer.js";
-import { queryOf, replyError, replyNotFound, replyText } from "../reply.js";
+import { replyError, replyNotFound, replyText } from "../reply.js";
 import { ProfileBusyError, type ProfileKind, type ProfiledThread, type Profiles } from "./profiles.js";
 
 export interface PprofDeps {
@@ -31,13 +32,13 @@ const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
 `;
 
 export function pprofRoutes(deps: PprofDeps): Route[] {
-  const answer: Answer = async (request, response, params) => {
+  const answer: Answer = async (_request, response, { target, params }) => {
     const name = params["*"] ?? "";
     if (name === "") replyText(response, INDEX, "text/html; charset=utf-8");
     else if (name === "cmdline") replyText(response, process.argv.join("\0"));
     else if (name === "goroutine") replyText(response, deps.threads());
     else if (name === "profile" || name === "heap" || name === "allocs") {
-      await replyProfile(deps.profiles, name, request, response);
+      await replyProfile(deps.profiles, name, target, response);
     } else if (NOT_HERE.includes(name)) {
       replyError(
         response,
@@ -52,10 +53,10 @@ export function pprofRoutes(deps: PprofDeps): Route[] {
 async function replyProfile(
   profiles: Profiles,
   kind: ProfileKind,
-  request: IncomingMessage,
+  target: Target,
   response: ServerResponse,
 ): Promise<void> {
-  const query = queryOf(request);
+  const query = queryOf(target);
   const seconds = Number(query.get("seconds") ?? SECONDS[kind]);
   const thread = query.get("thread") ?? "main";
   if (!(seconds > 0 && seconds <= MAX_SECONDS) || !isThread(thread)) {

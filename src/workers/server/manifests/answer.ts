@@ -8,9 +8,10 @@ import type {
   ManifestName,
   ManifestReply,
 } from "../../../shared/contracts/manifests.js";
+import { queryOf, type Target } from "../../../shared/http/target.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { PodList } from "../pod-list.js";
-import { queryOf, replyText, writeChunks } from "../reply.js";
+import { replyText, writeChunks } from "../reply.js";
 import { Bodies, BodyError } from "./body.js";
 import { replyJson, replyStatus, replySuccess } from "./status.js";
 import { listTexts, plainTable, podText, table, type ShownManifest } from "./view.js";
@@ -50,9 +51,9 @@ export class ManifestAnswers {
   }
 
   /** `of`: of the path; absent: all manifests. */
-  async answer(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
+  async answer(request: IncomingMessage, response: ServerResponse, target: Target, of?: ManifestName): Promise<void> {
     try {
-      await this.dispatch(request, response, of);
+      await this.dispatch(request, response, target, of);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
         response.destroy();
@@ -70,8 +71,13 @@ export class ManifestAnswers {
     }
   }
 
-  private async dispatch(request: IncomingMessage, response: ServerResponse, of?: ManifestName): Promise<void> {
-    const query = queryOf(request);
+  private async dispatch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    of?: ManifestName,
+  ): Promise<void> {
+    const query = queryOf(target);
     if (request.method === "GET") {
       if (isTrue(query.get("watch"))) await this.watch(response, query, of);
       else await this.get(request, response, of);

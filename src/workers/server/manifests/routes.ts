@@ -5,9 +5,9 @@ import type { ManifestAnswers } from "./answer.js";
 export type LazyManifestAnswers = () => Promise<Pick<ManifestAnswers, "answer">>;
 
 export function manifestRoutes(answers: LazyManifestAnswers): Route[] {
-  const all: Answer = async (request, response) => (await answers()).answer(request, response);
-  const one: Answer = async (request, response, { namespace = "", name = "" }) =>
-    (await answers()).answer(request, response, { namespace, name });
+  const all: Answer = async (request, response, { target }) => (await answers()).answer(request, response, target);
+  const one: Answer = async (request, response, { target, params: { namespace = "", name = "" } }) =>
+    (await answers()).answer(request, response, target, { namespace, name });
   return [
     { path: "/manifests", methods: ["GET", "POST"], answer: all },
     { path: "/manifests/", methods: ["GET", "POST"], answer: all },

@@ -10,12 +10,13 @@ import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions, logQuery, LogQueryError } from "./options.js";
 import { readContainerLogs, type ReadLogsOptions } from "./read.js";
+import { queryOf } from "../../../shared/http/target.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { Route } from "../answer.js";
 import type { PodList } from "../pod-list.js";
 import { containerSpec, containerStatus } from "../pod-lookup.js";
 import type { PodShares } from "../pod-shares.js";
-import { queryOf, replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
+import { replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
 import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
 
 export interface ContainerLogsDeps {
@@ -38,8 +39,9 @@ export function containerLogsRoute(deps: ContainerLogsDeps): Route {
   return {
     path: "/containerLogs/:namespace/:pod/:container",
     methods: ["GET"],
-    answer: async (request, response, { namespace = "", pod: name = "", container = "" }) => {
-      const options = readOptions(queryOf(request), deps, response);
+    answer: async (_request, response, { target, params }) => {
+      const { namespace = "", pod: name = "", container = "" } = params;
+      const options = readOptions(queryOf(target), deps, response);
       if (options === undefined) return;
       const pod = deps.pods.find(namespace, name);
       if (pod === undefined) {

@@ -3,9 +3,10 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream/promises";
 import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
+import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { Answer, Route } from "../answer.js";
 import { writePage } from "../compress.js";
-import { queryOf, replyError, replyText } from "../reply.js";
+import { replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
@@ -17,10 +18,10 @@ export class Stats {
   constructor(private readonly deps: StatsServiceDeps) {}
 
   routes(): Route[] {
-    const summary: Answer = async (request, response) => {
+    const summary: Answer = async (request, response, { target }) => {
       try {
         // First: a body without a listener is discarded.
-        const core = await wantsCore(request);
+        const core = await wantsCore(request, target);
         const service = await this.open();
         replyText(response, await service.summary(!core), "application/json");
       } catch (error) {
@@ -80,9 +81,9 @@ const FORM_LIMIT = 4096;
 const TRUE = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 
 /** only_cpu_and_memory, in the query or in the form of a POST, which wins. */
-async function wantsCore(request: IncomingMessage): Promise<boolean> {
+async function wantsCore(request: IncomingMessage, target: Target): Promise<boolean> {
   const form = request.method === "POST" ? await readForm(request) : undefined;
-  const given = form?.get("only_cpu_and_memory") ?? queryOf(request).get("only_cpu_and_memory") ?? "";
+  const given = form?.get("only_cpu_and_memory") ?? queryOf(target).get("only_cpu_and_memory") ?? "";
   return TRUE.has(given);
 }
 

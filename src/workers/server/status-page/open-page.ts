@@ -2,12 +2,12 @@
 import type { ListenAddress, PageInit } from "../../../shared/contracts/server.js";
 import type { Route } from "../answer.js";
 import { StatusPage, type StatusPageDeps } from "../status-page.js";
-import type { RequestListener } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Listener, plainServer } from "../listener.js";
-import { replyError } from "../reply.js";
-import { router } from "../router.js";
+import { entry, type Lookup } from "../entry.js";
+import { onlyOwnHost } from "../own-host.js";
+import { Router } from "../router.js";
 
 export interface OpenPage {
   readonly routes: readonly Route[];
@@ -30,11 +30,8 @@ export function openPage({ loopbackPort }: Pick<PageInit, "loopbackPort">, deps:
 }
 
 // The port of the status page on 127.0.0.1, without authentication, for a node on the operator's own machine.
-// Invariant: a web site cannot read it through the operator's browser. A request must name this machine as its host;
-// another name that resolves to 127.0.0.1 (DNS rebinding) is refused. No response permits another origin to read it.
 
 const LOOPBACK = "127.0.0.1";
-const OWN_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 function loopbackListener(routes: readonly Route[], port: number, clock: Clock, log: Logger): Listener {
   return new Listener({
@@ -49,7 +46,7 @@ function loopbackListener(routes: readonly Route[], port: number, clock: Clock, 
 }
 
 /** @internal */
-export function loopbackHandler(routes: readonly Route[], log: Logger): RequestListener {
+export function loopbackHandler(routes: readonly Route[], log: Logger): Lookup {
   const toPage: Route = {
     path: "/",
     methods: ["GET"],
@@ -58,13 +55,12 @@ export function loopbackHandler(routes: readonly Route[], log: Logger): RequestL
       response.end();
     },
   };
-  const lookup = router([toPage, ...routes], log, "off");
-  return (request, response) => {
-    request.resume();
-    if (!OWN_HOST.test(request.headers.host ?? "")) {
-      replyError(response, 421, "the status page responds only to localhost, 127.0.0.1 and [::1]");
-      return;
-    }
-    lookup(request, response);
-  };
+  const router = new Router([toPage, ...routes], log, "off");
+  return entry(
+    "http",
+    onlyOwnHost([], (request, response, read) => {
+      request.resume();
+      router.answer(request, response, router.callOf(read));
+    }),
+  );
 }

@@ -40,10 +40,10 @@ export function pageRoutes(deps: PageRouteDeps): Route[] {
   const get = (path: RoutePath, answer: Answer): Route => ({
     path,
     methods: ["GET"],
-    answer: (request, response, params) => {
+    answer: (request, response, call) => {
       // This response is data, never a document that a browser renders.
       protect(response, "default-src 'none'; sandbox");
-      return answer(request, response, params);
+      return answer(request, response, call);
     },
   });
   return [
@@ -61,7 +61,7 @@ export function pageRoutes(deps: PageRouteDeps): Route[] {
     }),
     get("/ui/stream/node", (_request, response) => stream(response, () => deps.node)),
     get("/ui/stream/images", (_request, response) => stream(response, () => deps.images)),
-    get("/ui/stream/pods/:namespace/:name", (_request, response, { namespace = "", name = "" }) =>
+    get("/ui/stream/pods/:namespace/:name", (_request, response, { params: { namespace = "", name = "" } }) =>
       stream(response, () => deps.pod(namespace, name)),
     ),
     get("/ui/config", (_request, response) => replyText(response, deps.configz().withOrigins, "application/json")),

@@ -1,8 +1,9 @@
 // GET /debug/pods/<namespace>/<name>/timeline: JSON, or an SVG for ?format=svg and for browsers that accept an image.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
-import { queryOf, replyError, replyText } from "../reply.js";
+import { replyError, replyText } from "../reply.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { PodTimeline, TimelineStage } from "../../../shared/contracts/timeline.js";
 
@@ -17,9 +18,10 @@ export async function replyTimeline(
   deps: TimelineDeps,
   pod: { namespace: string; name: string },
   request: IncomingMessage,
+  target: Target,
   response: ServerResponse,
 ): Promise<void> {
-  const asked = queryOf(request).get("format");
+  const asked = queryOf(target).get("format");
   if (asked !== null && !FORMATS.includes(asked)) {
     replyError(response, 400, `format "${asked}" is not one of ${FORMATS.join(", ")}`);
     return;

@@ -4,6 +4,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { serverAuthMetrics } from "../../../../src/workers/server/auth/metrics.js";
+import { parseTarget } from "../../../../src/shared/http/target.js";
 import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attributes.js";
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";
@@ -29,15 +30,15 @@ describe("attributes", () => {
     });
   }
   test("a longer name is another path in every encoding; all other paths need nodes/proxy", () => {
-    deepEqual(subresourcesOf("/podsx"), ["proxy"]);
-    deepEqual(subresourcesOf("/pods/"), ["pods", "proxy"]);
-    deepEqual(subresourcesOf("/%65xec/a/b/c"), ["proxy"]);
-    deepEqual(subresourcesOf("/metrics%2fcadvisor"), ["metrics"]);
-    deepEqual(subresourcesOf("/%zz"), ["proxy"]);
-    deepEqual(subresourcesOf("//metrics"), ["proxy"]);
-    deepEqual(subresourcesOf("/"), ["proxy"]);
-    for (const path of ["/manifests", "/manifests/", "/manifests/default/web"]) {
-      deepEqual(subresourcesOf(path), ["manifests"], "the right to the proxy does not include it");
+    const subresources = (text: string) => subresourcesOf(parseTarget(text, "https")?.path ?? "malformed");
+    deepEqual(subresources("/podsx"), ["proxy"]);
+    deepEqual(subresources("/pods/"), ["pods", "proxy"]);
+    deepEqual(subresources("/%65xec/a/b/c"), ["proxy"]);
+    deepEqual(subresources("/metrics%2fcadvisor"), ["metrics"]);
+    deepEqual(subresources("//metrics"), ["proxy"]);
+    deepEqual(subresources("/"), ["proxy"]);
+    for (const path of ["/manifests", "/manifests/", "/manifests/default/web", "/%6danifests"]) {
+      deepEqual(subresources(path), ["manifests"], "the right to the proxy does not include it");
     }
   });
   test("verbs", () => {
@@ -49,6 +50,7 @@ describe("attributes", () => {
       DELETE: "delete",
       HEAD: "",
       OPTIONS: "",
+      constructor: "",
     };
     for (const [method, verb] of Object.entries(verbs)) equal(verbOf(method), verb, method);
   });
