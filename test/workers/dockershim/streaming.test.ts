@@ -220,12 +220,43 @@ test("an error in a handler ends its connection only", async () => {
   assert.equal((await ask(await server.urlOf(repeater(0).wanted), [], "")).status, 400);
 });
 
+test("a malformed request is 400, another machine's name is 421, and neither uses up the URL", async () => {
+  const url = new URL(await server.urlOf(repeater(0).wanted));
+  const statusOf = async (text: string): Promise<string> => {
+    const socket = connect({ host: url.hostname, port: Number(url.port) });
+    socket.on("error", () => undefined).write(text.replaceAll("PATH", url.pathname).replaceAll("HOST", url.host));
+    const [data] = (await once(socket, "data")) as [Buffer];
+    socket.destroy();
+    return data.toString("latin1").slice(9, 12);
+  };
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+  const malformed = [
+    "GET PATH# HTTP/1.1\r\nHost: HOST\r\n",
+    "GET *PATH HTTP/1.1\r\nHost: HOST\r\n",
+    "GET ftp://HOST/PATH HTTP/1.1\r\nHost: HOST\r\n",
+    "GET PATH HTTP/1.1\r\nHost: HOST\r\nHost: HOST\r\n",
+    "GET PATH HTTP/1.1\r\n",
+    "GET PATH HTTP/2.0\r\nHost: HOST\r\n",
+    "CONNECT HOST HTTP/1.1\r\nHost: HOST\r\n",
+  ];
+  for (const text of malformed) {
+    assert.equal(await statusOf(`${text}\r\n`), "400", text);
+    assert.equal(await statusOf(`${text}${upgrade}`), "400", text);
+  }
+  assert.equal(await statusOf(`GET PATH HTTP/1.1\r\nHost: evil.example\r\n${upgrade}`), "421");
+  assert.equal(await statusOf("GET /exec/unknown HTTP/1.1\r\nHost: HOST\r\n\r\n"), "404");
+  assert.equal(await statusOf("GET PATH HTTP/1.1\r\nHost: HOST\r\n\r\n"), "400", "an upgrade is needed");
+  assert.equal(await statusOf("GET PATH HTTP/1.1\r\nHost: HOST\r\n\r\n"), "404", "the URL is used up");
+});
+
 test("a refused client that leaves bytes unread loses its connection", async () => {
   const { hostname, port } = new URL(await server.urlOf(repeater(0).wanted));
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   let closed = false;
   socket.on("error", () => undefined).on("close", () => (closed = true));
-  socket.write("GET /exec/unknown HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nmore");
+  socket.write(
+    "GET /exec/unknown HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nmore",
+  );
   await once(socket, "data");
   await until("the connection is gone", () => {
     clock.advance(1000);

@@ -5,6 +5,8 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server } from "n
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { isLoopbackHost } from "../../../shared/http/host.js";
+import { readRequest } from "../../../shared/http/read-request.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { channelProtocol } from "./channel-connection.js";
@@ -37,6 +39,17 @@ const COMMAND_VERSIONS: Readonly<Record<string, number>> = {
 };
 const FORWARD_PROTOCOL = "portforward.k8s.io";
 
+interface Refusal {
+  readonly status: number;
+  readonly text: string;
+}
+
+const MALFORMED: Refusal = { status: 400, text: "400 Bad Request" };
+const NO_UPGRADE: Refusal = { status: 400, text: "an upgrade to SPDY/3.1 or a WebSocket is needed" };
+const UNKNOWN: Refusal = { status: 404, text: "404 page not found" };
+/** As of the kubelet's ports without authentication: a web site cannot reach this one under a name of its own. */
+const OTHER_HOST: Refusal = { status: 421, text: "this port responds only to localhost, 127.0.0.1 and [::1]" };
+
 export class StreamingServer {
   private readonly tokens: Tokens<StreamRequest>;
   private readonly sockets = new Set<Socket>();
@@ -52,17 +65,23 @@ export class StreamingServer {
       socket.once("close", () => this.sockets.delete(socket));
     });
     this.http.on("request", (request, response) => {
-      const known = this.taken(request) !== undefined;
-      response.writeHead(known ? 400 : 404, { "Content-Type": "text/plain", Connection: "close" });
-      response.end(known ? "an upgrade to SPDY/3.1 or a WebSocket is needed\n" : "404 page not found\n");
+      const wanted = this.wantedBy(request);
+      const { status, text } = "refused" in wanted ? wanted.refused : NO_UPGRADE;
+      response.writeHead(status, { "Content-Type": "text/plain", Connection: "close" });
+      response.end(`${text}\n`);
+    });
+    this.http.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+      // "close" follows.
+      socket.on("error", () => undefined);
+      this.refuse(socket, MALFORMED);
     });
     this.http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       // "close" follows.
       socket.on("error", () => undefined);
       try {
-        const wanted = this.taken(request);
-        if (wanted === undefined) this.refuse(socket, 404, "404 page not found");
-        else this.serve(wanted, request, socket, head);
+        const wanted = this.wantedBy(request);
+        if ("refused" in wanted) this.refuse(socket, wanted.refused);
+        else this.serve(wanted.request, request, socket, head);
       } catch (error) {
         // It ends this connection, not the thread.
         this.deps.log.error({ err: error }, `cannot serve a stream: ${messageOf(error)}`);
@@ -97,17 +116,22 @@ export class StreamingServer {
     });
   }
 
-  private taken({ url = "", method = "" }: IncomingMessage): StreamRequest | undefined {
-    const [, kind, token = ""] = /^\/(exec|attach|portforward)\/([\w-]{1,64})(?:\?|$)/.exec(url) ?? [];
-    if (kind === undefined || (method !== "GET" && method !== "POST")) return undefined;
+  /** Takes the token of the URL, which a second request does not find again. */
+  private wantedBy(message: IncomingMessage): { request: StreamRequest } | { refused: Refusal } {
+    const reading = readRequest(message, "http");
+    if (reading.kind === "malformed") return { refused: { ...MALFORMED, text: `400 Bad Request: ${reading.why}` } };
+    const { host, target, method } = reading.request;
+    if (host !== undefined && !isLoopbackHost(host)) return { refused: OTHER_HOST };
+    const [, kind, token = ""] = /^\/(exec|attach|portforward)\/([\w-]{1,64})$/.exec(target.path) ?? [];
+    if (kind === undefined || (method !== "GET" && method !== "POST")) return { refused: UNKNOWN };
     const request = this.tokens.take(token);
-    return request?.kind === kind ? request : undefined;
+    return request?.kind === kind ? { request } : { refused: UNKNOWN };
   }
 
   private serve(wanted: StreamRequest, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const upgrade = (request.headers.upgrade ?? "").toLowerCase();
     if (upgrade !== "websocket" && !upgrade.startsWith("spdy/3.1")) {
-      this.refuse(socket, 400, `an upgrade to SPDY/3.1 or a WebSocket is needed, not to ${JSON.stringify(upgrade)}`);
+      this.refuse(socket, { ...NO_UPGRADE, text: `${NO_UPGRADE.text}, not to ${JSON.stringify(upgrade)}` });
       return;
     }
     this.watchIdle(socket);
@@ -119,7 +143,10 @@ export class StreamingServer {
     const { clock, log } = this.deps;
     const protocol = channelProtocol(request.headers["sec-websocket-protocol"]);
     if (protocol === undefined) {
-      this.refuse(socket, 400, "none of the offered WebSocket protocols is known: use v4.channel.k8s.io");
+      this.refuse(socket, {
+        status: 400,
+        text: "none of the offered WebSocket protocols is known: use v4.channel.k8s.io",
+      });
       return;
     }
     if (wanted.kind === "portforward") {
@@ -135,9 +162,11 @@ export class StreamingServer {
     const known = wanted.kind === "portforward" ? [FORWARD_PROTOCOL] : Object.keys(COMMAND_VERSIONS);
     const protocol = chosen(request, known);
     if (protocol === undefined) {
-      this.refuse(socket, 403, "none of the offered protocols is known", {
-        "X-Accepted-Stream-Protocol-Versions": known,
-      });
+      this.refuse(
+        socket,
+        { status: 403, text: "none of the offered protocols is known" },
+        { "X-Accepted-Stream-Protocol-Versions": known },
+      );
       return;
     }
     socket.write(
@@ -172,7 +201,7 @@ export class StreamingServer {
   }
 
   /** A client that leaves bytes unread, or sends more, does not keep its connection. */
-  private refuse(socket: Duplex, status: number, text: string, headers: Record<string, readonly string[]> = {}): void {
+  private refuse(socket: Duplex, { status, text }: Refusal, headers: Record<string, readonly string[]> = {}): void {
     const lines = Object.entries(headers).flatMap(([name, values]) => values.map((value) => `${name}: ${value}\r\n`));
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Type: text/plain\r\n` +
