@@ -41,6 +41,8 @@ export function endpointsPage(): string {
   return [
     ...heading("HTTP endpoints", [
       "Every path that the kubelet serves. 10250 is the authenticated port, 10255 the read-only port, `socket` the admin socket of the `nodelet` command.",
+      "With `--read-only-pods=false`, as in the packages and in `npm start`, 10255 serves no `/pods` and no timelines.",
+      "Over loopback, 10255, 10248 and the status page's port respond to localhost, 127.0.0.1 and [::1] only (421 otherwise).",
       "The healthz port (10248) serves `/healthz` and `/healthz/ping` only.",
       "On 10250 a client needs one of the rights: a verb on a subresource of `nodes`, for this node ([Security model](../security.md)).",
     ]),

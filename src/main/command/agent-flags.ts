@@ -46,6 +46,7 @@ export interface AgentFlags {
   readonly statusPage: boolean;
   /** The status page on 127.0.0.1; 0: off. */
   readonly statusPagePort: number;
+  readonly readOnlyPods: boolean;
   readonly manifestApi: boolean;
 }
 
@@ -85,6 +86,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     adminSocketGroup: text("admin-socket-group"),
     statusPage: flag("status-page", false),
     statusPagePort: flag("status-page-port", 0),
+    readOnlyPods: flag("read-only-pods", true),
     manifestApi: flag("manifest-api", false),
   };
 }

@@ -36,6 +36,7 @@ export function serverInit(facts: ThreadFacts): ServerInit {
   return {
     address: settings.server.address,
     readOnlyPort: settings.server.readOnlyPort,
+    readOnlyPods: settings.readOnlyPods,
     healthzBindAddress: settings.server.healthzBindAddress,
     healthzPort: settings.server.healthzPort,
     devicePluginProblem: "",

@@ -88,6 +88,8 @@ export interface ServerInit {
   address: string;
   /** 0 = off. */
   readOnlyPort: number;
+  /** false: the read-only port serves metrics and health, and no texts of pods. Absent: true. */
+  readOnlyPods?: boolean;
   healthzBindAddress: string;
   /** 0 = off. */
   healthzPort: number;

@@ -198,6 +198,7 @@ export class ServerLogic implements ServerControl {
       ...this.node,
       http: httpMetrics(this.registry, clock, "readonly"),
       hostNames: this.hostNames(),
+      servesPods: init.readOnlyPods ?? true,
       log,
     });
     return new Listener({

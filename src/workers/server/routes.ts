@@ -17,6 +17,8 @@ import type { HealthSlis } from "./slis.js";
 import type { Stats } from "./stats/index.js";
 import { replyTimeline, type TimelineDeps } from "./timeline/reply.js";
 
+const NO_PODS = "Pods are not served on this port: use the nodelet command, or --read-only-pods=true.";
+
 /** Dependencies of every port that serves pods. */
 export interface NodeRouteDeps {
   pods: PodList;
@@ -35,12 +37,17 @@ export interface ReadOnlyRouteDeps extends NodeRouteDeps {
   http: HttpMetrics;
   /** Of this machine, beside localhost. */
   hostNames: readonly string[];
+  /** --read-only-pods */
+  servesPods: boolean;
   log: Logger;
 }
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
 export function readOnlyHandler(deps: ReadOnlyRouteDeps): Lookup {
-  const routes = [...nodeRoutes(deps), ...disabledDebugRoutes()];
+  const pods = deps.servesPods
+    ? podRoutes(deps)
+    : (["pods", "debug/pods"] as const).flatMap((tree) => disabledTree(tree, NO_PODS));
+  const routes = [...pods, ...usageRoutes(deps), ...disabledDebugRoutes()];
   return handler(new Router(routes, deps.log, "refer"), deps.hostNames, deps.http);
 }
 
@@ -50,9 +57,13 @@ export function healthzHandler(hostNames: readonly string[], log: Logger): Looku
 }
 
 export function nodeRoutes(deps: NodeRouteDeps): Route[] {
+  return [...podRoutes(deps), ...usageRoutes(deps)];
+}
+
+/** Texts of pods, with the values of variables. */
+function podRoutes(deps: NodeRouteDeps): Route[] {
   const podsRoute: Answer = (_request, response) => deps.pods.reply(response);
   return [
-    ...healthRoutes(deps.checks),
     { path: "/pods", methods: ["GET"], answer: podsRoute },
     { path: "/pods/", methods: ["GET"], answer: podsRoute },
     {
@@ -61,6 +72,13 @@ export function nodeRoutes(deps: NodeRouteDeps): Route[] {
       answer: (request, response, { target, params: { namespace = "", name = "" } }) =>
         replyTimeline(deps.timeline, { namespace, name }, request, target, response),
     },
+  ];
+}
+
+/** Health, metrics and resource usage. */
+function usageRoutes(deps: NodeRouteDeps): Route[] {
+  return [
+    ...healthRoutes(deps.checks),
     metricsRoute("/metrics", deps.scrape),
     metricsRoute("/metrics/probes", deps.scrapeProbes),
     deps.slis.route(),
@@ -75,7 +93,7 @@ export function disabledDebugRoutes(): Route[] {
 }
 
 /** Every path under /tree returns 405 with the message. */
-export function disabledTree(tree: TreeName | "debug/pprof", message: string): Route[] {
+export function disabledTree(tree: TreeName | "debug/pprof" | "debug/pods", message: string): Route[] {
   const disabled: Answer = (_request, response) => replyError(response, 405, message);
   return [
     { path: `/${tree}`, answer: disabled },

@@ -317,6 +317,17 @@ describe("paths that are not served", () => {
     });
   }
 
+  test("a read-only port without pods serves metrics and health", async () => {
+    kit = await new ServerKit().open({ readOnlyPods: false });
+    for (const path of ["/pods", "/pods/", "/%70ods", "/debug/pods/default/web/timeline"]) {
+      const { status, body } = await kit.ask(path);
+      equal(status, 405, path);
+      match(body, /^Pods are not served on this port: /);
+    }
+    for (const path of ["/healthz", "/healthz/ping", "/metrics", "/metrics/probes", "/metrics/slis"])
+      equal((await kit.ask(path)).status, 200, path);
+  });
+
   test("a malformed path gets a response and causes no crash", async () => {
     kit = await new ServerKit().open();
     ok((await kit.ask("/pods/%zz")).status >= 400);

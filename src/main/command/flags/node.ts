@@ -98,6 +98,11 @@ export const SERVERS: Flags = {
     "readOnlyPort",
     "read-only port without authentication and authorization; 0: disabled",
   ),
+  "read-only-pods": flag(
+    "bool",
+    "true",
+    "serve /pods, with the values of variables, and timelines of pods on --read-only-port; false: metrics and health only",
+  ),
   "healthz-port": mirror("port", "10248", "healthzPort", "port of the localhost healthz endpoint; 0: disabled"),
   "healthz-bind-address": mirror("ip", "127.0.0.1", "healthzBindAddress", "IP address of the healthz server"),
   "tls-cert-file": mirror(
