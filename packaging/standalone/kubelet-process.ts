@@ -9,7 +9,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inNetns } from "./netns.js";
 import { readProcess, signalAndWait, type ProcessIdentity } from "./processes.js";
-import { fetchPods, isHealthy, type PodView } from "./pods.js";
+import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
+import { fetchPods, fetchPodsOverSocket, isHealthy, type PodView } from "./pods.js";
 import { waitFor } from "./wait.js";
 
 /** Folder of the bundle: that of the build, or the copy of a run of tests, which a build that comes later does not change. */
@@ -33,6 +34,8 @@ export interface KubeletOptions {
   /** Parent of all pod cgroups, e.g. /nodelet-1a2b3c4d. */
   cgroupRoot: string;
   readOnlyPort: number;
+  /** false: the read-only port serves no pods. */
+  readOnlyPods?: boolean;
   healthzPort: number;
   /** Of the authenticated port; without it there is none. */
   port?: number;
@@ -69,7 +72,7 @@ export interface KubeletProcess {
   start(): Promise<void>;
   /** Waits for /healthz; fails at once when the process ends instead. */
   waitHealthy(timeoutMs?: number): Promise<void>;
-  /** The agent's own view: what /pods says. */
+  /** The agent's own view: what /pods says, on the read-only port or on the admin socket. */
   pods(): Promise<PodView[]>;
   /** Sends a signal and waits for the end; SIGKILL after `timeoutMs`. */
   end(signal: NodeJS.Signals, timeoutMs?: number): Promise<void>;
@@ -173,6 +176,7 @@ class Kubelet implements KubeletProcess {
       ...["--config", layout.configFile, "--root-dir", layout.rootDir],
       ...["--cert-dir", join(options.dir, "pki")],
       ...(options.nodeName === undefined ? [] : ["--hostname-override", options.nodeName]),
+      ...(options.readOnlyPods === false ? ["--read-only-pods=false"] : []),
       ...(options.flags ?? []),
     ]);
     const child = spawn(command, args, {
@@ -203,7 +207,7 @@ class Kubelet implements KubeletProcess {
   }
 
   pods(): Promise<PodView[]> {
-    return fetchPods(this.url);
+    return this.options.readOnlyPods === false ? fetchPodsOverSocket(adminSocketOf(this.rootDir)) : fetchPods(this.url);
   }
 
   async end(signal: NodeJS.Signals, timeoutMs = 30_000): Promise<void> {

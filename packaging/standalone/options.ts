@@ -31,7 +31,7 @@ Runs the kubelet stand-alone with example pods, and removes everything again on 
   --state-dir <folder>               directory of all state (default /var/lib/nodelet-standalone)
   --runtime containerd|docker        the private runtime (default containerd); docker: an Engine of its own, the kubelet serves CRI over it
   --container-runtime-endpoint <url> use a running containerd or CRI-O: unix:///run/…/….sock
-  --read-only-port <port>            /pods and /metrics (default 10255)
+  --read-only-port <port>            /metrics (default 10255)
   --healthz-port <port>              /healthz (default 10248)
   --status-page-port <port>          the status page, for every user of this machine (default 10254)
   --port <port>                      logs, exec, /configz over HTTPS, for every user of this machine (default: off)

@@ -1,5 +1,7 @@
 // Reads the kubelet's pods (/pods, a v1 PodList) for `npm start`, tests and benchmarks, and prints them as a table.
 
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import type { Pod } from "../../src/shared/api/pod.js";
 
 /** A pod as /pods shows it. */
@@ -14,6 +16,19 @@ export async function fetchPods(url: string): Promise<PodView[]> {
   if (!response.ok) throw new Error(`${url}/pods answered ${response.status}: ${(await response.text()).trim()}`);
   const list = (await response.json()) as { items?: PodView[] | null };
   return list.items ?? [];
+}
+
+/** The pods of the kubelet behind its admin socket. Rejects when it cannot be asked. */
+export async function fetchPodsOverSocket(socketPath: string): Promise<PodView[]> {
+  const sent = request({ socketPath, path: "/pods", headers: { host: "localhost" }, timeout: REQUEST_TIMEOUT_MS });
+  sent.once("timeout", () => sent.destroy(new Error(`${socketPath} did not answer within ${REQUEST_TIMEOUT_MS} ms`)));
+  sent.end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const part of response.setEncoding("utf8")) text += part as string;
+  if (response.statusCode !== 200)
+    throw new Error(`${socketPath} answered ${String(response.statusCode)}: ${text.trim()}`);
+  return (JSON.parse(text) as { items?: PodView[] | null }).items ?? [];
 }
 
 /** True when the health endpoint reports healthy; false also while the port is closed. */

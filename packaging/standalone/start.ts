@@ -105,6 +105,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     endpoint: run.runtime.endpoint,
     cgroupRoot: run.runtime.cgroup,
     readOnlyPort: options.readOnlyPort,
+    readOnlyPods: false,
     healthzPort: options.healthzPort,
     flags: [`--status-page-port=${options.statusPagePort}`, ...run.runtime.flags],
     ...(options.port === undefined ? {} : { port: options.port }),
@@ -130,7 +131,6 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     [
       `runtime   ${where}`,
       `page      http://127.0.0.1:${options.statusPagePort}/ui/`,
-      `pods      ${kubelet.url}/pods`,
       `health    ${kubelet.healthzUrl}`,
       `metrics   ${kubelet.url}/metrics`,
       ...(web === undefined ? [] : [`sample    http://${web}:8080/`]),

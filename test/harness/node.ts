@@ -32,6 +32,8 @@ export interface NodeOptions {
   env?: Readonly<Record<string, string>>;
   /** With the authenticated port; its self-signed certificate is at `<dir>/pki/kubelet.crt`. */
   secure?: boolean;
+  /** false: the read-only port serves no pods; the node's own requests use the admin socket. */
+  readOnlyPods?: boolean;
   /** Runs in place of the build's kubelet. */
   entry?: string;
   /** Lay everything out but leave the kubelet to be started by kubelet.start(). */
@@ -87,6 +89,7 @@ export async function startNode(options: NodeOptions = {}): Promise<TestNode> {
         ...(driver === undefined ? {} : { cgroupDriver: driver }),
         ...options.config,
       },
+      ...(options.readOnlyPods === undefined ? {} : { readOnlyPods: options.readOnlyPods }),
       ...(options.flags === undefined ? {} : { flags: options.flags }),
       ...(options.env === undefined ? {} : { env: options.env }),
       ...(options.entry === undefined ? {} : { entry: options.entry }),

@@ -2,6 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { request as requestSecure } from "node:https";
 import { promisify } from "node:util";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -113,6 +116,40 @@ describe("systemd", () => {
 function bound(of: TestNode) {
   return { kubelet: of.kubelet, writeManifest: (name: string, pod: unknown) => of.writeManifest(name, pod) };
 }
+
+describe("requests", () => {
+  /** The path goes out as it is: a URL would lose its fragment. */
+  const statusOfPath = async (url: string, path: string, host = "localhost"): Promise<number | undefined> => {
+    const { hostname, port, protocol } = new URL(url);
+    const send = protocol === "https:" ? requestSecure : request;
+    const sent = send({ host: hostname, port, path, headers: { host }, agent: false, rejectUnauthorized: false }).end();
+    return ((await once(sent, "response")) as [IncomingMessage])[0].resume().statusCode;
+  };
+
+  test("get no pods from the read-only port with --read-only-pods=false, and nothing under another machine's name", async () => {
+    const { kubelet, writeManifest } = bound(await start({ readOnlyPods: false }));
+    await writeManifest("web", manifest("web", [shell("app", IDLE)]));
+    // On the admin socket.
+    await waitFor(async () => (await kubelet.pods()).length === 1, { what: "the pod", timeoutMs: PATIENCE_MS });
+    const paths = ["/pods", "/debug/pods/default/web-testnode/timeline", "/metrics", "/stats/summary", "/healthz"];
+    const statuses = await Promise.all(paths.map((path) => statusOfPath(kubelet.url, path)));
+    assert.deepEqual(statuses, [405, 405, 200, 200, 200]);
+    assert.equal(await statusOfPath(kubelet.url, "/metrics", "evil.example"), 421);
+    assert.equal(await statusOfPath(kubelet.healthzUrl, "/healthz", "evil.example"), 421);
+    assert.equal(await statusOfPath(kubelet.url, "/metrics#"), 400);
+  });
+
+  test("reach the manifest API under no other spelling of its path", async () => {
+    const node = await start({ secure: true, flags: ["--manifest-api"] });
+    await waitSecure(node);
+    const { secureUrl } = node.kubelet;
+    for (const path of ["/manifests", "/%6danifests", "/manifests/", "/manifests/default/web"])
+      assert.equal(await statusOfPath(secureUrl, path), 401, path);
+    for (const path of ["/manifests#", "*manifests", "/manifests?#", "*manifests/default/web"])
+      assert.equal(await statusOfPath(secureUrl, path), 400, path);
+    assert.equal(await statusOfPath(secureUrl, "/MANIFESTS"), 404);
+  });
+});
 
 describe("--runonce", () => {
   test("starts the sources' pods, reports the result, and leaves them running", async () => {

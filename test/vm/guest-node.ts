@@ -4,7 +4,9 @@ import type { PodView } from "../../packaging/standalone/pods.js";
 import type { Machine } from "./machine.js";
 
 export const MANIFESTS = "/etc/kubernetes/manifests";
-const PODS_URL = "http://127.0.0.1:10255/pods";
+/** The packaged unit serves pods on the admin socket only; the machine has no client for it but perl. */
+const PODS = `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new("/run/nodelet/kubelet.sock") or exit 1;
+  print $s "GET /pods HTTP/1.0\\r\\n\\r\\n"; while (<$s>) { print if $body; $body ||= /^\\r?$/ }'`;
 const HEALTHZ_URL = "http://127.0.0.1:10248/healthz";
 
 /** A running container as the kernel and the runtime know it: unchanged means never restarted. */
@@ -56,7 +58,7 @@ export class GuestNode {
   }
 
   async pods(): Promise<PodView[]> {
-    const { items } = JSON.parse(await this.vm.ok(`busybox wget -q -O - ${PODS_URL}`)) as { items: PodView[] };
+    const { items } = JSON.parse(await this.vm.ok(PODS)) as { items: PodView[] };
     return items;
   }
 
@@ -66,7 +68,7 @@ export class GuestNode {
   }
 
   async podInPhase(name: string, phase: string): Promise<PodView> {
-    await this.vm.until(`busybox wget -q -O - ${PODS_URL} | grep -q '"name":"${name}-vm".*"phase":"${phase}"'`, {
+    await this.vm.until(`${PODS} | grep -q '"name":"${name}-vm".*"phase":"${phase}"'`, {
       what: `pod ${name} to be ${phase}`,
       timeoutMs: 90_000,
     });
@@ -79,7 +81,7 @@ export class GuestNode {
   async removePods(): Promise<void> {
     await this.vm.ok(`rm -f ${MANIFESTS}/*`);
     await this.vm.until(
-      `busybox wget -q -O - ${PODS_URL} | grep -q '"items":\\[\\]' && test -z "$(ctr --namespace k8s.io containers list --quiet)"`,
+      `${PODS} | grep -q '"items":\\[\\]' && test -z "$(ctr --namespace k8s.io containers list --quiet)"`,
       { what: "all pods to be removed", timeoutMs: 90_000 },
     );
   }
