@@ -48,5 +48,8 @@ function hasTagOrDigest(image: string): boolean {
 
 /** The API's default: Always for latest or no tag, else IfNotPresent. */
 export function defaultPullPolicy(image: string): PullPolicy {
-  return withDefaultTag(image).endsWith(":latest") ? "Always" : "IfNotPresent";
+  const name = parseImageName(image);
+  if (name === undefined) return "IfNotPresent";
+  const tag = name.tag ?? (name.digest === undefined ? "latest" : "");
+  return tag === "latest" ? "Always" : "IfNotPresent";
 }

@@ -27,6 +27,8 @@ const tags: [string, string, PullPolicy][] = [
   ["registry.test/team/tool", "registry.test/team/tool:latest", "Always"],
   ["registry.test:5000/tool", "registry.test:5000/tool:latest", "Always"],
   ["registry.test:5000/tool:3", "registry.test:5000/tool:3", "IfNotPresent"],
+  [`tool:latest@sha256:${"0".repeat(64)}`, `tool:latest@sha256:${"0".repeat(64)}`, "Always"],
+  [`tool@sha256:${"0".repeat(64)}`, `tool@sha256:${"0".repeat(64)}`, "IfNotPresent"],
   ["tool@sha256:0123", "tool@sha256:0123", "IfNotPresent"],
   ["registry.test:5000/tool:3@sha256:0123", "registry.test:5000/tool:3@sha256:0123", "IfNotPresent"],
 ];
