@@ -9,6 +9,7 @@ import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
+import { podOfLogDirectory } from "../model/paths.js";
 import { chooseDead, chooseTerminated, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
@@ -163,17 +164,16 @@ interface Removal {
   hints: InspectHint[];
 }
 
-// Pods with logs on this machine: the directories' names end in the pod's UID. Other names are ignored.
+// Pods with logs on this machine, by the names of their directories. Other names are ignored.
 // Invariant: a pass takes a bounded number of them, and the next pass finds the rest.
-
-const POD_LOGS = /^[a-z0-9-]+_[a-z0-9.-]+_([A-Za-z0-9][A-Za-z0-9.-]{0,127})$/;
 
 export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<string[]> {
   const uids: string[] = [];
   try {
     for await (const entry of entriesOf(podLogsDir)) {
-      const uid = POD_LOGS.exec(entry.name)?.[1];
-      if (uid !== undefined && entry.isDirectory()) uids.push(uid);
+      const uid = podOfLogDirectory(entry.name)?.uid;
+      // A name with more of them may be another program's.
+      if (uid?.includes("_") === false && entry.isDirectory()) uids.push(uid);
       if (uids.length === most) break;
     }
   } catch (error) {

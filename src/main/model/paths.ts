@@ -2,6 +2,7 @@
 // container logs by name alone. They never change.
 import { join } from "node:path";
 import type { ObjectMeta } from "../../shared/api/meta.js";
+import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { annotationKeys } from "./labels.js";
 
@@ -12,6 +13,14 @@ const MAX_FILE_NAME = 255;
 export function podLogDirectory(podLogsDir: string, pod: PodName): string {
   const { name, namespace, uid } = pod.metadata;
   return join(podLogsDir, `${namespace}_${name}_${uid}`);
+}
+
+const LOG_DIRECTORY = /^([a-z0-9-]+)_([a-z0-9.-]+)_(.+)$/;
+
+/** The pod of a name that podLogDirectory has made; undefined for other names. Only a UID may hold "_". */
+export function podOfLogDirectory(name: string): { namespace: string; name: string; uid: string } | undefined {
+  const [, namespace = "", podName = "", uid = ""] = LOG_DIRECTORY.exec(name) ?? [];
+  return isSafePodUid(uid) ? { namespace, name: podName, uid } : undefined;
 }
 
 /** Path of one run's log below the pod's log directory: NAME/RESTARTCOUNT.log. */

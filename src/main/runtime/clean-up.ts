@@ -3,7 +3,7 @@ import { readlink, unlink, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import { entriesOf, namesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
-import { podLogDirectory } from "../model/paths.js";
+import { podLogDirectory, podOfLogDirectory } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
 
@@ -44,7 +44,7 @@ export async function cleanUpPod(
   if (!comesBack) await removeLogs(runtime, uid, pod, links);
 }
 
-/** The log directory's name ends in the UID; links to it are beside those of other pods. */
+/** Links to the log directory are beside those of other pods. */
 async function removeLogs(
   runtime: NodeRuntime,
   uid: string,
@@ -54,13 +54,14 @@ async function removeLogs(
   const { podLogsDir, containerLogsDir } = runtime.settings;
   const directories =
     pod === undefined
-      ? ((await unlessGone(namesOf(podLogsDir, (name) => name.endsWith(`_${uid}`)))) ?? [])
+      ? ((await unlessGone(namesOf(podLogsDir, (name) => podOfLogDirectory(name)?.uid === uid))) ?? [])
       : [basename(podLogDirectory(podLogsDir, pod))];
   for (const name of directories) {
     const directory = join(podLogsDir, name);
-    const [namespace = "", podName = ""] = name.split("_");
-    if (links === undefined) await unlessGone(removeLinks(containerLogsDir, `${podName}_${namespace}_`, directory));
-    else await Promise.all(links.map((link) => unlessGone(unlink(link))));
+    const named = podOfLogDirectory(name);
+    if (links !== undefined) await Promise.all(links.map((link) => unlessGone(unlink(link))));
+    else if (named !== undefined)
+      await unlessGone(removeLinks(containerLogsDir, `${named.name}_${named.namespace}_`, directory));
     await removeFiles(directory);
   }
 }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { removeFiles } from "../../../src/main/runtime/clean-up.js";
+import { cleanUpPod, removeFiles } from "../../../src/main/runtime/clean-up.js";
+import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 test("a folder is removed with files, folders and links in it; the targets of links stay", async (t) => {
@@ -55,4 +56,24 @@ test("a folder with more files than one batch goes", async (t) => {
   for (let index = 0; index < 1000; index++) await writeFile(join(folder, `${index}`), "");
   await removeFiles(folder);
   assert.deepEqual(await readdir(base), []);
+});
+
+test("the logs of a pod without a definition go by its whole UID; those of a UID that ends alike stay", async (t) => {
+  const base = await temporaryFolder(t);
+  const [podLogsDir, containerLogsDir] = [join(base, "pods"), join(base, "containers")];
+  const others = ["default_web_b_uid", "default_uid", "default_web_uid2", "A_web_uid"];
+  for (const name of ["default_web_uid", "kube-system_a.b_uid", ...others])
+    await mkdir(join(podLogsDir, name), { recursive: true });
+  await mkdir(containerLogsDir);
+  await symlink(join(podLogsDir, "default_web_uid", "c", "0.log"), join(containerLogsDir, "web_default_c-1.log"));
+  await symlink(join(podLogsDir, "default_web_b_uid", "c", "0.log"), join(containerLogsDir, "web_default_c-2.log"));
+  const runtime = {
+    settings: { podLogsDir, containerLogsDir },
+    volumes: { removePodDirectory: () => Promise.resolve() },
+    cgroups: { removePod: () => Promise.resolve() },
+    userNamespaces: { release: () => undefined },
+  } as unknown as NodeRuntime;
+  await cleanUpPod(runtime, "uid", new AbortController().signal);
+  assert.deepEqual((await readdir(podLogsDir)).sort(), [...others].sort());
+  assert.deepEqual(await readdir(containerLogsDir), ["web_default_c-2.log"]);
 });
