@@ -16,6 +16,9 @@ export interface ReadRequest {
 export type Reading =
   { readonly kind: "request"; readonly request: ReadRequest } | { readonly kind: "malformed"; readonly why: string };
 
+/** A method of HTTP/2, which no parser has checked. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /** @param scheme of the server's own URLs */
 export function readRequest(message: IncomingMessage, scheme: Scheme): Reading {
   try {
@@ -49,10 +52,12 @@ function read1(message: IncomingMessage, scheme: Scheme): ReadRequest {
 function read2(message: IncomingMessage, scheme: Scheme): ReadRequest {
   const { ":method": method, ":path": path, ":scheme": named, ":authority": authority } = message.headers;
   const text = (value: string | string[] | undefined): string => (typeof value === "string" ? value : "");
+  if (!TOKEN.test(text(method))) throw new MalformedRequestError("malformed method");
   if (text(named) !== scheme) throw new MalformedRequestError("unsupported scheme");
   if (!text(path).startsWith("/")) throw new MalformedRequestError("malformed request target");
   const target = targetOf(text(method), text(path), scheme);
   const pseudo = typeof authority === "string" ? hostOf([authority], true) : undefined;
+  if (pseudo?.name === "") throw new MalformedRequestError("the authority names no host");
   const header = hostOf(valuesOf(message, "host"), false);
   if (pseudo !== undefined && header !== undefined && !isSameHost(pseudo, header))
     throw new MalformedRequestError("the Host header names another host than the authority");
