@@ -11,6 +11,7 @@ import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
 import { faultPoint } from "../../shared/thread/fault-points.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
+import { ClientGates } from "./clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
@@ -29,6 +30,10 @@ export interface ConnectionLimits extends BudgetLimits, HandshakeLimits, QueueLi
   idleMs: number;
   /** From a response that ends a connection until the connection is cut. */
   lingerMs: number;
+  /** Processor time of a connection until one of its requests is authorised; then it is closed. */
+  unauthorisedProcessorMs: number;
+  /** The same, of all together, until the other work of the thread gets as much time. */
+  unauthorisedBatchMs: number;
   /** Exec, attach and port-forward at once: more than people and their tools open. */
   streams: number;
   /** Clients that follow logs at once. */
@@ -51,6 +56,9 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A client with an old token or too few rights tries again on a new connection; a client that tries at random is
   // limited.
   refusals: 16,
+  // A handshake with the largest chain takes 20 ms, and 16 refused requests the same.
+  unauthorisedProcessorMs: 250,
+  unauthorisedBatchMs: 10,
   streams: 256,
   followers: 256,
   followerWatches: 64,
@@ -93,8 +101,8 @@ export interface HttpsServerOptions {
   /** The handshake is done. @returns whether the client has shown a certificate that is verified */
   onConnection(socket: TLSSocket): boolean;
   onTlsError(error: Error, socket: TLSSocket): void;
-  /** A connection was closed before its handshake: its address starts too many. */
-  onHandshakeRefused: (address: string) => void;
+  /** A connection was closed before its first authorised request. */
+  onConnectionRefused: (address: string, why: string) => void;
   /** A handler has failed, which ended its connection. */
   onDefect(error: HandlerError): void;
 }
@@ -144,15 +152,24 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
 
   const budget = new ConnectionBudget(limits, clock);
   const handshakes = new HandshakeRate(limits, clock);
-  const accept = ownedByFirst((socket: Socket) => socket, takeListener(server, "connection"));
+  const accept = ownedByFirst((socket: Duplex) => socket, takeListener(server, "connection"));
   const queue = new HandshakeQueue({
     rate: handshakes,
     limits,
     clock,
-    start: (socket) => {
-      if (budget.admit(socket)) accept(socket);
+    start: (socket, isSpare) => {
+      if (budget.admit(socket)) accept(gates.open(socket, isSpare));
     },
-    onRefused: options.onHandshakeRefused,
+    onRefused: (address) =>
+      options.onConnectionRefused(address, "its address starts too many TLS handshakes per second"),
+  });
+  const gates = new ClientGates({
+    limitMs: limits.unauthorisedProcessorMs,
+    batchMs: limits.unauthorisedBatchMs,
+    rate: handshakes,
+    chargeSpare: (count) => queue.chargeSpare(count),
+    clock,
+    onRefused: options.onConnectionRefused,
   });
   server.on("connection", (socket: Socket) => queue.admit(socket));
 
@@ -166,6 +183,10 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     ownedByFirst(
       (socket: TLSSocket) => socket,
       (socket: TLSSocket) => {
+        if (!gates.secured(socket)) {
+          socket.destroy();
+          return;
+        }
         // A client that disconnects is noticed by its close.
         socket.on("error", (error) => {
           if (error instanceof HandlerError) options.onDefect(error);
@@ -187,6 +208,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     setContext: (options) => server.setSecureContext(options),
     authorised: (socket) => {
       budget.authorise(socket);
+      gates.release(socket);
       handshakes.authorise(socket.remoteAddress);
       http2ConnectionOf(socket)?.allowStreams(MAX_STREAMS);
     },
@@ -209,8 +231,8 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
 }
 
 /** Removes Node's own listener, to be called after the kubelet's own has checked the connection. */
-function takeListener(server: Server, event: "connection" | "secureConnection"): (socket: Socket) => void {
-  const [listener] = server.listeners(event) as ((socket: Socket) => void)[];
+function takeListener(server: Server, event: "connection" | "secureConnection"): (socket: Duplex) => void {
+  const [listener] = server.listeners(event) as ((socket: Duplex) => void)[];
   if (listener === undefined) throw new Error(`Node's server does not listen to ${event}`);
   server.removeAllListeners(event);
   return listener.bind(server);

@@ -175,8 +175,7 @@ export class SecurePort {
         return this.peers.claimOf(socket, clock.now()).kind === "user";
       },
       onTlsError: (err, socket) => log.debug({ err, client: socket.remoteAddress }, "TLS handshake failed"),
-      onHandshakeRefused: (client) =>
-        this.refusals.connection(client, "its address starts too many TLS handshakes per second"),
+      onConnectionRefused: (client, why) => this.refusals.connection(client, why),
       onDefect: (err) => log.error({ err }, "a connection was closed, as its handler failed"),
     });
   }

@@ -192,9 +192,9 @@ describe("/debug/pprof", () => {
   test("profiles in V8's formats, one at a time", async () => {
     await open();
     match((await ask("/debug/pprof/"))[1], /profile<\/a>/);
-    const idle = await server.inflight();
+    await server.answered();
     const taken = server.ask("/debug/pprof/profile?seconds=1&thread=server");
-    while ((await server.inflight()) <= idle) await new Promise((resolve) => setImmediate(resolve));
+    while ((await server.inflight()) === 0) await new Promise((resolve) => setImmediate(resolve));
     equal((await ask("/debug/pprof/heap?seconds=0.01&thread=server"))[0], 409);
     const cpu = await taken;
     deepEqual([cpu.status, cpu.headers["content-disposition"]], [200, 'attachment; filename="server.cpuprofile"']);

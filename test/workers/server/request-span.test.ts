@@ -28,7 +28,7 @@ async function askedSecure(
   const { spans } = traceThis(context, kit);
   const port = await new SecurePort(certificates).open();
   await port.ask(path, { headers });
-  // Its connections and their responses end with it.
+  await port.answered();
   await port.close();
   return await spans();
 }

@@ -206,6 +206,11 @@ export class SecurePort {
     return (family?.samples ?? []).reduce((sum, { value }) => sum + value, 0);
   }
 
+  /** Resolves when each response has ended, for the server too: its client may see the end a moment earlier. */
+  async answered(): Promise<void> {
+    while ((await this.inflight()) > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   close(): Promise<void> {
     return this.server.close();
   }

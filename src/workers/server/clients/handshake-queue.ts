@@ -23,8 +23,8 @@ export interface HandshakeQueueDeps {
   rate: Pick<HandshakeRate, "admit">;
   limits: QueueLimits;
   clock: Clock;
-  /** The connection may begin its handshake. */
-  start: (socket: Socket) => void;
+  /** The connection may begin its handshake; `isSpare`: beyond the rate of its network. */
+  start: (socket: Socket, isSpare: boolean) => void;
   /** The connection was closed: another one has its place, or it has waited too long. */
   onRefused: (address: string) => void;
   /** From 0 up to 1; default Math.random. */
@@ -61,13 +61,18 @@ export class HandshakeQueue {
     const network = networkOf(remoteAddress);
     // Otherwise the quickest client of a network would take each new handshake before those that wait.
     if (!this.networks.has(network) && this.deps.rate.admit(remoteAddress)) {
-      this.deps.start(socket);
+      this.deps.start(socket, false);
     } else if (remoteAddress === undefined || this.deps.limits.handshakesWaitingPerAddress < 1) {
       socket.destroy();
       if (remoteAddress !== undefined) this.deps.onRefused(remoteAddress);
     } else {
       this.add(network, socket, remoteAddress);
     }
+  }
+
+  /** A spare handshake has used more processor time than one: fewer begin afterwards. */
+  chargeSpare(handshakes: number): void {
+    this.spare = Math.max(-this.deps.limits.spareHandshakesPerSecond, this.spare - handshakes);
   }
 
   endAll(): void {
@@ -121,7 +126,7 @@ export class HandshakeQueue {
     for (;;) {
       const next = this.readyOf(network);
       if (next === undefined || !rate.admit(next.address)) return;
-      this.start(next);
+      this.start(next, false);
     }
   }
 
@@ -133,7 +138,7 @@ export class HandshakeQueue {
       // The other networks come first now.
       this.networks.delete(network);
       this.networks.set(network, list);
-      this.start(next);
+      this.start(next, true);
       return true;
     }
     return false;
@@ -145,9 +150,9 @@ export class HandshakeQueue {
     return this.randomOf(ready);
   }
 
-  private start(waiting: Waiting): void {
+  private start(waiting: Waiting, isSpare: boolean): void {
     waiting.leave();
-    this.deps.start(waiting.socket);
+    this.deps.start(waiting.socket, isSpare);
   }
 
   private refuse(waiting: Waiting | undefined): void {

@@ -1,7 +1,7 @@
 // Number of TLS handshakes that a network may start.
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { HandshakeRate } from "../../../../src/workers/server/clients/handshake-rate.js";
+import { furtherHandshakes, HandshakeRate } from "../../../../src/workers/server/clients/handshake-rate.js";
 import { ManualClock } from "../manual-clock.js";
 
 const AUTHORISED_MS = 10 * 60_000;
@@ -56,4 +56,27 @@ test("an authorised network keeps its rate when many networks connect", () => {
   world.rate.authorise("192.0.2.1");
   for (let i = 0; i < 10_000; i++) world.rate.admit(`10.1.${i >> 8}.${i & 255}`);
   equal(world.admitted("192.0.2.1"), 10 * AUTHORISED_FACTOR);
+});
+
+test("processor time beyond a handshake's counts as further handshakes", () => {
+  const world = new World();
+  equal(world.rate.admit("10.0.0.1"), true);
+  world.rate.charge("10.0.0.1", furtherHandshakes(4));
+  equal(world.admitted("10.0.0.1"), 9, "an ordinary handshake counts once");
+
+  equal(furtherHandshakes(25), 10);
+  equal(world.rate.admit("10.0.0.2"), true);
+  world.rate.charge("10.0.0.2", furtherHandshakes(25));
+  equal(world.rate.hasCredit("10.0.0.2"), false);
+  equal(world.admitted("10.0.0.2"), 0);
+  equal(world.admitted("10.0.0.3"), 10);
+});
+
+test("a debt is no more than the burst", () => {
+  const world = new World();
+  for (let i = 0; i < 100; i++) world.rate.charge("10.0.0.1", 1000);
+  world.clock.advance(2000);
+  equal(world.rate.hasCredit("10.0.0.1"), false);
+  world.clock.advance(200);
+  equal(world.rate.hasCredit("10.0.0.1"), true);
 });

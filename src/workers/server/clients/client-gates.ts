@@ -1,0 +1,67 @@
+// The gates of all connections of one server: their turns, the processor time that they use, and the way from a TLS socket to its gate.
+// Invariant: processor time of a connection counts for its network, and a spare handshake also for the spare ones of all.
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { ClientGate, gateOf } from "./client-gate.js";
+import { furtherHandshakes, type HandshakeRate } from "./handshake-rate.js";
+import { measureProcessorTime } from "./processor-time.js";
+import { ProcessorTurns } from "./processor-turns.js";
+
+export interface ClientGatesOptions {
+  /** Processor time of a connection until one of its requests is authorised, milliseconds. */
+  limitMs: number;
+  /** The same, of all together, until the other work of the thread gets as much time. */
+  batchMs: number;
+  rate: Pick<HandshakeRate, "hasCredit" | "charge">;
+  chargeSpare: (handshakes: number) => void;
+  clock: Clock;
+  onRefused: (address: string, why: string) => void;
+}
+
+export class ClientGates {
+  private readonly turns: ProcessorTurns;
+
+  constructor(private readonly options: ClientGatesOptions) {
+    const { clock, batchMs } = options;
+    this.turns = new ProcessorTurns({ clock, batchMs, measure: () => measureProcessorTime(clock) });
+  }
+
+  /** @param isSpare its handshake is beyond the rate of its network */
+  open(socket: Socket, isSpare: boolean): ClientGate {
+    const { limitMs, rate, chargeSpare, onRefused } = this.options;
+    const { remoteAddress } = socket;
+    let used = 0;
+    return new ClientGate(socket, {
+      turns: this.turns,
+      limitMs,
+      hasCredit: () => rate.hasCredit(remoteAddress),
+      onUse: (ms) => {
+        const before = furtherHandshakes(used);
+        const handshakes = furtherHandshakes((used += ms)) - before;
+        if (handshakes === 0) return;
+        rate.charge(remoteAddress, handshakes);
+        if (isSpare) chargeSpare(handshakes);
+      },
+      onRefused: (why) => onRefused(remoteAddress ?? "", why),
+    });
+  }
+
+  /** Its handshake is done. False: the connection was closed meanwhile. */
+  secured(socket: TLSSocket): boolean {
+    const gate = this.current;
+    gate?.secured(socket);
+    return gate !== undefined;
+  }
+
+  /** A request of this connection was authorised. */
+  release(socket: object): void {
+    gateOf(socket)?.release();
+  }
+
+  /** Events of TLS arise while the record that causes them is handled. */
+  private get current(): ClientGate | undefined {
+    const { current } = this.turns;
+    return current instanceof ClientGate ? current : undefined;
+  }
+}

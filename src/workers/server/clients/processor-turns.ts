@@ -1,0 +1,101 @@
+// The bytes of unauthorised clients are handled one TLS record per round of the event loop, and the processor time of each is measured.
+// A connection that has used up its first milliseconds waits while its network has no credit. The connection with the least use is next.
+// Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one record.
+import type { Clock } from "../../../shared/clock/clock.js";
+import { LoopYield } from "../../../shared/queue/loop-yield.js";
+
+/** Of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its network counts. */
+const FREE_MS = 20;
+/** Interval between two looks for credit, milliseconds. */
+const CREDIT_LOOK_MS = 10;
+
+export interface TurnTaker {
+  /** Milliseconds of processor time so far. */
+  readonly usedMs: number;
+  /** It has bytes, and its reader takes them now. If not, it enters again when that changes. */
+  readonly isReady: boolean;
+  /** Its network has not used up its processor time. */
+  hasCredit(): boolean;
+  /** Handles its next record. */
+  takeTurn(): void;
+  charge(ms: number): void;
+}
+
+export interface ProcessorTurnsDeps {
+  clock: Pick<Clock, "after">;
+  /** After so many milliseconds of use, the other work of the thread gets as much time. */
+  batchMs: number;
+  /** Starts to measure; the result gives the milliseconds of processor time since then. */
+  measure: () => () => number;
+}
+
+export class ProcessorTurns {
+  private readonly loop = new LoopYield();
+  private readonly waiting = new Set<TurnTaker>();
+  private scheduled = false;
+  private batchMs = 0;
+  private taking: TurnTaker | undefined;
+
+  constructor(private readonly deps: ProcessorTurnsDeps) {}
+
+  /** Events that arise now belong to this one. */
+  get current(): TurnTaker | undefined {
+    return this.taking;
+  }
+
+  enter(taker: TurnTaker): void {
+    this.waiting.add(taker);
+    this.schedule();
+  }
+
+  leave(taker: TurnTaker): void {
+    this.waiting.delete(taker);
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.waiting.size === 0) return;
+    this.scheduled = true;
+    if (this.batchMs < this.deps.batchMs) {
+      this.loop.next(() => this.run());
+      return;
+    }
+    this.deps.clock.after(this.batchMs, () => this.run());
+    this.batchMs = 0;
+  }
+
+  private run(): void {
+    const taker = this.next();
+    if (taker === undefined) {
+      // Those that are left wait for the credit of their network.
+      if (this.waiting.size === 0) this.scheduled = false;
+      else this.deps.clock.after(CREDIT_LOOK_MS, () => this.run());
+      return;
+    }
+    const used = this.deps.measure();
+    this.taking = taker;
+    try {
+      taker.takeTurn();
+    } finally {
+      this.taking = undefined;
+      // What its events have begun runs before this.
+      process.nextTick(() => {
+        const ms = used();
+        this.batchMs += ms;
+        taker.charge(ms);
+        this.scheduled = false;
+        this.schedule();
+      });
+    }
+  }
+
+  private next(): TurnTaker | undefined {
+    let best: TurnTaker | undefined;
+    for (const taker of this.waiting) {
+      if (!taker.isReady) this.waiting.delete(taker);
+      else if ((best === undefined || taker.usedMs < best.usedMs) && (taker.usedMs < FREE_MS || taker.hasCredit())) {
+        best = taker;
+      }
+    }
+    return best;
+  }
+}
