@@ -171,6 +171,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     clock,
     onRefused: options.onConnectionRefused,
   });
+  server.on("keylog", (line: Buffer, socket) => gates.onKeyLog(line, socket));
   server.on("connection", (socket: Socket) => queue.admit(socket));
 
   const sides = {

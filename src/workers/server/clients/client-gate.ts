@@ -1,10 +1,13 @@
-// Between a client's socket and its TLS: passes the records of an unauthorised client one by one, in its turns.
+// Between a client's socket and its TLS: passes the records of an unauthorised client one by one, in its turns. The handshake is inspected.
 // After an authorised request, all bytes pass at once.
 // Invariant: bytes keep their order; no more than one chunk of the socket waits here, as the socket is paused meanwhile.
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import { HandshakeInspection } from "../handshake/inspection.js";
+import { HandshakeRefusal } from "../handshake/messages.js";
 import { NotTlsError, RecordSplitter, type TlsRecord } from "../handshake/records.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import type { ProcessorTurns, TurnTaker } from "./processor-turns.js";
 
 /** Property of a TLS socket that holds its gate. HTTP/2's proxy objects for the socket have it, too. */
@@ -25,6 +28,7 @@ type Callback = (error?: Error | null) => void;
 
 export class ClientGate extends Duplex implements TurnTaker {
   usedMs = 0;
+  private readonly inspection = new HandshakeInspection();
   private readonly splitter = new RecordSplitter();
   private waiting: TlsRecord[] = [];
   /** Once the handshake is done. */
@@ -52,6 +56,7 @@ export class ClientGate extends Duplex implements TurnTaker {
   /** The handshake is done. Puts the gate, and the addresses of its socket, on the TLS socket. */
   secured(socket: TLSSocket): void {
     this.secure = socket;
+    this.inspection.end();
     // As of a TLS socket that reads from the kernel.
     socket.allowHalfOpen = false;
     const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = this.raw;
@@ -62,7 +67,7 @@ export class ClientGate extends Duplex implements TurnTaker {
 
   get isReady(): boolean {
     const [record] = this.waiting;
-    return record !== undefined && this.takes;
+    return record !== undefined && this.takes && !this.inspection.mustWait(record);
   }
 
   hasCredit(): boolean {
@@ -72,6 +77,13 @@ export class ClientGate extends Duplex implements TurnTaker {
   takeTurn(): void {
     const record = this.waiting.shift();
     if (record === undefined || this.destroyed) return;
+    try {
+      this.inspection.examine(record);
+    } catch (error) {
+      if (!(error instanceof HandshakeRefusal)) throw error;
+      this.refuse(error.message);
+      return;
+    }
     this.push(record.bytes);
     this.wake();
   }
@@ -81,6 +93,17 @@ export class ClientGate extends Duplex implements TurnTaker {
     this.usedMs += ms;
     this.deps.onUse(ms);
     if (this.usedMs > this.deps.limitMs) this.refuse(`it has used more than ${this.deps.limitMs} ms of processor time`);
+  }
+
+  /** TLS 1.3: the secret of the client's handshake, as Node's event "keylog" has it. */
+  setSecret(cipher: string, secret: Buffer): void {
+    try {
+      this.inspection.setSecret(cipher, secret);
+    } catch (error) {
+      this.refuse(messageOf(error));
+      return;
+    }
+    this.wake();
   }
 
   /** A request was authorised: from now on, nothing of this connection is counted. */

@@ -8,6 +8,9 @@ import { furtherHandshakes, type HandshakeRate } from "./handshake-rate.js";
 import { measureProcessorTime } from "./processor-time.js";
 import { ProcessorTurns } from "./processor-turns.js";
 
+/** A line of the key log: label, random number of the client, secret. */
+const SECRET = /^CLIENT_HANDSHAKE_TRAFFIC_SECRET [0-9a-f]+ ([0-9a-f]+)/;
+
 export interface ClientGatesOptions {
   /** Processor time of a connection until one of its requests is authorised, milliseconds. */
   limitMs: number;
@@ -45,6 +48,12 @@ export class ClientGates {
       },
       onRefused: (why) => onRefused(remoteAddress ?? "", why),
     });
+  }
+
+  /** Node's event "keylog". It never leaves the process. */
+  onKeyLog(line: Buffer, socket: TLSSocket): void {
+    const [, secret] = SECRET.exec(line.toString("latin1")) ?? [];
+    if (secret !== undefined) this.current?.setSecret(socket.getCipher().name, Buffer.from(secret, "hex"));
   }
 
   /** Its handshake is done. False: the connection was closed meanwhile. */
