@@ -7,6 +7,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { parentPort, workerData } from "node:worker_threads";
 import { sleep } from "../../packaging/standalone/wait.js";
+import { craftedClients } from "./crafted-clients.js";
 import type { StrangerData, StrangerReport } from "./stranger.js";
 
 /** Not the operator's address: a stranger is a pod or another machine. */
@@ -121,6 +122,7 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
     crowd(async () => {
       await tcp();
     }),
+  "crafted-tls": () => steadily(10),
   "random-tokens": () =>
     crowd(async () => {
       const socket = counting(await tls());
@@ -130,6 +132,23 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
       socket?.setTimeout(2_000, () => socket.destroy());
     }),
 };
+
+/** A connection of each kind in turn, a fixed number per second: not as many as the kubelet takes. */
+async function steadily(perSecond: number): Promise<void> {
+  const clients = craftedClients();
+  for (let made = 0; made < requests && !isOver; made++) {
+    await sleep(1000 / perSecond);
+    const client = clients[made % clients.length];
+    // One that is refused early has no socket to keep.
+    client?.(port, ADDRESS).then(
+      (socket) => {
+        report.made++;
+        kept(socket);
+      },
+      () => report.closed++,
+    );
+  }
+}
 
 parentPort?.once("message", () => {
   isOver = true;

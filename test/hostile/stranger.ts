@@ -11,7 +11,8 @@ type StrangerMethod =
   | "slow-reads"
   | "garbage-tls"
   | "silent-connections"
-  | "random-tokens";
+  | "random-tokens"
+  | "crafted-tls";
 
 export interface StrangerData {
   port: number;

@@ -32,4 +32,5 @@ export const STRANGER: readonly Attack[] = [
   attack("random bytes in place of a TLS handshake", "garbage-tls", size(100, 500), size(1_000, 10_000)),
   attack("connections that send nothing", "silent-connections", size(2_000, 10_000), size(2_500, 20_000)),
   attack("requests with random bearer tokens", "random-tokens", 20, size(200, 2_000)),
+  attack("crafted client certificate chains, 10 a second", "crafted-tls", 100, size(100, 1_000), true),
 ];
