@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Attack } from "./attack.js";
+import { HealthWatch } from "./health-watch.js";
 
 type StrangerMethod =
   | "pipelined-upgrade"
@@ -39,18 +40,20 @@ export function strangerAttack(
   return {
     ...{ name, seconds, family: "unauthorised client" },
     ...(short === undefined ? {} : { short }),
-    start: ({ port }) => {
+    start: ({ port, node }) => {
       const workerData: StrangerData = { port, ...how };
       const worker = new Worker(new URL("./stranger-thread.js", import.meta.url), { workerData });
+      const health = new HealthWatch(node.kubelet.healthzUrl);
       return Promise.resolve({
         async stop() {
           const said = once(worker, "message");
           worker.postMessage("stop");
           const [report] = (await said) as [StrangerReport];
           await worker.terminate();
+          const checks = await health.stop();
           if (report.made === 0) throw new Error("no connection was made");
           if (report.granted > 0) throw new Error(`${report.granted} requests without credentials were granted`);
-          return `${report.made} connections, ${report.answers} responses, ${report.closed} closed by the kubelet`;
+          return `${report.made} connections, ${report.answers} responses, ${report.closed} closed by the kubelet; ${checks}`;
         },
       });
     },
