@@ -45,7 +45,7 @@ import { dockershimMetrics } from "../../src/workers/dockershim/metrics.js";
 import { imageGcMetrics } from "../../src/workers/image-gc/metrics.js";
 import { nodeStatusMetrics } from "../../src/workers/node-status/metrics.js";
 import { plegMetrics } from "../../src/workers/pleg/metrics.js";
-import { probeMetrics, scheduleMetrics } from "../../src/workers/prober/metrics.js";
+import { probeMetrics, scheduleMetrics } from "../../src/shared/probes/metrics.js";
 import { serverAuthMetrics } from "../../src/workers/server/auth/metrics.js";
 import { boardMetrics } from "../../src/workers/server/board-metrics.js";
 import { httpMetrics } from "../../src/workers/server/http-metrics.js";

@@ -30,6 +30,7 @@ import { runtimeHandler } from "../runtime/runtime-handlers.js";
 import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import type { HookPort } from "../model/hook-port.js";
 import type { PodTrace } from "../model/pod-trace.js";
 import { observedIds } from "../user-namespaces/id-slots.js";
 import { UserNamespaces } from "../user-namespaces/user-namespaces.js";
@@ -51,6 +52,7 @@ export interface NodeRuntimeDeps {
   metrics: PodMetrics;
   events: EventRecorder;
   trace: PodTrace;
+  hooks: HookPort;
   tasks: TasksPool;
   calls: VolumeCalls;
   quotas: ProjectQuotas;
@@ -191,6 +193,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     log: moduleLogger(log, "doer"),
     events,
     trace,
+    hooks: deps.hooks,
     images: nodeImages(
       { ...settings.images, rootDir, maxPods },
       {

@@ -51,6 +51,7 @@ export async function makeManagedRuntime(
       ...foundation,
       ...{ clock, log, registry, managers },
       trace: timelines,
+      hooks: threads.of.peers,
       cluster: membership?.late,
       persistent,
       allocatable: standing.then(({ allocatable }) => allocatable),

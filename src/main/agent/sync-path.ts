@@ -16,6 +16,7 @@ import { nodeAdmission } from "./node-admission.js";
 import { watchNode } from "./node-metrics.js";
 import { NodeShutdown } from "./node-shutdown.js";
 import { errorText } from "../../shared/log/error-text.js";
+import { ProbeThreads } from "../threads/probe-threads.js";
 import type { CgroupMaintenance, CgroupMaintenanceDeps } from "./node-cgroups.js";
 
 export interface SyncPath {
@@ -42,7 +43,7 @@ export function makeSyncPath(
     rootDir: settings.rootDir,
     forgetsResults: settings.runtime.changeContainerStatusOnKubeletRestart,
     nodeIPs: () => hostIPs.current,
-    prober: threads.of.prober,
+    prober: new ProbeThreads(threads.of),
     events: runtime.events,
     ...{ registry, clock, log },
   });

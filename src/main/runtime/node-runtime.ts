@@ -14,6 +14,7 @@ import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import type { ContainerResourceOptions } from "../resources/container-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
+import type { HookPort } from "../model/hook-port.js";
 import type { PodTrace } from "../model/pod-trace.js";
 import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";
 import type { VolumeManager } from "../volumes/volume-manager.js";
@@ -68,6 +69,8 @@ export interface NodeRuntime {
   log: Logger;
   events: EventRecorder;
   trace: PodTrace;
+  /** Sends the requests of httpGet hooks. */
+  hooks: HookPort;
   images: ImageProvider;
   cgroups: CgroupManager;
   volumes: VolumeManager;

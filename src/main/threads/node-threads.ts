@@ -56,7 +56,10 @@ export class NodeThreads implements AsyncDisposable {
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
       collectMetrics: () => this.metrics.collect(),
-      collectProbeMetrics: () => this.of.prober.probeMetrics(),
+      collectProbeMetrics: async () => {
+        const { prober, peers } = this.of;
+        return (await Promise.all([prober.probeMetrics(), peers.probeMetrics()])).flat();
+      },
       setVerbosity: (verbosity) => options.setVerbosity(verbosity),
     });
     for (const [name, thread] of Object.entries(this.of)) this.add(name as keyof MadeThreads, thread);

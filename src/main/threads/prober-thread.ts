@@ -1,56 +1,71 @@
-// The prober thread as main runs it. It starts with the first pod that has probes. It gets the whole set at each start and changes in order
-// afterwards. The probe manager receives its records.
+// The prober thread as main runs it, and what it has in common with the peers thread. A thread starts with the first pod that has probes
+// for it. It gets the whole set at each start and changes in order afterwards. The probe manager receives its records.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ProbedPod, ProberControl, ProberInit, ProbeRecord } from "../../shared/contracts/prober.js";
+import {
+  probeThreadOf,
+  type ProbedPod,
+  type ProberControl,
+  type ProberInit,
+  type ProbeRecord,
+} from "../../shared/contracts/prober.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { Remote } from "../../shared/thread/remote-calls.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
-import { KUBERNETES_VERSION } from "../command/version.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { ProberPort } from "../model/probe-port.js";
+import { probeUserAgent } from "./probe-user-agent.js";
 
-export interface ProberThreadOptions {
-  context: ThreadHost<"prober">;
-  init: ProberInit;
+/** The threads that run probes (docs/adr/0075): `probeThreadOf` says which one runs a probe. */
+type ProbeThreadName = ReturnType<typeof probeThreadOf>;
+
+export interface ProbeThreadOptions<Name extends ProbeThreadName, Init> {
+  context: ThreadHost<Name>;
+  init: Init;
   clock: Clock;
   log: Logger;
   owner: Promise<Pick<ThreadOwner, "onProbeRecord" | "probedPods">>;
 }
 
-export class ProberThread implements ProberPort {
-  readonly thread: SupervisedThread<ProberControl>;
+export class ProbeThread<Name extends ProbeThreadName, Control extends ProberControl, Init> implements ProberPort {
+  readonly thread: SupervisedThread<Control>;
   private records: QueueReader<ProbeRecord> | undefined;
   private started = false;
   private readonly deltas: PodDeltas<ProbedPod>;
 
-  constructor(private readonly options: ProberThreadOptions) {
+  constructor(
+    private readonly name: Name,
+    protected readonly options: ProbeThreadOptions<Name, Init>,
+  ) {
     this.deltas = new PodDeltas(
-      (set, gone) => this.thread.call.applyPods({ set, gone }),
+      (set, gone) => this.control.applyPods({ set, gone }),
       (error) =>
         options.log.warn(
           { err: error },
-          "the prober thread did not accept a change; it receives all probes after its restart",
+          `the ${name} thread did not accept a change; it receives all probes after its restart`,
         ),
     );
-    this.thread = superviseThread<ProberControl, ProberInit>({
-      ...options.context.common("prober"),
+    this.thread = superviseThread<Control, Init>({
+      ...options.context.common(name),
       init: () => options.init,
-      onRunning: (thread) => this.join(thread),
+      onRunning: () => this.join(),
       onExit: (exit) => {
         this.detach();
+        this.onThreadExit();
         options.context.exited(exit);
       },
     });
   }
 
   setPod(pod: ProbedPod): void {
-    if (!this.started && pod.probes.length === 0) return;
+    const own = this.ownPart(pod);
+    if (!this.started && own.probes.length === 0) return;
     this.start();
-    this.deltas.change([[pod.uid, pod]], []);
+    this.deltas.change([[own.uid, own]], []);
   }
 
   podRemoved(uid: string): void {
@@ -60,12 +75,12 @@ export class ProberThread implements ProberPort {
 
   /** For /metrics; nothing while no pod has probes. */
   async metrics(): Promise<MetricSnapshot[]> {
-    return this.started ? [await this.thread.call.metrics()] : [];
+    return this.started ? [await this.control.metrics()] : [];
   }
 
   /** For /metrics/probes. */
   async probeMetrics(): Promise<MetricSnapshot[]> {
-    return this.started ? [await this.thread.call.probeMetrics()] : [];
+    return this.started ? [await this.control.probeMetrics()] : [];
   }
 
   async stop(): Promise<void> {
@@ -73,26 +88,44 @@ export class ProberThread implements ProberPort {
     this.detach();
   }
 
-  private start(): void {
+  protected start(): void {
     if (this.started) return;
     this.started = true;
     this.thread.startInBackground();
   }
 
-  private async join(thread: SupervisedThread<ProberControl>): Promise<void> {
+  /** The methods that all threads with probes have. */
+  private get control(): Remote<ProberControl> {
+    return this.thread.call as Remote<ProberControl>;
+  }
+
+  private ownPart({ probes, ...pod }: ProbedPod): ProbedPod {
+    return { ...pod, probes: probes.filter(({ action }) => probeThreadOf(action) === this.name) };
+  }
+
+  protected async join(): Promise<void> {
     const { clock, log } = this.options;
     const [owner, { probeRecordCodec }] = await Promise.all([
       this.options.owner,
       import("../../shared/contracts/prober-codec.js"),
     ]);
     this.detach();
-    this.records = readRecords(thread, {
+    this.records = readRecords(this.thread, {
       codec: probeRecordCodec,
       onRecord: (record) => owner.onProbeRecord(record),
-      unreadable: "cannot handle a record of the prober thread; restarting the thread",
+      unreadable: `cannot handle a record of the ${this.name} thread; restarting the thread`,
       ...{ clock, log },
     });
-    await this.deltas.join(() => thread.call.setPods(owner.probedPods()));
+    const own = (): ProbedPod[] =>
+      owner
+        .probedPods()
+        .map((pod) => this.ownPart(pod))
+        .filter(({ probes }) => probes.length > 0);
+    await this.deltas.join(() => this.control.setPods(own()));
+  }
+
+  protected onThreadExit(): void {
+    // Nothing more than detach.
   }
 
   private detach(): void {
@@ -102,11 +135,16 @@ export class ProberThread implements ProberPort {
   }
 }
 
+export class ProberThread extends ProbeThread<"prober", ProberControl, ProberInit> {
+  constructor(options: ProbeThreadOptions<"prober", ProberInit>) {
+    super("prober", options);
+  }
+}
+
 export function proberInit({ settings }: ThreadFacts): ProberInit {
-  const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
   return {
     endpoint: settings.runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
-    userAgent: `kube-probe/${major}.${minor}`,
+    userAgent: probeUserAgent(),
   };
 }

@@ -15,6 +15,7 @@ import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";
 export const THREADS: readonly ThreadName[] = ["main", ...WORKERS];
 export type ThreadName = "main" | WorkerName;
 
+const STALL_MS = 10_000;
 const RESTART = { baseMs: 100, maxMs: 10_000, jitter: 0.2, healthyAfterMs: 60_000 };
 /** Without these threads no pod is synced. After so many restarts without a healthy run, a new process is the remedy. */
 const ESSENTIAL_RESTARTS = 10;
@@ -50,7 +51,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
 
   /** The options that a thread is supervised with, by its row. */
   readonly common = (name: WorkerName): TableOptions => {
-    const { heapMiB, ringBytes } = rowOf(name);
+    const { heapMiB, ringBytes, stallMs = STALL_MS } = rowOf(name);
     const tracing = tracesIn(name, this.tracing);
     return {
       name,
@@ -58,7 +59,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       heapMiB,
       ringCapacities: ringBytes,
       readyDeadlineMs: 10_000,
-      stallAfterMs: 10_000,
+      stallAfterMs: stallMs,
       restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
       onGiveUp: (error: Error) => this.onGiveUp(error),
       loading: () => this.loads.begin(),

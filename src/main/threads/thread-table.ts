@@ -3,6 +3,7 @@
 // Invariant: src/workers has one folder per row, with the row's name (test/packaging/thread-table.test.ts).
 import { evictionInit, EvictionThread } from "./eviction-thread.js";
 import { imageGcInit, ImageGcThread } from "./image-gc-thread.js";
+import { peersInit, PeersThread } from "./peers-thread.js";
 import { plegInit, PlegThread } from "./pleg-thread.js";
 import { proberInit, ProberThread } from "./prober-thread.js";
 import { serverInit, serverUpcalls } from "./server-init.js";
@@ -17,6 +18,8 @@ export interface ThreadRow {
   heapMiB: number;
   /** Above this age of the thread's stamp, ms, systemd's watchdog is not notified. */
   watchdogMs: number;
+  /** Above this age of the thread's stamp, ms, the supervisor ends the thread. */
+  stallMs?: number;
   ringBytes: { inbox: number; outbox: number };
   /** The process ends when the thread fails too often: no pod is synced without it. Others are restarted for ever. */
   essential?: true;
@@ -58,6 +61,15 @@ export const THREAD_TABLE = {
     ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
     start: "by its owner",
     make: (deps: ThreadDeps<"prober">) => new ProberThread({ ...deps, init: proberInit(deps.facts) }),
+  },
+  peers: {
+    heapMiB: 128,
+    watchdogMs: WATCHDOG_MS,
+    // No piece of a peer's work takes longer than a fraction of a second; the probes of all other pods wait behind a longer one.
+    stallMs: 5_000,
+    ringBytes: { inbox: 1 << 12, outbox: 1 << 20 },
+    start: "by its owner",
+    make: (deps: ThreadDeps<"peers">) => new PeersThread({ ...deps, init: peersInit() }),
   },
   "image-gc": {
     heapMiB: 128,

@@ -1,4 +1,4 @@
-// The prober thread's contract: the probes that it runs, and its record of each run.
+// The contract of the prober and peers threads: the probes that they run, and their record of each run.
 // Main sends a pod's whole set at a time, so that the next set repairs a missed one. Every record names the container
 // and the generation of its probe, and main drops and counts outdated records.
 import type { MetricSnapshot } from "../metrics/snapshot.js";
@@ -25,6 +25,22 @@ export type ProbeAction =
   | { type: "grpc"; host: string; port: number; service: string }
   /** Set if the probe cannot run, for example an unknown port name: every run is an error with this text. */
   | { type: "impossible"; reason: string };
+
+/**
+ * The thread that runs the probe. The peers thread reads bytes of servers that pods choose; the prober thread reads none
+ * (docs/adr/0075).
+ */
+export function probeThreadOf({ type }: ProbeAction): "prober" | "peers" {
+  switch (type) {
+    case "exec":
+    case "tcp":
+    case "impossible":
+      return "prober";
+    case "http":
+    case "grpc":
+      return "peers";
+  }
+}
 
 /** One kind of probe of one container. Durations are milliseconds. */
 export interface ProbeSpec {

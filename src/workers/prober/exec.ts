@@ -9,11 +9,8 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isCancelled, isDeadlineExceeded } from "../../shared/cri/errors.js";
 import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { boundedText, failure, success, type RunResult } from "./run.js";
-import type { ProbeDeadline } from "./probe-deadline.js";
-
-/** The runtime ends a command at its timeout. If it has not responded this long after the timeout, the runtime is at fault. */
-export const RUNTIME_PATIENCE_MS = 10_000;
+import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
+import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
 
 export interface ExecOptions {
   endpoint: string;

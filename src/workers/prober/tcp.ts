@@ -1,7 +1,7 @@
 // tcpSocket probes: success is a connection that comes about.
 import type { ProbeAction } from "../../shared/contracts/prober.js";
-import { dial, isDialError, reset } from "./dial.js";
-import { failure, success, type RunContext, type RunResult } from "./run.js";
+import { dial, isDialError, reset } from "../../shared/net/dial.js";
+import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 
 export async function probeTcp(
   { host, port }: Extract<ProbeAction, { type: "tcp" }>,

@@ -16,6 +16,7 @@ import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import type { CriClient } from "../../../src/shared/cri/client.js";
 import type { FakeCri, FakeCriOptions } from "../../fake-cri/fake-cri.js";
 import { pair } from "../../shared/cri/support.js";
+import { peerActions } from "../../support/probe-kit.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
@@ -56,6 +57,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     clock,
     log: kept.log,
     trace: noTrace,
+    hooks: { runHook: (hook, signal) => peerActions().hook(hook, signal) },
     images: nodeImages(
       {
         rootDir: root,

@@ -12,7 +12,7 @@ import { threadMetrics } from "../../../src/shared/metrics/threads.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
 import { podConfig, socketPath, clientOf, IMAGE } from "../../shared/cri/support.js";
 import { keptLog, until } from "../../support/sources-kit.js";
-import { listen } from "../../workers/prober/handler-kit.js";
+import { listen } from "../../support/probe-kit.js";
 
 const PATIENCE_MS = 60_000;
 

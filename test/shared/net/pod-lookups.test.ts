@@ -11,7 +11,7 @@ import {
   parseResolvConf,
   PodLookups,
 } from "../../../src/shared/net/pod-lookups.js";
-import { dial, reset } from "../../../src/workers/prober/dial.js";
+import { dial, reset } from "../../../src/shared/net/dial.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 
 const never = new AbortController().signal;

@@ -7,10 +7,10 @@ import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { ExecProbes } from "../../../src/workers/prober/exec.js";
-import { ProbeDeadline, StallMeter } from "../../../src/workers/prober/probe-deadline.js";
+import { ProbeDeadline, StallMeter } from "../../../src/shared/probes/probe-deadline.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { startFakeCri, type FakeCri } from "../../fake-cri/fake-cri.js";
-import { PATIENCE_MS } from "./handler-kit.js";
+import { PATIENCE_MS } from "../../support/probe-kit.js";
 
 const ACTION = { type: "exec" as const, command: ["true"] };
 

@@ -190,7 +190,7 @@ test("a refused connection and a pod without address are failures", async (t) =>
   const world = await build(t);
   await failsWith(
     world.run({ httpGet: { port: "admin", path: "/stop" } }),
-    `HTTP lifecycle hook (/stop) ${IN_POD}: Get "http://127.0.0.1:1/stop": connect ECONNREFUSED 127.0.0.1:1`,
+    `HTTP lifecycle hook (/stop) ${IN_POD}: Get "http://127.0.0.1:1/stop": dial tcp 127.0.0.1:1: connect: connection refused`,
   );
   await failsWith(world.run({ httpGet: { port: "unknown" } }), /port unknown is neither/);
   const other = await build(t, {}, "");

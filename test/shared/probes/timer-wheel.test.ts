@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { TimerWheel } from "../../../src/workers/prober/timer-wheel.js";
+import { TimerWheel } from "../../../src/shared/probes/timer-wheel.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 test("an item is called once, at its time, in the order of times, however far ahead", () => {

@@ -4,10 +4,9 @@ import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type S
 import { createServer as createTcpServer } from "node:net";
 import { createServer as createHttp2Server } from "node:http2";
 import { test, type TestContext } from "node:test";
-import { probeGrpc } from "../../../src/workers/prober/grpc.js";
-import type { RunResult } from "../../../src/workers/prober/run.js";
+import type { RunResult } from "../../../src/shared/probes/run.js";
 import { until } from "../../support/sources-kit.js";
-import { closedPort, timeWaits, listen, openSockets, PATIENCE_MS, runWithin } from "./handler-kit.js";
+import { closedPort, timeWaits, listen, openSockets, PATIENCE_MS, runPeerProbe } from "../../support/probe-kit.js";
 
 type Call = ServerUnaryCall<Buffer, Buffer>;
 type Check = (service: string, answer: sendUnaryData<Buffer>, call: Call) => void;
@@ -44,7 +43,7 @@ async function health(t: TestContext, check: Check | undefined): Promise<number>
 }
 
 const probe = (port: number, service = "", timeoutMs = PATIENCE_MS): Promise<RunResult> =>
-  runWithin(timeoutMs, (context) => probeGrpc({ type: "grpc", host: "127.0.0.1", port, service }, context));
+  runPeerProbe({ type: "grpc", host: "127.0.0.1", port, service }, timeoutMs);
 
 test("the service's name and the user agent arrive; SERVING is success", async (t) => {
   const seen: string[] = [];

@@ -6,28 +6,26 @@
 // Invariant: due times are multiples of the period from the first one on, so nothing drifts; two runs of one probe never
 // overlap (the due one is skipped and counted); a run begins late rather than count as failed; what main took back is
 // called off and says nothing any more; a pod whose probes sleep makes only its own probes late.
-import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/durations.js";
-import type {
-  ProbedPod,
-  ProbeKind,
-  ProbeOutcome,
-  ProbeRecord,
-  ProbeSpec,
-  ProbesDelta,
-} from "../../shared/contracts/prober.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { QueueWriter } from "../../shared/queue/queue-writer.js";
+import type { Clock } from "../clock/clock.js";
+import { goDuration } from "../clock/durations.js";
+import type { ProbedPod, ProbeKind, ProbeOutcome, ProbeRecord, ProbeSpec, ProbesDelta } from "../contracts/prober.js";
+import type { Logger } from "../log/logger.js";
+import type { QueueWriter } from "../queue/queue-writer.js";
 import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
-import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
-import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
-import { RUNTIME_PATIENCE_MS } from "./exec.js";
+import { FairTurns, type Turn } from "../turns/fair-turns.js";
+import { forEachIsolated } from "../turns/for-each-isolated.js";
 import { ProbeDeadline, StallMeter } from "./probe-deadline.js";
-import { isImpossible, type RunAction } from "./run-action.js";
-import { boundedText, type RunContext, type RunResult } from "./run.js";
+import {
+  boundedText,
+  isImpossible,
+  RUNTIME_PATIENCE_MS,
+  type RunAction,
+  type RunContext,
+  type RunResult,
+} from "./run.js";
 import { newTally, tallyRun, type Tally } from "./thresholds.js";
 import { TimerWheel } from "./timer-wheel.js";
-import { messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../errors/thrown.js";
 
 export interface ProberDeps {
   clock: Clock;
@@ -189,7 +187,7 @@ export class Prober {
     const long = clock.after(LONG_RUN_MS, () => turn.becomeLong());
     let result: RunResult;
     try {
-      result = await this.attempts(probe.spec, signal);
+      result = await this.attempts(probe, signal);
     } finally {
       long.cancel();
       turn.release();
@@ -231,10 +229,10 @@ export class Prober {
     this.deps.probes.ran(subject, outcome, tookMs);
   }
 
-  private async attempts(spec: ProbeSpec, signal: AbortSignal): Promise<RunResult> {
+  private async attempts(probe: Probe, signal: AbortSignal): Promise<RunResult> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.attempt(spec, signal);
+        return await this.attempt(probe, signal);
       } catch (error) {
         if (tries < TRIES && !signal.aborted && !isImpossible(error)) continue;
         const text = messageOf(error);
@@ -243,12 +241,12 @@ export class Prober {
     }
   }
 
-  private async attempt(spec: ProbeSpec, signal: AbortSignal): Promise<RunResult> {
+  private async attempt({ spec, pod }: Probe, signal: AbortSignal): Promise<RunResult> {
     const { clock, runAction, userAgent } = this.deps;
     // The runtime keeps a command's time by itself.
     const limitMs = spec.action.type === "exec" ? spec.timeoutMs + RUNTIME_PATIENCE_MS : spec.timeoutMs;
     using deadline = new ProbeDeadline(clock, this.stalls, limitMs, signal);
-    const context: RunContext = { deadline, userAgent };
+    const context: RunContext = { uid: pod.uid, deadline, userAgent };
     return await runAction(spec, context);
   }
 

@@ -1,6 +1,6 @@
 // The timeout of one probe run. It measures the container's time: delays of this thread are added. A response that
 // waits in a socket for this thread is not late.
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../clock/clock.js";
 
 /** The reason of the signal when time ran out. */
 class ProbeTimeoutError extends Error {
@@ -17,6 +17,8 @@ export class ProbeDeadline implements Disposable {
   private readonly stalledBefore: number;
   private readonly onCancel: () => void;
   private timer: Timer;
+  /** Time that does not count, ms. */
+  private excluded = 0;
 
   /** Also ends when `cancelled` does: the probe is no longer wanted. */
   constructor(
@@ -43,6 +45,11 @@ export class ProbeDeadline implements Disposable {
     return this.abort.signal.reason instanceof ProbeTimeoutError;
   }
 
+  /** The run waited for its thread, not for the container. */
+  exclude(ms: number): void {
+    this.excluded += ms;
+  }
+
   [Symbol.dispose](): void {
     this.timer.cancel();
     this.endMeasure();
@@ -51,7 +58,7 @@ export class ProbeDeadline implements Disposable {
 
   private look(): void {
     const stalled = this.stalls.stalledMs - this.stalledBefore;
-    const left = this.timeoutMs + stalled - (this.clock.monotonic() - this.startedAt);
+    const left = this.timeoutMs + stalled + this.excluded - (this.clock.monotonic() - this.startedAt);
     if (left > 0.5) this.timer = this.clock.after(Math.ceil(left), () => this.look());
     else this.abort.abort(new ProbeTimeoutError(this.timeoutMs));
   }

@@ -1,7 +1,7 @@
-// Connections of probes: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
+// Connections to servers of pods: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
 // node makes hundreds per second.
 import { connect, isIPv6, type Socket } from "node:net";
-import { LookupError, PodLookups } from "../../shared/net/pod-lookups.js";
+import { LookupError, PodLookups } from "./pod-lookups.js";
 
 const lookups = new PodLookups();
 

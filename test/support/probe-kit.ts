@@ -6,9 +6,12 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { systemClock } from "../../../src/shared/clock/clock.js";
-import { ProbeDeadline, StallMeter } from "../../../src/workers/prober/probe-deadline.js";
-import type { RunContext, RunResult } from "../../../src/workers/prober/run.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { ProbeDeadline, StallMeter } from "../../src/shared/probes/probe-deadline.js";
+import type { RunContext, RunResult } from "../../src/shared/probes/run.js";
+import { threadCpu } from "../../src/shared/thread/thread-cpu.js";
+import { PeerActions } from "../../src/workers/peers/run-action.js";
+import type { ProbeAction, ProbeSpec } from "../../src/shared/contracts/prober.js";
 
 export const USER_AGENT = "kube-probe/1.36";
 /** For probes that are meant to get an answer; generous, as the machine is shared. */
@@ -19,7 +22,27 @@ export async function runWithin(
   run: (context: RunContext) => Promise<RunResult>,
 ): Promise<RunResult> {
   using deadline = new ProbeDeadline(systemClock, new StallMeter(systemClock), timeoutMs, new AbortController().signal);
-  return await run({ deadline, userAgent: USER_AGENT });
+  return await run({ uid: "u1", deadline, userAgent: USER_AGENT });
+}
+
+/** The peers thread's actions in this thread. */
+export const peerActions = (): PeerActions =>
+  new PeerActions(
+    systemClock,
+    threadCpu(() => systemClock.monotonic()),
+  );
+
+/** Runs a probe as the peers thread does. */
+export function runPeerProbe(
+  action: ProbeAction,
+  timeoutMs: number,
+  { actions = peerActions(), uid = "u1" } = {},
+): Promise<RunResult> {
+  const spec: ProbeSpec = {
+    ...{ containerId: "c1", kind: "readiness", container: "app", generation: 1, action, startedAt: 0, timeoutMs },
+    ...{ initialDelayMs: 0, periodMs: 1000, successThreshold: 1, failureThreshold: 1 },
+  };
+  return runWithin(timeoutMs, (context) => actions.probe(spec, { ...context, uid }));
 }
 
 /** Listens on a free port of the loopback address until the test ends; gives the port. */

@@ -3,11 +3,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { ProbeRecord, ProbeSpec, ProbedPod } from "../../../src/shared/contracts/prober.js";
-import { probeMetrics, scheduleMetrics } from "../../../src/workers/prober/metrics.js";
+import { probeMetrics, scheduleMetrics } from "../../../src/shared/probes/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
-import { Prober } from "../../../src/workers/prober/logic.js";
-import { ImpossibleProbeError, type RunAction } from "../../../src/workers/prober/run-action.js";
-import { failure, success, type RunResult } from "../../../src/workers/prober/run.js";
+import { Prober } from "../../../src/shared/probes/prober.js";
+import {
+  failure,
+  ImpossibleProbeError,
+  success,
+  type RunAction,
+  type RunResult,
+} from "../../../src/shared/probes/run.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -5,8 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../../src/shared/contracts/prober.js";
-import { probeHttp } from "../../../src/workers/prober/http.js";
-import type { RunResult } from "../../../src/workers/prober/run.js";
+import type { RunResult } from "../../../src/shared/probes/run.js";
 import { probeTcp } from "../../../src/workers/prober/tcp.js";
 import { until } from "../../support/sources-kit.js";
 import {
@@ -15,10 +14,11 @@ import {
   listen,
   openSockets,
   PATIENCE_MS,
+  runPeerProbe,
   runWithin,
   selfSigned,
   USER_AGENT,
-} from "./handler-kit.js";
+} from "../../support/probe-kit.js";
 
 type HttpAction = Extract<ProbeAction, { type: "http" }>;
 
@@ -37,7 +37,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<number>
 }
 
 const get = (port: number, more: Partial<HttpAction> = {}, timeoutMs = PATIENCE_MS): Promise<RunResult> =>
-  runWithin(timeoutMs, (context) => probeHttp(action(port, more), context));
+  runPeerProbe(action(port, more), timeoutMs);
 
 const answer =
   (status: number, body = "", headers: Record<string, string> = {}) =>
@@ -320,7 +320,11 @@ test("tcp: the deadline passes before the connection is established", async () =
   const result = await runWithin(PATIENCE_MS, ({ deadline, userAgent }) =>
     probeTcp(
       { type: "tcp", host: "127.0.0.1", port },
-      { userAgent, deadline: Object.create(deadline, { signal: { value: gone.signal } }) as typeof deadline },
+      {
+        uid: "u1",
+        userAgent,
+        deadline: Object.create(deadline, { signal: { value: gone.signal } }) as typeof deadline,
+      },
     ),
   );
   assert.deepEqual(result, { outcome: "failure", output: `dial tcp 127.0.0.1:${port}: i/o timeout` });

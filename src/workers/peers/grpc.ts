@@ -1,16 +1,22 @@
 // grpc probes: one Check of grpc.health.v1.Health over plain HTTP/2 (without grpc-js, see docs/adr/0015).
+// Invariant: what the session reads of the server is bounded in bytes, frames and processor time.
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { goDuration } from "../../shared/clock/durations.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
-import { addressOf, dial, isDialError, reset, systemReason } from "./dial.js";
-import { failure, success, type RunContext, type RunResult } from "./run.js";
+import { addressOf, dial, isDialError, reset, systemReason } from "../../shared/net/dial.js";
+import { OverBudgetError } from "./accounts.js";
+import { FrameCounter } from "./frame-counter.js";
+import { GuardedStream, type Guard } from "./guarded-stream.js";
+import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 
 const STATUSES = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 const SERVING = 1;
 const OK = 0;
 const DEADLINE_EXCEEDED = 4;
 const UNIMPLEMENTED = 12;
+/** Limit of informational responses (1xx) before the final one, as for HTTP/1. */
+const MAX_INFORMATIONAL = 5;
 /** Compression flag and length. */
 const PREFIX_BYTES = 5;
 
@@ -26,7 +32,14 @@ interface Reply {
 export async function probeGrpc(
   { host, port, service }: Extract<ProbeAction, { type: "grpc" }>,
   { deadline, userAgent }: RunContext,
+  guard: Guard,
 ): Promise<RunResult> {
+  try {
+    guard.run.check();
+  } catch (error) {
+    if (!(error instanceof OverBudgetError)) throw error;
+    return failure(`probe not run: ${error.message}`);
+  }
   const address = addressOf(host, port);
   const within = goDuration(deadline.timeoutMs);
   let socket;
@@ -41,11 +54,19 @@ export async function probeGrpc(
     );
   }
   const raw = socket;
+  const frames = new FrameCounter();
+  const stream = new GuardedStream(raw, guard, false);
+  stream.sendAtOnce();
+  stream.limit((piece) => frames.read(piece));
   // The HTTP/2 session notices the end of its connection only by "close".
-  raw.once("end", () => reset(raw));
-  const session = connect(`http://${address}`, { createConnection: () => raw });
+  stream.once("end", () => stream.destroy());
+  const session = connect(`http://${address}`, {
+    createConnection: () => stream,
+    settings: { enablePush: false },
+    maxReservedRemoteStreams: 0,
+  });
   try {
-    return resultOf(await check(session, service, userAgent, deadline.timeoutMs, deadline.signal), within);
+    return resultOf(await check(session, stream, service, userAgent, deadline.timeoutMs, deadline.signal), within);
   } catch (error) {
     if (deadline.expired) return failure(`timeout: health rpc did not complete within ${within}`);
     const reason = error instanceof Error ? systemReason(error) : String(error);
@@ -98,6 +119,7 @@ function requestFrame(service: string): Buffer {
 
 function check(
   session: ClientHttp2Session,
+  stream: GuardedStream,
   service: string,
   userAgent: string,
   timeoutMs: number,
@@ -115,6 +137,8 @@ function check(
     }
     signal.addEventListener("abort", onAbort, { once: true });
     session.on("error", fail);
+    // A session whose connection ends does not have the reason.
+    stream.on("error", fail);
     const call = session.request({
       ":method": "POST",
       ":path": "/grpc.health.v1.Health/Check",
@@ -130,6 +154,11 @@ function check(
     call.on("error", fail);
     call.on("response", (headers: Headers) => {
       head = headers;
+    });
+    let informational = 0;
+    call.on("headers", () => {
+      informational++;
+      if (informational > MAX_INFORMATIONAL) fail(new Error("too many 1xx informational responses"));
     });
     call.on("trailers", (headers: Headers) => {
       trailers = headers;

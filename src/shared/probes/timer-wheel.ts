@@ -1,6 +1,6 @@
 // Schedule of all probes: a hashed timer wheel. A thousand schedules need only one timer. Invariant: an item is called once per due time,
 // in the next round of the event loop after it. Items of different slots are called in the order of their times.
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock, Timer } from "../clock/clock.js";
 
 const SLOT_MS = 16;
 const SLOTS = 256;

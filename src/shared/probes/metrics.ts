@@ -1,7 +1,7 @@
 // Metrics of the probes: what upstream counts per container (for /metrics/probes), and how well the prober thread keeps
 // its schedule (for /metrics).
-import type { ProbeKind, ProbeOutcome } from "../../shared/contracts/prober.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import type { ProbeKind, ProbeOutcome } from "../contracts/prober.js";
+import type { ThreadRegistry } from "../metrics/thread-registry.js";
 
 const PROBE_TYPES: Readonly<Record<ProbeKind, string>> = {
   startup: "Startup",

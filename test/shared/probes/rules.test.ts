@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeOutcome, ProbeVerdict } from "../../../src/shared/contracts/prober.js";
-import { ProbeDeadline, StallMeter } from "../../../src/workers/prober/probe-deadline.js";
-import { newTally, tallyRun } from "../../../src/workers/prober/thresholds.js";
+import { ProbeDeadline, StallMeter } from "../../../src/shared/probes/probe-deadline.js";
+import { newTally, tallyRun } from "../../../src/shared/probes/thresholds.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const OUTCOMES: Readonly<Record<string, ProbeOutcome>> = { s: "success", w: "warning", f: "failure", e: "error" };

@@ -1,0 +1,43 @@
+// Counts the HTTP/2 frames of a server before the session reads them (RFC 9113, section 4.1). A health check has less than twenty.
+import { PeerLimitError } from "./guarded-stream.js";
+
+const MAX_FRAMES = 256;
+/** All bytes of a connection: a response of OUTPUT_LIMIT_BYTES, headers, trailers, settings. */
+const MAX_BYTES = 64 * 1024;
+const HEAD_BYTES = 9;
+
+export class FrameCounter {
+  private frames = 0;
+  private bytes = 0;
+  /** Bytes of the frame's head that were read. */
+  private head = 0;
+  private length = 0;
+  /** Bytes of the payload that are still to come. */
+  private left = 0;
+
+  /** Throws PeerLimitError when the server has sent too much with this piece. */
+  read(piece: Buffer): void {
+    this.bytes += piece.length;
+    if (this.bytes > MAX_BYTES) throw new PeerLimitError(`the server sent more than ${MAX_BYTES} bytes`);
+    for (let at = 0; at < piece.length;) {
+      if (this.left > 0) {
+        const skipped = Math.min(this.left, piece.length - at);
+        this.left -= skipped;
+        at += skipped;
+        continue;
+      }
+      if (this.head < 3) this.length = (this.length << 8) | (piece[at] ?? 0);
+      at++;
+      this.head++;
+      if (this.head === HEAD_BYTES) this.begin();
+    }
+  }
+
+  private begin(): void {
+    this.frames++;
+    if (this.frames > MAX_FRAMES) throw new PeerLimitError(`the server sent more than ${MAX_FRAMES} HTTP/2 frames`);
+    this.left = this.length;
+    this.head = 0;
+    this.length = 0;
+  }
+}

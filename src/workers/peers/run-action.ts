@@ -1,0 +1,45 @@
+// Maps a probe's action to the module that runs it. The first probe of a type loads its module.
+import type { Clock } from "../../shared/clock/clock.js";
+import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
+import type { RunAction } from "../../shared/probes/run.js";
+import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
+import { PeerAccounts } from "./accounts.js";
+import { CpuTurns } from "./cpu-turns.js";
+import type { Guard } from "./guarded-stream.js";
+
+/** The action belongs to another thread (`probeThreadOf`): main has sent the probe to the wrong one. */
+class MisroutedProbeError extends Error {
+  override readonly name = "MisroutedProbeError";
+}
+
+export class PeerActions {
+  private readonly accounts: PeerAccounts;
+  private readonly turns: CpuTurns;
+
+  constructor(clock: Pick<Clock, "monotonic" | "after">, cpu: ThreadCpu) {
+    this.accounts = new PeerAccounts(clock);
+    this.turns = new CpuTurns(clock, cpu);
+  }
+
+  readonly probe: RunAction = async ({ action }, context) => {
+    const guard = this.guard(context.uid, (ms) => context.deadline.exclude(ms));
+    switch (action.type) {
+      case "http":
+        return (await import("./http.js")).probeHttp(action, context, guard);
+      case "grpc":
+        return (await import("./grpc.js")).probeGrpc(action, context, guard);
+      case "exec":
+      case "tcp":
+      case "impossible":
+        throw new MisroutedProbeError(`the peers thread runs no ${action.type} probes`);
+    }
+  };
+
+  async hook(hook: HttpHook, signal: AbortSignal): Promise<HttpHookReply> {
+    return (await import("./hook.js")).runHttpHook(hook, this.guard(hook.uid), signal);
+  }
+
+  private guard(uid: string, onWaited?: (ms: number) => void): Guard {
+    return { run: this.accounts.begin(uid, onWaited), turns: this.turns };
+  }
+}
