@@ -1,0 +1,144 @@
+// Hostile servers of pods, one for each way in which a peer can hold the thread of a client. The probe fails with a clear text, and the
+// probe of another pod on the same thread succeeds.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
+import { describe, test, type TestContext } from "node:test";
+import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
+import type { HttpHook } from "../../../src/shared/contracts/peers.js";
+import { floodingServer } from "../../support/flooding-server.js";
+import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";
+import { chainFlight, dheFlight, offers } from "../../support/hostile-tls.js";
+import { listen, PATIENCE_MS, peerActions, runPeerProbe } from "../../support/probe-kit.js";
+
+const http = (port: number, scheme: "http" | "https" = "http"): ProbeAction => ({
+  ...{ type: "http", scheme, host: "127.0.0.1", port, path: "/", headers: [] },
+});
+const hook = (port: number, scheme = "https"): HttpHook => ({
+  uid: "u1",
+  url: `${scheme}://127.0.0.1:${port}/`,
+  headers: [],
+});
+const hostile = (t: TestContext, bytes: Parameters<typeof floodingServer>[0]): Promise<number> =>
+  listen(t, floodingServer(bytes).server);
+
+async function assertAnotherPodIsServed(t: TestContext, actions: ReturnType<typeof peerActions>): Promise<void> {
+  const port = await listen(
+    t,
+    createServer((_request, response) => response.end("well")),
+  );
+  const result = await runPeerProbe(http(port), PATIENCE_MS, { actions, uid: "u2" });
+  assert.deepEqual(result, { outcome: "success", output: "well" });
+}
+
+describe("HTTP/1.1 floods", () => {
+  for (const [name, bytes] of Object.entries(HTTP1_FLOODS)) {
+    test(`a server that sends ${name} without end fails the probe or its body is cut`, async (t) => {
+      const { server, sent } = floodingServer(bytes);
+      const actions = peerActions();
+      const port = await listen(t, server);
+      const { outcome, output } = await runPeerProbe(http(port), PATIENCE_MS, { actions });
+      assert.equal(outcome, "failure", output);
+      assert.ok(output.length <= 10_240);
+      const reply = await actions.hook(hook(port, "http"), new AbortController().signal);
+      // The head of a response is enough for a hook.
+      if (bytes.first.includes("chunked")) assert.deepEqual(reply, { ok: true, fellBack: false });
+      else assert.equal(reply.ok, false);
+      // Twice the kernel's buffers at most, not as much as the server would send.
+      assert.ok(sent() < 32 * 1024 * 1024, String(sent()));
+      await assertAnotherPodIsServed(t, actions);
+    });
+  }
+
+  test("a body of endless small chunks is cut", async (t) => {
+    const first = Buffer.from("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const port = await hostile(t, { first, again: Buffer.from("1\r\nx\r\n".repeat(1000)) });
+    const { outcome, output } = await runPeerProbe(http(port), PATIENCE_MS);
+    assert.deepEqual([outcome, output], ["success", "x".repeat(1000)]);
+  });
+});
+
+describe("HTTP/2 floods of a gRPC server", () => {
+  for (const [name, bytes] of Object.entries(HTTP2_FLOODS)) {
+    test(`a server that sends ${name} without end fails the probe`, async (t) => {
+      const actions = peerActions();
+      const port = await hostile(t, bytes);
+      const action = { type: "grpc", host: "127.0.0.1", port, service: "" } as const;
+      const { outcome, output } = await runPeerProbe(action, PATIENCE_MS, { actions });
+      assert.equal(outcome, "failure");
+      assert.match(output, /^error: health rpc probe failed: /);
+      await assertAnotherPodIsServed(t, actions);
+    });
+  }
+});
+
+describe("TLS", () => {
+  test("the client offers no finite-field Diffie-Hellman, neither suites nor groups", async (t) => {
+    const hello = new Promise<Buffer>((resolve) => {
+      const server = createTcpServer((socket) => {
+        socket.once("data", (bytes) => {
+          resolve(bytes);
+          socket.destroy();
+        });
+      });
+      void listen(t, server).then((port) => runPeerProbe(http(port, "https"), PATIENCE_MS));
+    });
+    const { suites, groups } = offers(await hello);
+    // RFC 5246, 5288, 6655, 7905 and RFC 7919: TLS_DHE_* and ffdhe*.
+    const DHE = [0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xa2, 0xa3, 0xaa, 0xc053, 0xc09e, 0xc09f, 0xc0a2, 0xc0a3, 0xccaa];
+    assert.deepEqual(
+      suites.filter((suite) => DHE.includes(suite)),
+      [],
+    );
+    assert.deepEqual(
+      groups.filter((group) => group >= 0x100 && group < 0x200),
+      [],
+    );
+    assert.ok(suites.length > 5 && groups.length >= 3);
+  });
+
+  test("a server that takes a group of 10,000 bits gets no handshake", async (t) => {
+    const actions = peerActions();
+    const port = await hostile(t, { first: dheFlight() });
+    const { outcome, output } = await runPeerProbe(http(port, "https"), PATIENCE_MS, { actions });
+    assert.equal(outcome, "failure");
+    assert.match(output, /wrong cipher returned/i);
+    const reply = await actions.hook(hook(port), new AbortController().signal);
+    assert.ok(!reply.ok && /wrong cipher returned/i.test(reply.message));
+  });
+
+  test("a chain of 72 crafted certificates is not read", async (t) => {
+    const actions = peerActions();
+    const port = await hostile(t, { first: chainFlight(72) });
+    const wanted = /tls: the server sent more than 32768 bytes before the end of the handshake$/;
+    const { outcome, output } = await runPeerProbe(http(port, "https"), PATIENCE_MS, { actions });
+    assert.equal(outcome, "failure");
+    assert.match(output, wanted);
+    const reply = await actions.hook(hook(port), new AbortController().signal);
+    assert.ok(!reply.ok && wanted.test(reply.message));
+    await assertAnotherPodIsServed(t, actions);
+  });
+
+  test("a pod whose server costs too much is over its budget; its hooks too, and no other pod", async (t) => {
+    const actions = peerActions();
+    // Just below the limit of bytes; the server then says nothing more, so each probe ends at its timeout.
+    const { server } = floodingServer({ first: chainFlight(24), again: Buffer.from([21, 3, 3, 0, 2, 2, 40]) });
+    const port = await listen(t, server);
+    const texts: string[] = [];
+    while (texts.length < 50 && !(texts.at(-1) ?? "").startsWith("probe not run")) {
+      const { outcome, output } = await runPeerProbe(http(port, "https"), PATIENCE_MS, { actions });
+      assert.equal(outcome, "failure");
+      texts.push(output);
+    }
+    assert.match(
+      texts.at(-1) ?? "",
+      /^probe not run: the server of this pod used \d+\.\d s of processor time within 60 s beyond what its connections need; the limit is 0\.5 s$/,
+    );
+    assert.ok(texts.length > 1, "the first probe was run");
+    const reply = await actions.hook(hook(port), new AbortController().signal);
+    assert.ok(!reply.ok && reply.message.startsWith("hook not run: the server of this pod used"));
+    const connections = once(server, "connection").then(() => "a connection");
+    assert.equal(await Promise.race([connections, assertAnotherPodIsServed(t, actions)]), undefined);
+  });
+});
