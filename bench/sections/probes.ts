@@ -1,4 +1,4 @@
-// The prober thread with 600 probes per second while every processor is busy. Shows the delay of their start, and failures although the
+// The prober and peers threads with 600 probes per second while every processor is busy. Shows the delay of their start, and failures although the
 // server is healthy.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -6,6 +6,8 @@ import { cpus, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { AGENT_NICENESS } from "../../src/main/startup/process/process-limits.js";
+import { PeersThread } from "../../src/main/threads/peers-thread.js";
+import { ProbeThreads } from "../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../src/main/threads/prober-thread.js";
 import { ThreadContext } from "../../src/main/threads/thread-context.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
@@ -66,32 +68,33 @@ async function measure(load: string, burners: number, seconds: number): Promise<
     throw error;
   });
   const pods = Array.from({ length: PODS }, (_, index) => probedPod(index, port));
-  const prober = new ProberThread({
-    context,
-    init: { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 1000, userAgent: "kube-probe/1.36" },
-    clock: systemClock,
-    log,
-    owner: Promise.resolve({
-      onProbeRecord: (record) => {
-        if (record.outcome !== "success") failures.push(record);
-      },
-      probedPods: () => pods,
-    }),
-  });
+  const onProbeRecord = (record: ProbeRecord): void => {
+    if (record.outcome !== "success") failures.push(record);
+  };
+  const common = {
+    ...{ context, clock: systemClock, log },
+    owner: Promise.resolve({ onProbeRecord, probedPods: () => pods }),
+  };
+  const init = { endpoint: "unix:///nowhere", runtimeRequestTimeoutMs: 1000, userAgent: "kube-probe/1.36" };
+  const prober = new ProberThread({ ...common, init });
+  const peers = new PeersThread({ ...common, init });
+  const both = new ProbeThreads({ prober, peers });
+  const metrics = async (): Promise<MetricSnapshot[]> =>
+    (await Promise.all([prober.metrics(), peers.metrics()])).flat();
   const busy: ChildProcess[] = [];
   try {
-    for (const pod of pods) prober.setPod(pod);
-    await prober.thread.start();
+    for (const pod of pods) both.setPod(pod);
+    await Promise.all([prober.thread.start(), peers.thread.start()]);
     const burner = fileURLToPath(new URL("../lib/burner.js", import.meta.url));
     for (let count = 0; count < burners; count++) busy.push(fork(burner));
     // Everything is loaded and every probe has run before anything counts.
     await systemClock.sleep(3000);
-    const [before] = await prober.metrics();
+    const before = await metrics();
     const failedBefore = failures.length;
     const startedAt = systemClock.monotonic();
     const cpuBefore = process.cpuUsage();
     await systemClock.sleep(seconds * 1000);
-    const [after] = await prober.metrics();
+    const after = await metrics();
     const cpu = process.cpuUsage(cpuBefore);
     const elapsed = (systemClock.monotonic() - startedAt) / 1000;
     const lateness = grown(before, after, "nodelet_probe_lateness_seconds_bucket");
@@ -107,7 +110,7 @@ async function measure(load: string, burners: number, seconds: number): Promise<
     };
   } finally {
     for (const child of busy) child.kill("SIGKILL");
-    await prober.stop();
+    await Promise.all([prober.stop(), peers.stop()]);
     target.disconnect();
   }
 }
@@ -135,17 +138,25 @@ function probedPod(index: number, port: number): ProbedPod {
   return { uid: `u${index}`, namespace: "bench", name: `p${index}`, probes };
 }
 
-/** Increase of the samples of one name between two snapshots. */
-function grown(before: MetricSnapshot | undefined, after: MetricSnapshot | undefined, name: string): MetricSample[] {
-  const samplesOf = (snapshot: MetricSnapshot | undefined): MetricSample[] =>
-    (snapshot?.families ?? []).flatMap((family) =>
-      family.samples.filter((sample) => (sample.metricName ?? family.name) === name),
-    );
-  const old = new Map(samplesOf(before).map((sample) => [JSON.stringify(sample.labels), sample.value]));
-  return samplesOf(after).map((sample) => ({
+/** Increase of the samples of one name between two collections, all threads together. */
+function grown(before: readonly MetricSnapshot[], after: readonly MetricSnapshot[], name: string): MetricSample[] {
+  const old = samplesOf(before, name);
+  return [...samplesOf(after, name)].map(([labels, sample]) => ({
     ...sample,
-    value: sample.value - (old.get(JSON.stringify(sample.labels)) ?? 0),
+    value: sample.value - (old.get(labels)?.value ?? 0),
   }));
+}
+
+/** By their labels, added up. */
+function samplesOf(snapshots: readonly MetricSnapshot[], name: string): Map<string, MetricSample> {
+  const found = new Map<string, MetricSample>();
+  for (const family of snapshots.flatMap(({ families }) => families)) {
+    for (const sample of family.samples.filter(({ metricName = family.name }) => metricName === name)) {
+      const key = JSON.stringify(sample.labels);
+      found.set(key, { ...sample, value: sample.value + (found.get(key)?.value ?? 0) });
+    }
+  }
+  return found;
 }
 
 /** Upper bound of the bucket that holds the quantile, ms. */
