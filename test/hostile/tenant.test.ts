@@ -1,7 +1,8 @@
 // A tenant whose pods are made to hurt: files, specs and load. The pod beside them stays Ready, the operator is served.
 import { TENANT_FILES } from "./attacks/tenant-files.js";
 import { TENANT_LOAD } from "./attacks/tenant-load.js";
+import { TENANT_SERVERS } from "./attacks/tenant-servers.js";
 import { TENANT_SPECS } from "./attacks/tenant-specs.js";
 import { attackWith } from "./family.js";
 
-attackWith([...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD]);
+attackWith([...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD, ...TENANT_SERVERS]);
