@@ -1,6 +1,7 @@
 // Creates the collaborators of the runtime verbs: the CRI connection, cgroups, images, volumes, and the facts of this
 // node.
 import type { CriClientOptions } from "../../shared/cri/caller.js";
+import { podUidsIn } from "../volumes/paths.js";
 import { createCriClient } from "../../shared/cri/client.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { printQuantity, value as wholeUnits, ZERO } from "../../shared/api/quantity.js";
@@ -87,6 +88,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
     concurrency: criConcurrency(settings.cpuCount),
     listStreaming: settings.runtime.criListStreaming,
+    podUids: () => podUidsIn(settings.rootDir),
   });
   const driver = nodeCgroupDriver(cri, settings.cgroups.cgroupDriver, {
     clock,

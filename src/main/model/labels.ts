@@ -23,6 +23,9 @@ export const annotationKeys = {
   ports: "io.kubernetes.container.ports",
 } as const;
 
+/** Bytes of one annotation that a tenant chose. */
+const TEXT_LIMIT = 4096;
+
 export const defaultTerminationMessagePath = "/dev/termination-log";
 
 function podLabels(pod: Pod): Record<string, string> {
@@ -57,19 +60,29 @@ export function containerAnnotations(
     ...extra,
     [annotationKeys.hash]: containerHash(container),
     [annotationKeys.restartCount]: String(restartCount),
-    [annotationKeys.terminationMessagePath]: container.terminationMessagePath ?? defaultTerminationMessagePath,
     [annotationKeys.terminationMessagePolicy]: container.terminationMessagePolicy ?? "File",
   };
+  // A longer path names no file (PATH_MAX).
+  const messagePath = container.terminationMessagePath ?? defaultTerminationMessagePath;
+  addShort(annotations, annotationKeys.terminationMessagePath, messagePath);
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
   if (deletion !== undefined) annotations[annotationKeys.podDeletionGracePeriod] = String(deletion);
   const { terminationGracePeriodSeconds: termination } = pod.spec;
   if (termination !== undefined) annotations[annotationKeys.podTerminationGracePeriod] = String(termination);
   const preStop = container.lifecycle?.preStop;
-  if (preStop !== undefined) annotations[annotationKeys.preStopHandler] = goJson(handlerJson(preStop));
+  if (preStop !== undefined) addShort(annotations, annotationKeys.preStopHandler, goJson(handlerJson(preStop)));
   if (container.ports !== undefined && container.ports.length > 0) {
-    annotations[annotationKeys.ports] = goJson(container.ports.map(portJson));
+    addShort(annotations, annotationKeys.ports, goJson(container.ports.map(portJson)));
   }
   return annotations;
+}
+
+/**
+ * Every list of the runtime has the annotations of all containers, so a tenant's long text is left out: the pod record has the definition
+ * (docs/adr/0076). Without the record, such a container stops without its hook.
+ */
+function addShort(annotations: Record<string, string>, key: string, text: string): void {
+  if (Buffer.byteLength(text) <= TEXT_LIMIT) annotations[key] = text;
 }
 
 // As upstream's encoder, the two below use the key order of the API types and omit empty fields.

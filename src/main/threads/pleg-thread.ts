@@ -1,4 +1,5 @@
 // The pleg thread as main runs it: supervised, its queues connected to the sync path at every start.
+import { join } from "node:path";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -118,6 +119,7 @@ export function plegInit({ settings }: ThreadFacts): PlegInit {
   return {
     endpoint: settings.runtime.containerRuntimeEndpoint,
     runtimeRequestTimeoutMs: settings.runtime.runtimeRequestTimeoutMs,
+    podsDir: join(settings.rootDir, "pods"),
     listStreaming: settings.runtime.criListStreaming,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     inspectConcurrency: 16,

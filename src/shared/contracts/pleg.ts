@@ -8,6 +8,8 @@ export interface PlegInit {
   /** CRI endpoint, "unix:///…". */
   endpoint: string;
   runtimeRequestTimeoutMs: number;
+  /** Has a directory for each pod of the node, by UID. */
+  podsDir: string;
   /** Gate CRIListStreaming. */
   listStreaming: boolean;
   /** Deadline of one pod's inspection: a hung container delays its own pod only. */

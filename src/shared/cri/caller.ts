@@ -12,6 +12,7 @@ import { CriBadReplyError, criError, type CriError } from "./errors.js";
 import type { MessageFns } from "./gen/runtime.v1.js";
 import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
 import { QueueTimeoutError } from "./limiter.js";
+import type { ListsByPartsOptions } from "./lists-by-parts.js";
 import type { ReplyCheck } from "./reply-checks.js";
 import {
   isCriVerb,
@@ -38,7 +39,7 @@ interface CallRecord {
   error?: CriError;
 }
 
-export interface CriClientOptions {
+export interface CriClientOptions extends ListsByPartsOptions {
   /** "unix:///run/containerd/containerd.sock"; a bare absolute path is accepted (parseEndpoint warns). */
   endpoint: string;
   /** Default deadline, milliseconds; see deadlines.ts for the verbs that differ. */

@@ -56,6 +56,7 @@ import {
   checkStatus,
   checkUrl,
 } from "./reply-checks.js";
+import { listsByParts } from "./lists-by-parts.js";
 import { streamedLists } from "./streamed-lists.js";
 import type { CriCalls } from "./verbs.js";
 
@@ -112,6 +113,6 @@ export function createCriClient(options: CriClientOptions): CriClient {
     removeImage: caller.unary(image.removeImage, RemoveImageRequest),
     imageFsInfo: caller.unary(image.imageFsInfo, ImageFsInfoRequest),
   };
-  const lists = options.listStreaming === true ? streamedLists(calls) : {};
-  return { ...calls, ...lists, close: () => caller.close() };
+  const lists = { ...calls, ...(options.listStreaming === true && streamedLists(calls)) };
+  return { ...lists, ...listsByParts(lists, options), close: () => caller.close() };
 }

@@ -11,6 +11,7 @@ import { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
 import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
 import { runWorker } from "../../shared/thread/worker.js";
+import { ListReports, podUidsOf } from "./lists.js";
 import { Pleg } from "./pleg.js";
 
 /** With more waiting records main is stuck for good. The thread fails and starts again with a full relist. */
@@ -21,10 +22,13 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
   const registry = new ThreadRegistry("pleg");
   watchThreadUsage(registry);
   const operations = runtimeOperationsMetrics(registry);
+  const lists = new ListReports(log);
   const cri = createCriClient({
     endpoint: init.endpoint,
     runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
     listStreaming: init.listStreaming,
+    podUids: () => podUidsOf(init.podsDir),
+    onParts: lists.onParts,
     clock,
     onCall: ({ operation, durationMs, error }) =>
       operations.recordCall({ operation, durationMs, error: error !== undefined }),
@@ -44,6 +48,7 @@ runWorker<PlegControl, PlegInit, object>("pleg", (context) => {
     records: outbox,
     metrics: plegMetrics(registry),
     board: context.board,
+    leftOut: lists.leftOut,
   });
   const inbox = new QueueReader(
     new RingConsumer(context.inbox),

@@ -35,6 +35,8 @@ export interface PlegDeps {
   metrics: PlegMetrics;
   /** This thread's slot: others see there when a relist last succeeded. */
   board?: Pick<BoardWriter, "setOp" | "worked">;
+  /** As RelisterOptions has it. */
+  leftOut?: () => readonly string[];
 }
 
 interface Published {
@@ -75,7 +77,7 @@ export class Pleg {
     private readonly init: PlegInit,
     private readonly deps: PlegDeps,
   ) {
-    const { cri, clock, log } = deps;
+    const { cri, clock, log, leftOut } = deps;
     this.lastChangeAt = clock.monotonic();
     this.asked = new Asked(clock);
     this.inspector = new PodInspector({
@@ -88,7 +90,7 @@ export class Pleg {
         failed: (uid, generation, error) => this.onInspectFailed(uid, generation, error),
       },
     });
-    this.relister = new Relister({ cri, clock, deadlineMs: init.listDeadlineMs });
+    this.relister = new Relister({ cri, clock, deadlineMs: init.listDeadlineMs, ...(leftOut && { leftOut }) });
     this.followUp = new ExitFollowUp(clock, (uid) => this.inspector.request(uid, 0, []));
     this.watches = new CgroupWatches((uid) => this.followUp.begin(uid), log);
     this.events = init.useEvents

@@ -41,6 +41,8 @@ export interface RelisterOptions {
   cri: RelisterCri;
   clock: Clock;
   deadlineMs: number;
+  /** UIDs of pods that the last lists left out: their objects are not known, which does not mean that they are gone. */
+  leftOut?: () => readonly string[];
 }
 
 /** The runtime has no object of the pod. */
@@ -77,6 +79,9 @@ export class Relister {
         containerIds: objects.containers.map(({ id }) => id),
         signature: signatureOf(objects.sandboxes, objects.containers),
       });
+    }
+    for (const uid of this.options.leftOut?.() ?? []) {
+      pods.set(uid, { ...GONE, signature: this.signatures.get(uid) ?? "" });
     }
     const changed = this.difference(pods);
     this.signatures = new Map([...pods].map(([uid, { signature }]) => [uid, signature]));

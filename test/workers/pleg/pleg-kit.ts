@@ -20,6 +20,7 @@ const TEST_INIT: PlegInit = {
   endpoint: "",
   runtimeRequestTimeoutMs: 10_000,
   listStreaming: false,
+  podsDir: "/nonexistent/pods",
   inspectDeadlineMs: 10_000,
   inspectConcurrency: 4,
   listDeadlineMs: 10_000,

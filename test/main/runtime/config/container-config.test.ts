@@ -85,6 +85,13 @@ test("container: command, image, log path, labels and annotations", () => {
     "io.kubernetes.container.ports": '[{"name":"\\u003ch\\u003e","containerPort":80,"protocol":"TCP"}]',
   });
   assert.equal(config.stopSignal, Signal.RUNTIME_DEFAULT, "stop signals need their gate");
+  const long = "x".repeat(5000);
+  const tenants = build({
+    lifecycle: { preStop: { exec: { command: ["sh", "-c", long] } } },
+    terminationMessagePath: `/${long}`,
+    ports: Array.from({ length: 500 }, (_, index) => ({ name: `p${index}`, containerPort: index + 1 })),
+  });
+  assert.ok(JSON.stringify(tenants.annotations).length < 1000, "no long text of a tenant is in a list of the runtime");
   const gated = build({ lifecycle: { stopSignal: "SIGRTMIN+3" } }, {}, { stopSignals: true });
   assert.equal(gated.stopSignal, Signal.SIGRTMINPLUS3);
 });

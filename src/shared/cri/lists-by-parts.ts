@@ -1,0 +1,145 @@
+// Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and annotations. Such a
+// list is had pod by pod.
+// Invariant: a pod whose own part is too large is left out and reported; it hides no other pod.
+import { isResourceExhausted } from "./errors.js";
+import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
+import type { CallOptions, CriCalls } from "./verbs.js";
+
+type Lists = Pick<CriCalls, "listPodSandbox" | "listContainers">;
+
+export interface ListsByPartsOptions {
+  /** UIDs of pods that may have a sandbox. The containers' list gives further ones. */
+  podUids?: () => Promise<readonly string[]>;
+  /** A list is had by parts from now on, or not any more; `leftOut`: UIDs of pods whose part is too large, or ids of their sandboxes. */
+  onParts?: (list: ListName, by: { parts: boolean; leftOut: readonly string[] }) => void;
+}
+
+export type ListName = "sandboxes" | "containers";
+
+const POD_UID_LABEL = "io.kubernetes.pod.uid";
+/** Calls at once. */
+const TOGETHER = 8;
+/** After so many lists by parts the whole list is tried again: each try may transfer a message that is refused. */
+const TRY_WHOLE = 30;
+
+export function listsByParts(calls: Lists, { podUids, onParts }: ListsByPartsOptions): Lists {
+  const sandboxes = new Fallback("sandboxes", onParts);
+  const containers = new Fallback("containers", onParts);
+
+  const ofUid = (uid: string, filter: Partial<PodSandboxFilter>, options?: CallOptions) => {
+    const labelSelector = { ...filter.labelSelector, [POD_UID_LABEL]: uid };
+    return calls.listPodSandbox({ filter: { ...filter, labelSelector } }, options);
+  };
+  const sandboxParts = async (filter: Partial<PodSandboxFilter>, options?: CallOptions): Promise<Parts<PodSandbox>> => {
+    const byUid = await inParts(await (podUids ?? none)(), async (uid) => (await ofUid(uid, filter, options)).items);
+    const known = new Set(byUid.items.map(({ id }) => id));
+    const others = (await sandboxesOfContainers(calls, options)).filter((id) => !known.has(id));
+    const byId = await inParts(
+      others,
+      async (id) => (await calls.listPodSandbox({ filter: { ...filter, id } }, options)).items,
+    );
+    return { items: [...byUid.items, ...byId.items], leftOut: [...byUid.leftOut, ...byId.leftOut] };
+  };
+  const listPodSandbox: Lists["listPodSandbox"] = async (request, options) => {
+    const filter = (request.filter ?? {}) as Partial<PodSandboxFilter>;
+    const whole = () => calls.listPodSandbox(request, options);
+    if (isOnePod(filter.labelSelector) || (filter.id ?? "") !== "") return whole();
+    return sandboxes.list(whole, async () => {
+      const { items, leftOut } = await sandboxParts(filter, options);
+      return { reply: { items }, leftOut };
+    });
+  };
+  const listContainers: Lists["listContainers"] = async (request, options) => {
+    const filter = (request.filter ?? {}) as Partial<ContainerFilter>;
+    const whole = () => calls.listContainers(request, options);
+    if (isOnePod(filter.labelSelector) || [filter.id, filter.podSandboxId].some((id) => (id ?? "") !== ""))
+      return whole();
+    return containers.list(whole, async () => {
+      const { items } = await listPodSandbox({}, options);
+      const uids = new Map(items.map(({ id, labels }) => [id, labels[POD_UID_LABEL] ?? id]));
+      const found = await inParts([...uids.keys()], async (podSandboxId): Promise<Container[]> => {
+        return (await calls.listContainers({ filter: { ...filter, podSandboxId } }, options)).containers;
+      });
+      return { reply: { containers: found.items }, leftOut: found.leftOut.map((id) => uids.get(id) ?? id) };
+    });
+  };
+  return { listPodSandbox, listContainers };
+}
+
+interface Parts<Item> {
+  items: Item[];
+  leftOut: string[];
+}
+
+/** One list: whole while that is possible. */
+class Fallback {
+  /** Lists by parts until the whole list is tried again; undefined: the last list came whole. */
+  private left: number | undefined;
+  private told = "";
+
+  constructor(
+    private readonly name: ListName,
+    private readonly onParts: ListsByPartsOptions["onParts"],
+  ) {}
+
+  async list<Reply>(
+    whole: () => Promise<Reply>,
+    byParts: () => Promise<{ reply: Reply; leftOut: readonly string[] }>,
+  ): Promise<Reply> {
+    if (this.left === undefined || this.left <= 0) {
+      try {
+        const reply = await whole();
+        if (this.left !== undefined) this.tell(false, []);
+        this.left = undefined;
+        return reply;
+      } catch (error) {
+        if (!isResourceExhausted(error)) throw error;
+        this.left = TRY_WHOLE;
+      }
+    }
+    this.left -= 1;
+    const { reply, leftOut } = await byParts();
+    this.tell(true, leftOut);
+    return reply;
+  }
+
+  private tell(parts: boolean, leftOut: readonly string[]): void {
+    const text = JSON.stringify([parts, leftOut]);
+    if (text === this.told) return;
+    this.told = text;
+    this.onParts?.(this.name, { parts, leftOut });
+  }
+}
+
+async function inParts<Item>(keys: readonly string[], list: (key: string) => Promise<Item[]>): Promise<Parts<Item>> {
+  const parts: Parts<Item> = { items: [], leftOut: [] };
+  const one = async (key: string): Promise<void> => {
+    try {
+      parts.items.push(...(await list(key)));
+    } catch (error) {
+      if (!isResourceExhausted(error)) throw error;
+      parts.leftOut.push(key);
+    }
+  };
+  for (let at = 0; at < keys.length; at += TOGETHER) await Promise.all(keys.slice(at, at + TOGETHER).map(one));
+  return parts;
+}
+
+/** Empty where the containers do not fit into one message either. */
+async function sandboxesOfContainers(calls: Lists, options?: CallOptions): Promise<string[]> {
+  try {
+    const { containers } = await calls.listContainers({}, options);
+    return [...new Set(containers.map(({ podSandboxId }) => podSandboxId))];
+  } catch (error) {
+    if (!isResourceExhausted(error)) throw error;
+    return [];
+  }
+}
+
+function isOnePod(labels: Readonly<Record<string, string>> | undefined): boolean {
+  return labels?.[POD_UID_LABEL] !== undefined;
+}
+
+function none(): Promise<readonly string[]> {
+  return Promise.resolve([]);
+}

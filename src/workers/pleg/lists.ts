@@ -1,0 +1,38 @@
+// Lists of the runtime that do not fit into one message: the pods to ask for one by one, and the report (shared/cri/lists-by-parts.ts).
+import { readdir } from "node:fs/promises";
+import { isSafePodUid } from "../../shared/api/pod-uid.js";
+import type { ListName, ListsByPartsOptions } from "../../shared/cri/lists-by-parts.js";
+import { errorCode } from "../../shared/errors/thrown.js";
+import type { Logger } from "../../shared/log/logger.js";
+
+/** UIDs of the pods with a directory on this node. */
+export async function podUidsOf(podsDir: string): Promise<string[]> {
+  try {
+    return (await readdir(podsDir)).filter(isSafePodUid);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export class ListReports {
+  private readonly left = new Map<ListName, readonly string[]>();
+
+  constructor(private readonly log: Pick<Logger, "warn" | "info">) {}
+
+  readonly onParts: NonNullable<ListsByPartsOptions["onParts"]> = (list, { parts, leftOut }) => {
+    this.left.set(list, leftOut);
+    if (!parts) {
+      this.log.info(`the runtime's list of ${list} fits into one message again`);
+      return;
+    }
+    const without = leftOut.length === 0 ? "" : `; not even these fit, and are not managed: ${leftOut.join(", ")}`;
+    this.log.warn(
+      { list, leftOut },
+      `the runtime's list of ${list} is too large for one message, because labels or annotations of pods are: listing pod by pod${without}`,
+    );
+  };
+
+  /** UIDs of pods whose objects are not known. */
+  readonly leftOut = (): string[] => [...this.left.values()].flat();
+}
