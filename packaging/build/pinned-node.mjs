@@ -6,10 +6,10 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, delimiter, join } from "node:path";
 
 /** Set for a command that was started again: the Node on the machine. npm sets npm_node_execpath; its scripts find the pinned Node first. */
-export const INSTALLED_NODE = "NODELET_INSTALLED_NODE";
+const INSTALLED_NODE = "NODELET_INSTALLED_NODE";
 
 /** Path of the Node that npm brought; undefined if it is not there. */
-export function pinnedNode(root) {
+function pinnedNode(root) {
   const path = join(root, "node_modules", `node-linux-${process.arch}`, "bin", "node");
   return existsSync(path) ? path : undefined;
 }

@@ -14,7 +14,7 @@ import { isAlive, listProcesses, readProcess, signalAndWait, type ProcessIdentit
 import { removeCgroups } from "./cgroups.js";
 
 /** Environment variable of every process of a run; its value is the run's folder. */
-export const RUN_MARK = "NODELET_RUN_DIR";
+const RUN_MARK = "NODELET_RUN_DIR";
 
 /** Folder of a run with one empty file for each recorded cgroup. */
 const CGROUPS = "cgroups";

@@ -1,8 +1,6 @@
 // Files below a folder by their ending: Node 20 has no glob of its own.
 
-import { existsSync, readdirSync } from "node:fs";
-
-export { existsSync };
+import { readdirSync } from "node:fs";
 
 /** Paths relative to `folder`, sorted. */
 export function globSync(folder: string, ending: string): string[] {

@@ -82,6 +82,6 @@ function countsOf(outcomes: readonly Outcome[]): { passed: number; failed: numbe
 }
 
 /** "45.1 s", "12 min 3 s" */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   return seconds < 120 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }

@@ -13,7 +13,7 @@ const ALONE: readonly { part: string; reason: string }[] = [
 /** More failures than this are no flakes; a second run would only take time. */
 export const MOST_RETRIES = 10;
 
-export function runsAlone({ name }: Job): boolean {
+function runsAlone({ name }: Job): boolean {
   return ALONE.some(({ part }) => name.startsWith(part));
 }
 

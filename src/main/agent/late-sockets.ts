@@ -93,7 +93,7 @@ export function startLateSockets(deps: LateSocketsDeps): LateSockets {
     ]);
   };
 
-  const servePods = async ({ pods, events }: NonNullable<LateSocketsDeps["podsApi"]>): Promise<() => void> => {
+  const servePods = async ({ pods, events }: NonNullable<LateSocketsDeps["podsApi"]>): Promise<() => Promise<void>> => {
     const { servePodsApi } = await import("../node/pods-api/server.js");
     const server = await servePodsApi({
       ...{ pods, clock, log, registry: deps.registry },

@@ -114,5 +114,7 @@ export function createCriClient(options: CriClientOptions): CriClient {
     imageFsInfo: caller.unary(image.imageFsInfo, ImageFsInfoRequest),
   };
   const lists = { ...calls, ...(options.listStreaming === true && streamedLists(calls)) };
-  return { ...lists, ...listsByParts(lists, options), close: () => caller.close() };
+  // Without the pods' UIDs a list by parts may lack sandboxes: then the error is the caller's.
+  const byParts = options.podUids === undefined ? {} : listsByParts(lists, options);
+  return { ...lists, ...byParts, close: () => caller.close() };
 }

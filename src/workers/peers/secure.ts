@@ -10,9 +10,9 @@ import { PeerLimitError, type GuardedStream } from "./guarded-stream.js";
  * signatures of a chain before it reports the first wrong one: 32 KiB of the costliest certificates take 0.2 s.
  */
 export const HANDSHAKE_BYTES = 32 * 1024;
-/** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. @internal */
+/** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. */
 export const GROUPS = "X25519:P-256:P-384:P-521";
-/** @internal */
+/** Without finite-field Diffie-Hellman. */
 export const CIPHERS = `${DEFAULT_CIPHERS.split(":")
   .filter((name) => !name.startsWith("DHE-"))
   .join(":")}:!kDHE`;

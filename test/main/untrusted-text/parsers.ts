@@ -435,6 +435,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "v2: cgroupReaderV2",
   ],
   "a file or setting of the operator": [
+    "allowed-config-sources: isConfigSourceEntry",
     "pod-lookups: addressesIn",
     "pod-lookups: parseResolvConf",
     "resolv-conf: parseResolvConf",
@@ -453,6 +454,11 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "read-config: readProviderConfig",
     "verbosity: matchGlob",
   ],
+  "the head of a request, which Node's parser bounds; the server thread reads it": [
+    "host: parseHost",
+    "target: parseTarget",
+  ],
+  "an address of a connection, which the kernel names": ["host: isLoopbackAddress"],
   "a file that only the kubelet writes": [
     "user-namespaces: readMappings",
     "mount-intent: readIntent",
@@ -469,8 +475,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "iscsi-disk: IscsiDisks.disk",
     "local: LocalVolumes.grow",
     "loader: Loader.load",
-    "clean-up: cleanUpPod",
-    "container-collector: podsWithLogs",
+    "paths: podOfLogDirectory",
     "merge: PodMerger.drop",
     "mounts: unmount",
     "own-mount: OwnMounts.remove",

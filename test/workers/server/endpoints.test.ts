@@ -1,9 +1,9 @@
 // The small endpoints behind the gate: run, runningpods, checkpoint, configz, flagz, statusz, profiles, flags, health counts.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
+import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
-import { SteppedClock } from "../../support/stepped-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 
 let certificates: Certificates;
@@ -93,7 +93,9 @@ describe("checkpoint", () => {
   test("names the archive; the last timeout counts", async () => {
     const asked: unknown[] = [];
     const checkpointContainer = (request: object) => Promise.resolve(void asked.push(request));
-    await open({ clock: new SteppedClock(), runtime: runtime({ checkpointContainer }) });
+    // The time of the archive's name stands still; timers run.
+    const clock = { ...systemClock, now: () => 0, nowNanos: () => 0n };
+    await open({ clock, runtime: runtime({ checkpointContainer }) });
     const location = "/checkpoints/checkpoint-web_default-app-1970-01-01T00:00:00Z.tar";
     deepEqual(await ask("/checkpoint/default/web/app?timeout=1&timeout=7", "POST"), [200, `{"items":["${location}"]}`]);
     deepEqual(asked, [{ containerId: "c1", location, timeout: 7n }]);

@@ -134,7 +134,7 @@ async function initOf(certificates: Certificates, dir: string, init: Partial<Ser
       reviews: { qps: 50, burst: 100 },
       tls: { certFile, keyFile, minVersion: "TLSv1.2", ciphers: [], curves: [] },
     },
-    admin: { ...common, socket: join(dir, "admin", "socket"), group: "" },
+    admin: { ...common, socket: join(dir, "admin", "socket"), group: "", rootDir: dir },
     page: { ...common, secure: false, loopbackPort: await freePort() },
     ...init,
   };

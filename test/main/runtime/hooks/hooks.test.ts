@@ -316,7 +316,10 @@ test("an HTTP preStop goes to the sandbox's address", async (t) => {
   assert.notEqual(ip, "");
   sandbox!.status.network!.ip = "127.0.0.1";
   await world.kill(world.pod, world.killStep(id, 5));
-  assert.match(world.kept.warnings().join(), /Get "http:\/\/127\.0\.0\.1:1\/": connect ECONNREFUSED/);
+  assert.match(
+    world.kept.warnings().join(),
+    /Get "http:\/\/127\.0\.0\.1:1\/": dial tcp 127\.0\.0\.1:1: connect: connection refused/,
+  );
 });
 
 test("the Killing event has the planner's words about the container, else the standard ones", () => {
