@@ -20,6 +20,7 @@ interface Entry {
   integrity?: string;
   license?: string;
   dev?: boolean;
+  link?: boolean;
   os?: string[];
   cpu?: string[];
   libc?: string[];
@@ -32,7 +33,9 @@ export async function lockedPackages(root: string, architecture: Architecture): 
   };
   const found: LockedPackage[] = [];
   for (const [path, entry] of Object.entries(packages)) {
-    if (path === "" || entry.dev === true || !isFor(architecture, entry) || path.includes("@types/")) continue;
+    // A link leads to a folder of this repository: the Node of the commands of a checkout (packaging/node).
+    const isOurs = entry.link === true || !path.includes("node_modules/");
+    if (isOurs || entry.dev === true || !isFor(architecture, entry) || path.includes("@types/")) continue;
     const { version, integrity } = entry;
     if (version === undefined || integrity === undefined) {
       throw new SetupProblem(`package-lock.json: ${path} has no version or no integrity`);

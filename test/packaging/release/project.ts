@@ -21,6 +21,8 @@ const FILES: Readonly<Record<string, string>> = {
       "node_modules/needed": { ...locked, optionalDependencies: { "@native/x64": "1", "@native/arm64": "1" } },
       "node_modules/bundled": { ...locked, license: "(MIT OR CC0-1.0)" },
       "node_modules/tool": { ...locked, dev: true },
+      "node_modules/our-node": { resolved: "packaging/node", link: true },
+      "packaging/node": { version: "1.2.3", dev: true },
       "node_modules/@native/x64": { ...locked, optional: true, os: ["linux"], cpu: ["x64"] },
       "node_modules/@native/arm64": { ...locked, optional: true, os: ["linux"], cpu: ["arm64"] },
       "node_modules/@native/musl": { ...locked, optional: true, os: ["linux"], cpu: ["x64"], libc: ["musl"] },
