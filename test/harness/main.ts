@@ -11,7 +11,7 @@ import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
 import { nodeForTests } from "./node-choice.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
-import { laneCounts, plan, retries } from "./schedule.js";
+import { IN_TURN, laneCounts, plan, retries } from "./schedule.js";
 import { select, type Job } from "./selection.js";
 import type { LaneKind } from "./suites.js";
 
@@ -82,10 +82,20 @@ class TestRun {
   private async runTogether(jobs: readonly Job[]): Promise<void> {
     const waiting = new Map<LaneKind, Job[]>();
     for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
-    const workers = [...laneCounts(this.jobs, availableParallelism())].flatMap(([kind, count]) =>
-      Array.from({ length: count }, (_, index) => this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? [])),
+    const counts = laneCounts(this.jobs, availableParallelism());
+    const start = (kind: LaneKind): Promise<void>[] =>
+      Array.from({ length: counts.get(kind) ?? 0 }, (_, index) =>
+        this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []),
+      );
+    const inTurn = async (kinds: readonly LaneKind[]): Promise<void> => {
+      for (const kind of kinds) await Promise.all(start(kind));
+    };
+    await Promise.all(
+      [...counts.keys()]
+        .filter((kind) => !IN_TURN.includes(kind))
+        .flatMap(start)
+        .concat(inTurn(IN_TURN)),
     );
-    await Promise.all(workers);
   }
 
   /** One lane from its start to the end of its kind's files. */

@@ -27,6 +27,9 @@ export function retries(jobs: readonly Job[], failed: readonly Job[]): readonly 
   return jobs.length > 1 && failed.length <= MOST_RETRIES ? failed : [];
 }
 
+/** Kinds whose lanes run one after the other: beside all others at once, emulated machines would get too little of two processors. */
+export const IN_TURN: readonly Job["lane"][] = ["containerd2", "docker"];
+
 /** How many lanes of each kind run side by side on a machine with `processors`: tests with containers mostly wait. */
 export function laneCounts(jobs: readonly Job[], processors: number): Map<Job["lane"], number> {
   const counts = new Map<Job["lane"], number>();
