@@ -11,6 +11,7 @@ import { programsOf } from "../../packaging/standalone/newest-runtime.js";
 import { ensurePackages, missingPackages } from "../../packaging/standalone/packages.js";
 import { step } from "../../packaging/standalone/progress.js";
 import type { Run } from "../../packaging/standalone/runs.js";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 import type { Job } from "./selection.js";
 import { Lane } from "./lane.js";
 import type { LaneKind } from "./suites.js";
@@ -24,6 +25,9 @@ const TEST_PACKAGES = [
   { name: "chromium", program: "chromium", files: ["status-page"] },
   { name: "prometheus", program: "promtool", files: ["monitoring"] },
 ];
+
+/** Factor of the deadlines of tests on emulated machines. */
+const MACHINE_PATIENCE = 2;
 
 export interface OpenLane {
   readonly lane: Lane;
@@ -58,7 +62,9 @@ export class Environment {
     const path = [dirname(this.node), process.env["PATH"] ?? ""].join(delimiter);
     const env = { TMPDIR: this.tmpDir, PATH: path };
     if (!hasRuntime(kind)) {
-      const lane = new Lane({ kind, node: this.node, env });
+      // Emulated machines are slow, and slower beside other lanes.
+      const patience = kind === "machine" ? { NODELET_PATIENCE: String(MACHINE_PATIENCE * PATIENCE) } : {};
+      const lane = new Lane({ kind, node: this.node, env: { ...env, ...patience } });
       return { lane, close: () => lane.stop() };
     }
     const programs = await programsOf(kind === "containerd2" ? "newest" : undefined, this.cache, step);

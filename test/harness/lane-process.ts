@@ -2,6 +2,7 @@
 // Invariant: it ends with the harness, however that ends: the channel closes, and the running file is stopped.
 
 import { messageOf } from "../../packaging/standalone/problem.js";
+import { PATIENCE } from "../../packaging/standalone/wait.js";
 import { brokenFile } from "./file-result.js";
 import type { LaneOrder, LaneReport } from "./lane.js";
 import { runFile } from "./run-file.js";
@@ -18,7 +19,7 @@ process.on("message", ({ file, timeoutMs, isShown }: LaneOrder) => {
   const print = (text: string): void => {
     if (isShown) report({ output: text });
   };
-  runFile(file, { timeoutMs, signal: stop.signal, print }).then(
+  runFile(file, { timeoutMs: timeoutMs * PATIENCE, signal: stop.signal, print }).then(
     (result) => report({ result }),
     (error: unknown) => report({ result: brokenFile(`✖ the test runner failed: ${messageOf(error)}`) }),
   );
