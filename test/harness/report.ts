@@ -69,7 +69,7 @@ function suitesOf(outcomes: readonly Outcome[]): string[] {
   });
 }
 
-/** Of the last run of each file. */
+/** Counts the last run of each file. */
 function countsOf(outcomes: readonly Outcome[]): { passed: number; failed: number; skipped: number } {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const { first, second } of outcomes) {

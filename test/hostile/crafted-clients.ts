@@ -9,7 +9,7 @@ import { KeyUpdateClient } from "../support/key-updates.js";
 import { certificateBody, connectRawTls, recordsOf } from "../support/raw-tls-client.js";
 
 const CERTIFICATE = 11;
-/** Of one record. */
+/** Bytes of one record. */
 const DRIP_BYTES = 8;
 const KEY_UPDATES = 2000;
 

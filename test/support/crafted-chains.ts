@@ -1,4 +1,4 @@
-// Certificate chains that nobody signed: their keys and signatures are random numbers. Only the first certificate has a real key, so that
+// Certificate chains without a valid signature: their keys and signatures are random numbers. Only the first certificate has a real key, so that
 // Node's client can show the chain.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 

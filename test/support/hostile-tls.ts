@@ -27,7 +27,7 @@ function number(size: number, first: number): Buffer {
   return bytes;
 }
 
-/** Signed by nobody: a check of the signature is one exponentiation with an exponent as long as the modulus. */
+/** Without a valid signature: a check of the signature is one exponentiation with an exponent as long as the modulus. */
 function certificate(subject: string, issuer: string, size: number): Buffer {
   const key = sequence(integer(number(size, 0xf1)), integer(number(size, 0x71)));
   const body = sequence(

@@ -131,7 +131,7 @@ export interface AdminInit {
   socket: string;
   /** Name or number of the group whose members may connect, beside root; "": none. */
   group: string;
-  /** Of the kubelet: its folders above the socket may be opened to the group. */
+  /** The kubelet's root directory: its folders above the socket may be opened to the group. */
   rootDir: string;
   handlers: HandlerInit;
   certificates: CertificateFile[];

@@ -11,7 +11,7 @@ export interface Target {
   readonly path: string;
   /** As the client wrote it, without "?". */
   readonly query: string;
-  /** Of a target that is a whole URL. */
+  /** The authority, if the target is a whole URL. */
   readonly authority: Host | undefined;
 }
 

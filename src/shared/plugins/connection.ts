@@ -34,7 +34,7 @@ export interface PluginCallOptions {
   signal?: AbortSignal;
 }
 
-/** Of the response to one call. The kubelet decodes it in one piece, and a megabyte of small entries takes tens of milliseconds. */
+/** Bytes of the response to one call. The kubelet decodes it in one piece, and a megabyte of small entries takes tens of milliseconds. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 function bounded(bytes: Buffer): Buffer {

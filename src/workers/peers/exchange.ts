@@ -8,7 +8,7 @@ import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { boundedText } from "../../shared/probes/run.js";
 import { GuardedStream, type Guard } from "./guarded-stream.js";
 
-/** Of a response with its informational ones. Node reads no more than 2,000 fields of them. */
+/** Bytes of the headers of a response with its informational ones. Node reads no more than 2,000 fields of them. */
 const MAX_HEADER_BYTES = 64 * 1024;
 /**
  * Limit of informational responses (1xx) before the final one; a server that sends more is at fault. As in Go's client.

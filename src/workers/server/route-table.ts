@@ -4,7 +4,7 @@ import type { Params, Route } from "./answer.js";
 
 interface Row {
   readonly route: Route;
-  /** Of the path, after the first. */
+  /** Segments of the path, after the first. */
   readonly segments: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export interface NodeRouteDeps {
 
 export interface ReadOnlyRouteDeps extends NodeRouteDeps {
   http: HttpMetrics;
-  /** Of this machine, beside localhost. */
+  /** Names of this machine, beside localhost. */
   hostNames: readonly string[];
   /** --read-only-pods */
   servesPods: boolean;

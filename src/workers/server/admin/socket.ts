@@ -16,7 +16,7 @@ export interface SocketPlace {
   readonly path: string;
   /** Name or number of the group whose members may connect; "": none. */
   readonly group: string;
-  /** Of the kubelet. The folders from it down to the socket are the kubelet's own. */
+  /** The kubelet's root directory. The folders from it down to the socket are the kubelet's own. */
   readonly rootDir: string;
 }
 

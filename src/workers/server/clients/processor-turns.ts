@@ -4,7 +4,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 
-/** Of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its network counts. */
+/** Processor time of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its network counts. */
 const FREE_MS = 20;
 /** Interval between two looks for credit, milliseconds. */
 const CREDIT_LOOK_MS = 10;

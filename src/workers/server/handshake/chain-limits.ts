@@ -7,7 +7,7 @@ import { DerReader, TAG } from "./der.js";
 const CHAIN_LIMITS = {
   /** The client's certificate, three intermediate CAs and the root. */
   certificates: 5,
-  /** Of all certificates together: chains have 1 to 6 KiB. */
+  /** Bytes of all certificates together: chains have 1 to 6 KiB. */
   bytes: 16 * 1024,
   /** Go's limit, too (CVE-2023-29409). */
   rsaBits: 8192,

@@ -5,7 +5,7 @@ import { ClientRecords } from "./client-records.js";
 import { certificatesOf, HandshakeRefusal, MESSAGE, MessageJoiner, type HandshakeMessage } from "./messages.js";
 import { RECORD, type TlsRecord } from "./records.js";
 
-/** Of all records until the handshake is done: two ClientHellos, a chain and a signature. */
+/** Bytes of all records until the handshake is done: two ClientHellos, a chain and a signature. */
 const MAX_BYTES = 64 * 1024;
 const MAX_RECORDS = 128;
 

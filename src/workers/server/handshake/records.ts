@@ -3,7 +3,7 @@
 
 export const RECORD = { changeCipherSpec: 20, alert: 21, handshake: 22, data: 23 } as const;
 const HEADER_BYTES = 5;
-/** Of TLS 1.2's encrypted records, the largest ones. */
+/** Bytes of TLS 1.2's encrypted records, the largest ones. */
 const MAX_FRAGMENT_BYTES = 16 * 1024 + 2048;
 
 /** Bytes that are no TLS record. */

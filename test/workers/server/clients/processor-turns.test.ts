@@ -36,7 +36,7 @@ class Client implements TurnTaker {
   constructor(
     private readonly world: World,
     private readonly name: string,
-    /** Of each record. */
+    /** Processor time of each record. */
     private readonly costMs: number,
     private records = Infinity,
   ) {
