@@ -58,7 +58,7 @@ const inList =
 
 export const SUITES: readonly Suite[] = [
   {
-    ...{ name: "unit", lane: "plain", timeoutMs: 420_000, isDefault: true },
+    ...{ name: "unit", lane: "plain", timeoutMs: 180_000, isDefault: true },
     has: (source) => !FOLDERS.some((folder) => inFolder(folder)(source)),
   },
   { name: "core", lane: "containerd", timeoutMs: 420_000, isDefault: true, isSelection: true, has: inList(CORE) },
