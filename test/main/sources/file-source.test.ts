@@ -15,8 +15,13 @@ import { keptLog, manifest, NO_EARLIER_PODS, temporaryFolder, until, type LogLin
 
 const LATE_FACTOR = 4;
 
-const tasks = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
-after(() => tasks.close());
+const pool = createTasksPool({ heapMiB: 128, log: keptLog().log, clock: systemClock });
+after(() => pool.close());
+
+/** The real pool, whose jobs a busy machine cannot make late: deadlines have tests of their own. */
+const tasks: Pick<TasksPool, "run"> = {
+  run: (name, job, options) => pool.run(name, job, { ...options, deadlineMs: 60_000 }),
+};
 
 interface Kit {
   folder: string;
