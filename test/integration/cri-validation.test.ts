@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test as anyTest } from "node:test";
+import { after, before, test as anyTest, type TestFn, type TestOptions } from "node:test";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
 import { isDeadlineExceeded, isUnimplemented } from "../../src/shared/cri/errors.js";
@@ -21,8 +21,11 @@ import { testImage, waitFor } from "../harness/node.js";
 import { PASSWORD, startRegistry, USER, type TestRegistry } from "../support/registry.js";
 
 const isDocker = process.env["NODELET_TEST_RUNTIME"] === "docker";
-/** Other runtimes have critest itself. */
-const test = isDocker ? anyTest : anyTest.skip;
+/** A test of the Docker Engine only: other runtimes have critest itself. */
+function test(name: string, ...rest: [TestFn] | [TestOptions, TestFn]): void {
+  const [options, body] = rest.length === 1 ? [{}, rest[0]] : rest;
+  void (isDocker ? anyTest : anyTest.skip)(name, options, body);
+}
 const NOT_CONTAINERD = { skip: !isDocker && "of the Docker Engine" };
 const UNKNOWN = "0".repeat(64);
 const LABEL = "validation.test/run";

@@ -7,7 +7,13 @@ import { join, resolve } from "node:path";
 export type Row = Readonly<Record<string, string>>;
 
 export type FactsName =
-  "flags" | "config-fields" | "config-validation" | "feature-gates" | "constants" | "http-api" | "metrics";
+  | "flags"
+  | "config-fields"
+  | "config-validation"
+  | "feature-gates"
+  | "constants"
+  | "http-api"
+  | "metrics";
 
 export const FACTS_NAMES: readonly FactsName[] = [
   "flags",

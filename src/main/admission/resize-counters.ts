@@ -4,7 +4,12 @@ import { compareQuantities } from "../../shared/api/quantity.js";
 import { changedResources, resourcesOf } from "../model/pod-resources.js";
 
 export type RetryTrigger =
-  "periodic_retry" | "pod_resized" | "pod_updated" | "pods_added" | "pods_removed" | "pod_terminated";
+  | "periodic_retry"
+  | "pod_resized"
+  | "pod_updated"
+  | "pods_added"
+  | "pods_removed"
+  | "pod_terminated";
 
 export interface ResizeCounters {
   requested(resource: string, requirement: "requests" | "limits", operation: string): void;

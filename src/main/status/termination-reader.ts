@@ -68,7 +68,8 @@ export class TerminationReader {
     try {
       const message = await this.readFile(pod, status);
       const policy = status.annotations[annotationKeys.terminationMessagePolicy] as
-        TerminationMessagePolicy | undefined;
+        | TerminationMessagePolicy
+        | undefined;
       if (!fallsBackToLog(policy, message, status)) return message;
       const path = status.logPath.startsWith("/")
         ? status.logPath

@@ -3,7 +3,14 @@ import type { LabelSelector } from "./label-selector.js";
 import type { Quantity } from "./meta.js";
 
 export type HostPathType =
-  "" | "DirectoryOrCreate" | "Directory" | "FileOrCreate" | "File" | "Socket" | "CharDevice" | "BlockDevice";
+  | ""
+  | "DirectoryOrCreate"
+  | "Directory"
+  | "FileOrCreate"
+  | "File"
+  | "Socket"
+  | "CharDevice"
+  | "BlockDevice";
 
 export interface EmptyDirVolumeSource {
   /** "" (the node's disk), "Memory" (tmpfs), "HugePages" or "HugePages-<size>". */

@@ -22,7 +22,8 @@ export interface DockershimInit {
 
 /** "none": docker's default network. */
 export type DockershimNetwork =
-  { plugin: "none" } | { plugin: "cni"; binDirs: readonly string[]; confDir: string; cacheDir: string };
+  | { plugin: "none" }
+  | { plugin: "cni"; binDirs: readonly string[]; confDir: string; cacheDir: string };
 
 export interface DockershimControl {
   metrics(): Promise<MetricSnapshot>;

@@ -14,7 +14,8 @@ export interface ReadRequest {
 }
 
 export type Reading =
-  { readonly kind: "request"; readonly request: ReadRequest } | { readonly kind: "malformed"; readonly why: string };
+  | { readonly kind: "request"; readonly request: ReadRequest }
+  | { readonly kind: "malformed"; readonly why: string };
 
 /** A method of HTTP/2, which no parser has checked. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;

@@ -138,7 +138,11 @@ class Walk {
       await mkdir(place, mode);
       // mkdir's mode is cut by the umask.
       const made = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY);
-      await made.chmod(mode).finally(() => made.close());
+      try {
+        await made.chmod(mode);
+      } finally {
+        await made.close();
+      }
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
       throw new SubPathError(this.subPath, messageOf(error));

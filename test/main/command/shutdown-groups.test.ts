@@ -18,11 +18,11 @@ const periods = (total: number, critical = 0): Partial<ShutdownPeriods> => ({
 const ROWS: [what: string, given: Partial<ShutdownPeriods>, groups: [number, number][]][] = [
   ["nothing: off", {}, []],
   ["both zero: off", periods(0, 0), []],
-  ["two periods", periods(30_000, 10_000), [[0, 20], [CRITICAL, 10]]], // prettier-ignore
-  ["all of it for critical pods", periods(10_000, 10_000), [[0, 0], [CRITICAL, 10]]], // prettier-ignore
-  ["none of it for critical pods", periods(10_000), [[0, 10], [CRITICAL, 0]]], // prettier-ignore
-  ["parts of a second are dropped, as upstream does", periods(3700, 1200), [[0, 2], [CRITICAL, 1]]], // prettier-ignore
-  ["a list, in any order", listed([1000, 5], [-10, 30], [0, 7]), [[-10, 30], [0, 7], [1000, 5]]], // prettier-ignore
+  ["two periods", periods(30_000, 10_000), [[0, 20], [CRITICAL, 10]]], // oxfmt-ignore
+  ["all of it for critical pods", periods(10_000, 10_000), [[0, 0], [CRITICAL, 10]]], // oxfmt-ignore
+  ["none of it for critical pods", periods(10_000), [[0, 10], [CRITICAL, 0]]], // oxfmt-ignore
+  ["parts of a second are dropped, as upstream does", periods(3700, 1200), [[0, 2], [CRITICAL, 1]]], // oxfmt-ignore
+  ["a list, in any order", listed([1000, 5], [-10, 30], [0, 7]), [[-10, 30], [0, 7], [1000, 5]]], // oxfmt-ignore
   ["a list of zeros: off", listed([0, 0], [10, 0]), []],
 ];
 

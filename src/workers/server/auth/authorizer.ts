@@ -12,7 +12,9 @@ import type { User } from "./user.js";
 const LIMIT = 8192;
 
 export type Decision =
-  { kind: "allowed" } | { kind: "forbidden" } | { kind: "failed"; subresource: string; error: unknown };
+  | { kind: "allowed" }
+  | { kind: "forbidden" }
+  | { kind: "failed"; subresource: string; error: unknown };
 
 const ALLOWED: Decision = { kind: "allowed" };
 

@@ -53,7 +53,9 @@ export interface TlsPeer {
 }
 
 export type CertificateClaim =
-  { kind: "none" } | { kind: "refused"; why: string } | { kind: "user"; user: User; expiresAt: number };
+  | { kind: "none" }
+  | { kind: "refused"; why: string }
+  | { kind: "user"; user: User; expiresAt: number };
 
 const NONE: CertificateClaim = { kind: "none" };
 
