@@ -10,6 +10,7 @@ import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
 import { nodeForTests } from "./node-choice.js";
+import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
 import { IN_TURN, laneCounts, plan, retries } from "./schedule.js";
 import { select, type Job } from "./selection.js";
@@ -22,10 +23,11 @@ const WITH_BUNDLE = ["packaging/", "cli/", "main/startup/", "page/"];
 /** So many files at most show each of their tests as it ends. */
 const FEW_FILES = 3;
 
-/** The jobs for the words after `npm test --`. @throws SetupProblem */
+/** The jobs for the words after `npm test --`, those of recent changes first. @throws SetupProblem */
 export function selectJobs(words: readonly string[]): Job[] {
   const lane = laneOf(process.env);
-  return select(globSync(join(ROOT, "test"), ".test.ts"), { words, ...(lane === undefined ? {} : { lane }) });
+  const jobs = select(globSync(join(ROOT, "test"), ".test.ts"), { words, ...(lane === undefined ? {} : { lane }) });
+  return recentFirst(jobs, recentPaths(ROOT));
 }
 
 function laneOf(env: NodeJS.ProcessEnv): LaneKind | undefined {
