@@ -5,6 +5,7 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/healthz/ping": "the server responds",
   "/healthz/log": "the log is flushed",
   "/healthz/syncloop": "the sync loop turns",
+  "/healthz/threads": "the worker threads; one that does not run fails this check and no other",
   "/healthz/device-plugin": "device plugins can register",
   "/pods": "the pods of the node with their status, a PodList",
   "/debug/pods/{namespace}/{name}/timeline": "the steps of a pod's life, JSON; `?format=svg` as a picture",

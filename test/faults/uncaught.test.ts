@@ -44,7 +44,7 @@ const HANDLERS: HandlerFault[] = [
   { point: "cri-reply", thread: "main", exercise: shortPod },
   { point: "cri-reply", thread: "pleg" },
   { point: "cri-reply", thread: "prober" },
-  { point: "cri-reply", thread: "server", exercise: (node) => ok(node, "/runningpods/") },
+  { point: "cri-reply", thread: "secure-server", exercise: (node) => ok(node, "/runningpods/") },
   { point: "plugin-watch", thread: "main", exercise: devicePlugin },
   { point: "plugin-registration", thread: "main", exercise: devicePlugin },
   { point: "plugin-reply", thread: "main", exercise: devicePlugin },
@@ -57,14 +57,15 @@ const HANDLERS: HandlerFault[] = [
   { point: "thread-message", thread: "pleg", exercise: scrape, ends: "pleg" },
   { point: "thread-message", thread: "prober", exercise: scrape, ends: "prober" },
   { point: "thread-message", thread: "server", exercise: scrape, ends: "server" },
-  { point: "http-request", thread: "server", exercise: (node) => ok(node, "/healthz") },
-  { point: "http-route", thread: "server", exercise: (node) => ok(node, "/healthz") },
-  { point: "http-upgrade", thread: "server", exercise: execTrue },
-  { point: "websocket-message", thread: "server", exercise: execCat },
-  { point: "runtime-data", thread: "server", exercise: execCat },
-  { point: "inotify", thread: "server", exercise: followLog },
-  { point: "http2-session", thread: "server", exercise: http2Healthz },
-  { point: "http2-request", thread: "server", exercise: http2Healthz },
+  { point: "http-request", thread: "secure-server", exercise: (node) => ok(node, "/healthz") },
+  { point: "http-route", thread: "secure-server", exercise: (node) => ok(node, "/healthz") },
+  { point: "thread-message", thread: "secure-server", exercise: scrape, ends: "secure-server" },
+  { point: "http-upgrade", thread: "secure-server", exercise: execTrue },
+  { point: "websocket-message", thread: "secure-server", exercise: execCat },
+  { point: "runtime-data", thread: "secure-server", exercise: execCat },
+  { point: "inotify", thread: "secure-server", exercise: followLog },
+  { point: "http2-session", thread: "secure-server", exercise: http2Healthz },
+  { point: "http2-request", thread: "secure-server", exercise: http2Healthz },
 ];
 
 describe("an error that no caller catches", () => {
@@ -92,7 +93,7 @@ describe("an error that no caller catches", () => {
     await rm(PROVIDER_DIR, { recursive: true });
   });
 
-  for (const thread of ["main", "server"]) {
+  for (const thread of ["main", "server", "secure-server"]) {
     for (const fault of FAULTS) {
       test(`${thread}: ${fault}: the thread outlives it`, { timeout: 2 * PATIENCE_MS }, async () => {
         const logged = (await agentLog(node)).length;

@@ -34,7 +34,7 @@ describe("the nodelet command", () => {
     for (const text of [RUNTIME_NAME, "ready", "stand-alone", "1 Running", "serving cert", "nothing is wrong"]) {
       assert.ok(stdout.includes(text), `${text} in\n${stdout}`);
     }
-    for (const thread of ["main", "pleg", "server", "eviction"])
+    for (const thread of ["main", "pleg", "server", "secure-server", "eviction"])
       assert.match(stdout, new RegExp(`^${thread} +running`, "m"));
   });
 

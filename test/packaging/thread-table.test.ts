@@ -11,16 +11,21 @@ const ROOT = join(import.meta.dirname, "../../..");
 /** Started in ways of their own: src/main/threads/log-thread.ts and src/main/threads/tasks-pool.ts. */
 const UNSUPERVISED = ["log", "tasks"];
 
+function folderOf(name: (typeof WORKERS)[number]): string {
+  return rowOf(name).folder ?? name;
+}
+
 test("every folder of src/workers with an entry has a row, and every row has its folder", () => {
   const workers = join(ROOT, "src/workers");
   const folders = readdirSync(workers).filter((folder) => existsSync(join(workers, folder, "index.ts")));
-  assert.deepEqual(folders.sort(), [...WORKERS, ...UNSUPERVISED].sort());
+  const ofRows = new Set(WORKERS.map(folderOf));
+  assert.deepEqual(folders.sort(), [...ofRows, ...UNSUPERVISED].sort());
 });
 
 for (const name of WORKERS) {
   test(`the entry of ${name} runs under the name of its row`, () => {
-    const entry = readFileSync(join(ROOT, "src/workers", name, "index.ts"), "utf8");
-    assert.match(entry, new RegExp(String.raw`\brunWorker<[^(]*>\("${name}"`));
+    const entry = readFileSync(join(ROOT, "src/workers", folderOf(name), "index.ts"), "utf8");
+    assert.match(entry, new RegExp(String.raw`\brunWorker<[^(]*>\((\[[^\]]*)?"${name}"`));
   });
 
   test(`${name} has a row in the thread tables of ARCHITECTURE.md and ADR 0040`, () => {

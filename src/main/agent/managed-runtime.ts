@@ -42,7 +42,7 @@ export async function makeManagedRuntime(
     sync: sync.get,
     cri: () => made.get().cri,
     resources: resources.get,
-    onDeviceRegistration: (problem) => threads.of.server.setDevicePluginProblem(problem),
+    onDeviceRegistration: (problem) => threads.servers.setDevicePluginProblem(problem),
     ...{ events, registry, clock, log },
   });
   const standing = admissionFacts(settings);

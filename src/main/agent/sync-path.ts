@@ -78,7 +78,7 @@ export function makeSyncPath(
     backoff: settings.runtime.crashLoopBackOff,
     syncFrequencyMs: settings.sources.syncFrequencyMs,
     resize: { counters: resizeMetrics(registry), rules: settings.resources.resizeRules },
-    publish: (delta) => threads.of.server.publish(delta),
+    publish: (delta) => threads.servers.publish(delta),
     subscribers: {
       cgroups: { admitted: changed, resized: changed, terminated: changed, removed: changed },
       timelines: new NodePodWatch(timelines, metrics, clock).subscriber,

@@ -24,7 +24,7 @@ export interface FollowDeps {
   events: RunningAgent["events"];
   inCluster: boolean;
   registry: ThreadRegistry;
-  threads: Pick<NodeThreads, "context" | "of">;
+  threads: Pick<NodeThreads, "context" | "servers">;
   restart: (reason: string) => void;
 }
 
@@ -68,7 +68,7 @@ export function followChanges({
       const verbosity = values["logging.verbosity"];
       if (verbosity === undefined) return false;
       logging.verbosity = Number(verbosity);
-      threads.of.server.setConfigz(configz);
+      threads.servers.setConfigz(configz);
       return true;
     },
   });

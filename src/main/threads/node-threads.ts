@@ -7,6 +7,8 @@ import { CodeLoads } from "../../shared/code/v8-flags.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
 import type { Breakable, NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
 import { isThreadStopped } from "./errors.js";
+import { ServerThreads } from "./server-threads.js";
+import { SharedTexts } from "./shared-texts.js";
 import { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import { rowOf, THREAD_TABLE, WORKERS, type MadeThreads, type ThreadRow, type WorkerName } from "./thread-table.js";
@@ -27,6 +29,7 @@ export class NodeThreads implements AsyncDisposable {
   readonly context: ThreadContext;
   /** The threads that the table makes, by name. */
   readonly of: MadeThreads;
+  readonly servers: ServerThreads;
   /** Resolves when the first thread runs, and the next ones run or failed once; pending until attach. */
   readonly running: Promise<void>;
   private readonly metrics: MetricSources;
@@ -40,7 +43,7 @@ export class NodeThreads implements AsyncDisposable {
       this.giveOwner = resolve;
     });
     this.metrics = new MetricSources(clock);
-    this.metrics.add(async () => [await registry.exportSnapshot()]);
+    this.metrics.add("main", async () => [await registry.exportSnapshot()]);
     const loads = new CodeLoads();
     const started = loads.begin();
     const giveUp = (error: Error): void => options.onGiveUp(error);
@@ -53,16 +56,21 @@ export class NodeThreads implements AsyncDisposable {
       facts.nativeHistograms,
       loads,
     );
+    const podTexts = new SharedTexts();
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
-      collectMetrics: () => this.metrics.collect(),
+      collectMetrics: (asker) => this.metrics.collect(asker),
       collectProbeMetrics: async () => {
         const { prober, peers } = this.of;
         return (await Promise.all([prober.probeMetrics(), peers.probeMetrics()])).flat();
       },
       setVerbosity: (verbosity) => options.setVerbosity(verbosity),
+      podTexts,
     });
-    for (const [name, thread] of Object.entries(this.of)) this.add(name as keyof MadeThreads, thread);
+    this.servers = new ServerThreads(this.of, podTexts);
+    for (const [name, thread] of Object.entries(this.of)) {
+      if (thread !== undefined) this.add(name as keyof MadeThreads, thread);
+    }
     // One by one: the pods wait for the first thread, and nothing waits for the others yet.
     this.running = this.startAll();
     this.running
@@ -85,7 +93,7 @@ export class NodeThreads implements AsyncDisposable {
   /** Adds a thread that its owner has made to /metrics, the stop and the fault hook. */
   add(name: WorkerName, thread: NodeThread): void {
     this.threads.set(name, thread);
-    if (thread.metrics !== undefined) this.metrics.add(() => thread.metrics?.() ?? Promise.resolve([]));
+    if (thread.metrics !== undefined) this.metrics.add(name, () => thread.metrics?.() ?? Promise.resolve([]));
   }
 
   /** undefined: it is not made yet, or no thread has that name. */
@@ -118,13 +126,14 @@ export class NodeThreads implements AsyncDisposable {
 }
 
 function makeThreads(deps: ThreadDeps<WorkerName>): MadeThreads {
-  const made = Object.entries(THREAD_TABLE).flatMap(([name, row]) =>
-    "make" in row ? [[name, row.make(deps)] as const] : [],
-  );
+  const made = Object.entries(THREAD_TABLE).flatMap(([name, row]) => {
+    const thread = "make" in row ? row.make(deps) : undefined;
+    return thread === undefined ? [] : [[name, thread] as const];
+  });
   return Object.fromEntries(made) as MadeThreads;
 }
 
-// The metrics of main and of its threads, for one scrape of the server.
+// The metrics of main and of its threads, for one scrape of a server's thread.
 // Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values stand in.
 
 /** Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale. */
@@ -133,18 +142,22 @@ const SOURCE_DEADLINE_MS = 1500;
 type Source = () => Promise<MetricSnapshot[]>;
 
 export class MetricSources {
-  private readonly sources: { collect: Source; last: MetricSnapshot[] }[] = [];
+  private readonly sources: { thread: string; collect: Source; last: MetricSnapshot[] }[] = [];
 
   constructor(private readonly clock: Pick<Clock, "after">) {}
 
-  add(collect: Source): void {
-    this.sources.push({ collect, last: [] });
+  add(thread: string, collect: Source): void {
+    this.sources.push({ thread, collect, last: [] });
   }
 
-  /** Never rejects: a source that fails, or is late, contributes the values that it gave last. */
-  async collect(): Promise<MetricSnapshot[]> {
-    const deps = await Promise.all(this.sources.map((source) => this.valuesOf(source)));
-    return deps.flat();
+  /**
+   * All but the values of `asker`, which has its own. Never rejects: a source that fails, or is late, contributes the values that it gave
+   * last.
+   */
+  async collect(asker: string): Promise<MetricSnapshot[]> {
+    const others = this.sources.filter(({ thread }) => thread !== asker);
+    const values = await Promise.all(others.map((source) => this.valuesOf(source)));
+    return values.flat();
   }
 
   private valuesOf(source: { collect: Source; last: MetricSnapshot[] }): Promise<MetricSnapshot[]> {

@@ -1,11 +1,14 @@
-// Changes of pods as the server thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod
+// Changes of pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod
 // with thousands of mounts takes main several times as long.
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodsDelta } from "../../shared/contracts/server.js";
+import type { SharedTexts } from "./shared-texts.js";
 
 export class PodTexts {
   /** The definitions that the thread has, by UID. */
   private readonly sent = new Map<string, Pick<Pod, "metadata" | "spec">>();
+
+  constructor(private readonly texts: Pick<SharedTexts, "textOf">) {}
 
   /** The thread starts with these pods. */
   reset(pods: readonly Pod[]): void {
@@ -21,9 +24,9 @@ export class PodTexts {
       const { metadata, spec, status } = pod;
       const known = this.sent.get(metadata.uid);
       if (known?.metadata === metadata && known.spec === spec && status !== undefined) {
-        delta.statuses.push({ uid: metadata.uid, status: JSON.stringify(status) });
+        delta.statuses.push({ uid: metadata.uid, status: this.texts.textOf(status) });
       } else {
-        delta.set.push(JSON.stringify(pod));
+        delta.set.push(this.texts.textOf(pod));
         this.keep(pod);
       }
     }

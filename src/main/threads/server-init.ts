@@ -1,4 +1,4 @@
-// Makes the init data of the server thread from the settings, and its upcalls to main.
+// Makes the init data of the servers' threads from the settings, and their upcalls to main.
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type {
   AdminInit,
@@ -7,6 +7,7 @@ import type {
   PageInit,
   SecureInit,
   ServerInit,
+  ServerThreadName,
   ServerUpcalls,
   StatsInit,
 } from "../../shared/contracts/server.js";
@@ -14,10 +15,10 @@ import { configzBodies } from "../command/config/configz.js";
 import type { Settings } from "../command/settings.js";
 import type { ThreadFacts, ThreadDeps } from "./thread-host.js";
 
-export function serverUpcalls(deps: ThreadDeps<"server">): ServerUpcalls {
+export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread: ServerThreadName): ServerUpcalls {
   const { owner } = deps;
   return {
-    collectMetrics: () => deps.collectMetrics(),
+    collectMetrics: () => deps.collectMetrics(thread),
     timeline: async (namespace, name) => (await owner).timeline(namespace, name),
     mirrorUid: async (namespace, name) => (await owner).mirrorUid(namespace, name),
     collectProbeMetrics: () => deps.collectProbeMetrics(),
@@ -31,14 +32,37 @@ export function serverUpcalls(deps: ThreadDeps<"server">): ServerUpcalls {
   };
 }
 
+/** All that no stranger's cryptography may hold: /healthz, the read-only port, the admin socket, the status page on 127.0.0.1. */
 export function serverInit(facts: ThreadFacts): ServerInit {
+  const { settings } = facts;
+  return {
+    ...commonInit(facts),
+    readOnlyPort: settings.server.readOnlyPort,
+    healthzPort: settings.server.healthzPort,
+    ...(settings.adminSocket === "none" ? {} : { admin: adminInit(facts) }),
+    ...(settings.statusPagePort === 0 ? {} : { page: { ...pageInit(facts), secure: false } }),
+  };
+}
+
+/** The authenticated port. undefined: enableServer is false. */
+export function secureServerInit(facts: ThreadFacts): ServerInit | undefined {
+  const { settings } = facts;
+  if (!settings.server.enableServer) return undefined;
+  return {
+    ...commonInit(facts),
+    readOnlyPort: 0,
+    healthzPort: 0,
+    secure: secureInit(facts),
+    ...(settings.statusPage ? { page: { ...pageInit(facts), loopbackPort: 0 } } : {}),
+  };
+}
+
+function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "healthzPort"> {
   const { settings, nodeName } = facts;
   return {
     address: settings.server.address,
-    readOnlyPort: settings.server.readOnlyPort,
     readOnlyPods: settings.readOnlyPods,
     healthzBindAddress: settings.server.healthzBindAddress,
-    healthzPort: settings.server.healthzPort,
     devicePluginProblem: "",
     syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
@@ -53,11 +77,6 @@ export function serverInit(facts: ThreadFacts): ServerInit {
       }),
     },
     stats: statsInit(settings),
-    ...(settings.server.enableServer ? { secure: secureInit(facts) } : {}),
-    ...(settings.adminSocket === "none" ? {} : { admin: adminInit(facts) }),
-    ...((settings.statusPage && settings.server.enableServer) || settings.statusPagePort !== 0
-      ? { page: pageInit(facts) }
-      : {}),
   };
 }
 

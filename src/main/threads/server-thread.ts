@@ -1,31 +1,51 @@
-// The server thread as main runs it: gets every pod at its start, and changes in order afterwards.
+// A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of this kind: `server`, and
+// `secure-server` for port 10250 (docs/adr/0081).
 import type { Pod } from "../../shared/api/pod.js";
-import type { ConfigzBodies, ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type {
+  ConfigzBodies,
+  ServerControl,
+  ServerInit,
+  ServerThreadName,
+  ServerUpcalls,
+} from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";
-import type { ThreadHost } from "./thread-host.js";
+import type { SharedTexts } from "./shared-texts.js";
+import type { TableOptions, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { PodDelta } from "../model/pod-events.js";
 
 export interface ServerThreadOptions {
-  context: ThreadHost<"server">;
+  name: ServerThreadName;
+  /** By the row of that name. */
+  table: TableOptions;
+  exited: ThreadHost<ServerThreadName>["exited"];
   init: ServerInit;
   upcalls: ServerUpcalls;
+  podTexts: Pick<SharedTexts, "textOf">;
   log: Logger;
   /** Answers from the moment it is there; no thread runs before. */
   owner: Promise<Pick<ThreadOwner, "pods">>;
 }
 
+const CLOSED: Readonly<Record<ServerThreadName, string>> = {
+  server: "/healthz, the read-only port and the admin socket are closed",
+  "secure-server": "the authenticated port is closed",
+};
+
 export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
   private readonly deltas: PodDeltas<Pod>;
-  private readonly texts = new PodTexts();
+  private readonly texts: PodTexts;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
 
   constructor(private readonly options: ServerThreadOptions) {
+    const { name } = options;
+    this.texts = new PodTexts(options.podTexts);
     this.configz = options.init.configz;
     this.devicePluginProblem = options.init.devicePluginProblem;
     this.deltas = new PodDeltas(
@@ -33,11 +53,11 @@ export class ServerThread {
       (error) =>
         options.log.warn(
           { err: error },
-          "the server thread did not accept a pod update; it receives all pods after its restart",
+          `the ${name} thread did not accept a pod update; it receives all pods after its restart`,
         ),
     );
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
-      ...options.context.common("server"),
+      ...options.table,
       init: () => ({ ...options.init, configz: this.configz, devicePluginProblem: this.devicePluginProblem }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {
@@ -50,9 +70,9 @@ export class ServerThread {
       },
       onExit: (exit) => {
         this.deltas.leave();
-        options.context.exited(exit);
+        options.exited(exit);
         if (exit.cause !== "drained") {
-          options.log.warn("the kubelet's ports are closed, /healthz among them, until its server thread runs again");
+          options.log.warn(`${CLOSED[name]} until the ${name} thread runs again`);
         }
       },
     });
@@ -70,7 +90,10 @@ export class ServerThread {
     this.configz = bodies;
     if (!this.deltas.joined) return;
     this.thread.call.setConfigz(bodies).catch((error: unknown) => {
-      this.options.log.warn({ err: error }, "the server thread did not accept the changed configuration for /configz");
+      this.options.log.warn(
+        { err: error },
+        `the ${this.options.name} thread did not accept the changed configuration for /configz`,
+      );
     });
   }
 
@@ -84,9 +107,13 @@ export class ServerThread {
     this.thread.call.setDevicePluginProblem(problem).catch((error: unknown) => {
       this.options.log.warn(
         { err: error },
-        "the server thread did not accept the state of device plugins for /healthz",
+        `the ${this.options.name} thread did not accept the state of device plugins for /healthz`,
       );
     });
+  }
+
+  async metrics(): Promise<MetricSnapshot[]> {
+    return [await this.thread.call.metrics()];
   }
 
   stop(): Promise<void> {

@@ -51,11 +51,11 @@ export class ThreadContext implements ThreadHost<WorkerName> {
 
   /** The options that a thread is supervised with, by its row. */
   readonly common = (name: WorkerName): TableOptions => {
-    const { heapMiB, ringBytes, stallMs = STALL_MS } = rowOf(name);
+    const { heapMiB, ringBytes, stallMs = STALL_MS, folder = name } = rowOf(name);
     const tracing = tracesIn(name, this.tracing);
     return {
       name,
-      entry: new URL(`../../workers/${name}/index.js`, import.meta.url),
+      entry: new URL(`../../workers/${folder}/index.js`, import.meta.url),
       heapMiB,
       ringCapacities: ringBytes,
       readyDeadlineMs: 10_000,
@@ -81,10 +81,14 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   };
 }
 
-// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace. Only the server thread has callers, so the
-// others load nothing.
+// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace. Only the servers' threads have callers, so
+// the others load nothing.
+
+const WITH_CALLERS: ReadonlySet<string> = new Set<WorkerName>(["server", "secure-server"]);
 
 /** undefined: the thread does not trace. */
 export function tracesIn(thread: string, tracing: TracingConfig | undefined): TracingConfig | undefined {
-  return tracing !== undefined && (tracing.samplingRatePerMillion > 0 || thread === "server") ? tracing : undefined;
+  return tracing !== undefined && (tracing.samplingRatePerMillion > 0 || WITH_CALLERS.has(thread))
+    ? tracing
+    : undefined;
 }

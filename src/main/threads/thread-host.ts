@@ -8,6 +8,7 @@ import type { Settings } from "../command/settings.js";
 import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
+import type { SharedTexts } from "./shared-texts.js";
 import type { ThreadFault } from "../../shared/thread/faults.js";
 
 /** Options that the table decides; the class adds its init data, upcalls and snapshots. */
@@ -45,9 +46,11 @@ export interface ThreadDeps<Name extends string> {
   log: Logger;
   /** Resolves when the sync path can handle upcalls. */
   owner: Promise<ThreadOwner>;
-  /** The metrics of main and of all threads that respond. */
-  collectMetrics(): Promise<MetricSnapshot[]>;
+  /** The metrics of main and of all threads that respond, but for the thread `asker`, which has its own. */
+  collectMetrics(asker: string): Promise<MetricSnapshot[]>;
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
+  /** Of pods, for the threads that serve them. */
+  podTexts: SharedTexts;
   /** The value of -v from now on. */
   setVerbosity(verbosity: number): void;
 }

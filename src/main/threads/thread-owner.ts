@@ -24,7 +24,7 @@ export interface ThreadOwner {
   watches(): WatchedPod[];
   /** Repeats the inspect requests for a restarted pleg thread. */
   resend(): void;
-  /** All pods with their statuses, for a server thread that has just started. */
+  /** All pods with their statuses, for a server's thread that has just started. */
   pods(): Pod[];
   /** The timeline of the newest pod of that name. */
   timeline(namespace: string, name: string): PodTimeline | undefined;

@@ -1,12 +1,13 @@
 // The worker threads of the node, one row each. Board slots, heap limits, watchdog limits, starts, metrics, stops and the fault hook
 // follow from the rows. The log thread and the tasks pool are no rows: they are not supervised (log-thread.ts, tasks-pool.ts).
-// Invariant: src/workers has one folder per row, with the row's name (test/packaging/thread-table.test.ts).
+// Invariant: src/workers has one folder per row, with the row's name, or the row names another's (test/packaging/thread-table.test.ts).
+import type { ServerInit, ServerThreadName } from "../../shared/contracts/server.js";
 import { evictionInit, EvictionThread } from "./eviction-thread.js";
 import { imageGcInit, ImageGcThread } from "./image-gc-thread.js";
 import { peersInit, PeersThread } from "./peers-thread.js";
 import { plegInit, PlegThread } from "./pleg-thread.js";
 import { proberInit, ProberThread } from "./prober-thread.js";
-import { serverInit, serverUpcalls } from "./server-init.js";
+import { secureServerInit, serverInit, serverUpcalls } from "./server-init.js";
 import { ServerThread } from "./server-thread.js";
 import type { NodeThread, ThreadDeps } from "./thread-host.js";
 
@@ -21,6 +22,8 @@ export interface ThreadRow {
   /** Above this age of the thread's stamp, ms, the supervisor ends the thread. */
   stallMs?: number;
   ringBytes: { inbox: number; outbox: number };
+  /** Folder of the entry, if it is another thread's. */
+  folder?: string;
   /** The process ends when the thread fails too often: no pod is synced without it. Others are restarted for ever. */
   essential?: true;
   /**
@@ -28,8 +31,8 @@ export interface ThreadRow {
    * by its owner: with the first work for it.
    */
   start: "first" | "next" | "last" | "by its owner";
-  /** Absent: the owner makes the thread, and adds it with `NodeThreads.add`. */
-  make?: (deps: ThreadDeps<string>) => NodeThread;
+  /** undefined: this node has no such thread. Absent: the owner makes the thread, and adds it with `NodeThreads.add`. */
+  make?: (deps: ThreadDeps<string>) => NodeThread | undefined;
 }
 
 /** A thread that uses no rings gets the smallest. */
@@ -49,10 +52,21 @@ export const THREAD_TABLE = {
   server: {
     heapMiB: 192,
     watchdogMs: WATCHDOG_MS,
-    ringBytes: { inbox: 4 << 20, outbox: 4 << 20 },
+    ringBytes: NO_RINGS,
     start: "next",
-    make: (deps: ThreadDeps<"server">) =>
-      new ServerThread({ ...deps, init: serverInit(deps.facts), upcalls: serverUpcalls(deps) }),
+    make: (deps: ThreadDeps<"server">) => serverThread("server", serverInit(deps.facts), deps),
+  },
+  // Port 10250 alone: all that this thread does can be the work of clients that nobody knows (docs/adr/0081).
+  "secure-server": {
+    heapMiB: 192,
+    watchdogMs: WATCHDOG_MS,
+    ringBytes: NO_RINGS,
+    folder: "server",
+    start: "next",
+    make: (deps: ThreadDeps<"secure-server">) => {
+      const init = secureServerInit(deps.facts);
+      return init && serverThread("secure-server", init, deps);
+    },
   },
   prober: {
     heapMiB: 128,
@@ -103,6 +117,23 @@ export type MadeThreads = {
     ? Thread
     : never;
 };
+
+function serverThread<Name extends ServerThreadName>(
+  name: Name,
+  init: ServerInit,
+  deps: ThreadDeps<Name>,
+): ServerThread {
+  const { context } = deps;
+  const { exited } = context;
+  return new ServerThread({
+    ...deps,
+    name,
+    table: context.common(name),
+    exited,
+    init,
+    upcalls: serverUpcalls(deps, name),
+  });
+}
 
 export const WORKERS = Object.keys(THREAD_TABLE) as readonly WorkerName[];
 

@@ -1,4 +1,4 @@
-// The server thread's control interface. It serves pods from its own copy, so /pods works even while main is stuck.
+// The control interface of the threads that serve HTTP. Each serves pods from its own copy, so /pods works even while main is stuck.
 // After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
 import type { Pod } from "../api/pod.js";
@@ -11,12 +11,15 @@ import type { ManifestCall, ManifestReply } from "./manifests.js";
 import type { DockerFacts, NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
 
+/** Threads that serve HTTP. The ports in the init data decide what each one serves (docs/adr/0081). */
+export type ServerThreadName = "server" | "secure-server";
+
 export interface ListenAddress {
   address: string;
   port: number;
 }
 
-/** Calls from main to the server thread. */
+/** Calls from main to a server's thread. */
 export interface ServerControl {
   /** Full snapshot after a start or restart of the thread; replaces all earlier pods. */
   setPods(pods: Pod[]): void;
@@ -28,7 +31,7 @@ export interface ServerControl {
   setDevicePluginProblem(problem: string): void;
   /** Addresses of the thread's listeners, once each has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
-  /** The thread's own metrics, process_* included. */
+  /** What the thread has counted itself: without process_* and other figures that each page reads anew. */
   metrics(): Promise<MetricSnapshot>;
 }
 
@@ -51,9 +54,9 @@ export interface Listening {
   healthz?: ListenAddress;
 }
 
-/** The requests that the server thread may send to main. */
+/** The requests that a server's thread may send to main. */
 export interface ServerUpcalls {
-  /** Snapshots of main and of every other thread but the server's own. */
+  /** Snapshots of main and of every other thread but the asking one. */
   collectMetrics(): Promise<MetricSnapshot[]>;
   /** The newest pod of that name; undefined: not known. */
   timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;

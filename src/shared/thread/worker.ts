@@ -53,21 +53,23 @@ class WorkerStartError extends Error {
 }
 
 /**
- * Runs this thread as the worker `name`. `start` resolves when the control object can answer.
- * Returns at once; what `start` throws ends the thread and reaches the supervisor as its reason.
+ * Runs this thread as the worker `names`, or as the one of them that it was started for. `start` resolves when the control object can
+ * answer. Returns at once; what `start` throws ends the thread and reaches the supervisor as its reason.
  */
 export function runWorker<Control extends object, Init, Upcalls extends object>(
-  name: string,
+  names: string | readonly [string, ...string[]],
   start: (context: WorkerContext<Init, Upcalls>) => Promise<RunningWorker<Control>>,
   /** `end`: the thread's own loop may be broken, it starts over. `survive`: for a thread whose work is its clients'. */
   { uncaught = "end" }: { uncaught?: "end" | "survive" } = {},
 ): void {
   const port = parentPort;
-  if (port === null) throw new WorkerStartError(`${name} is a worker thread's file: the kubelet starts it, not you`);
+  const [usual, ...others] = typeof names === "string" ? ([names] as const) : names;
+  if (port === null) throw new WorkerStartError(`${usual} is a worker thread's file: the kubelet starts it, not you`);
   const post = (message: WorkerMessage): void => {
     port.postMessage(message);
   };
   const data = workerData as ThreadInit<Init>;
+  const name = others.find((other) => other === data.name) ?? usual;
   post({ kind: "hello", layoutVersion: LAYOUT_VERSION, name, generation: data.generation });
 
   const log = createLogger({ thread: name, logging: data.logging });

@@ -1,12 +1,15 @@
 // /healthz and its sub-checks, with upstream's texts. A failed check gives its reason as text; only the path of a
 // single check shows the reason, the list withholds it.
 import type { ServerResponse } from "node:http";
+import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import { replyError, replyText } from "./reply.js";
 
 export interface HealthCheck {
   name: string;
   /** undefined = healthy, else the problem. */
   check: () => string | undefined;
+  /** The list shows a problem, and the whole passes all the same: a restart of the kubelet would help nobody. */
+  advisory?: true;
 }
 
 /** The input of the checks; read again for each request. */
@@ -17,6 +20,7 @@ export interface HealthInputs {
   logFlushAgeMs(): number;
   /** Why device plugins cannot register; "": they can, or the kubelet has not tried yet. */
   devicePluginProblem(): string;
+  threads(): readonly ThreadSnapshot[];
 }
 
 /** Upstream's limit for the log check, milliseconds. */
@@ -24,7 +28,10 @@ const LOG_FLUSH_LIMIT_MS = 120_000;
 
 export const pingCheck: HealthCheck = { name: "ping", check: () => undefined };
 
-/** The read-only port's checks. */
+/** A thread that runs stamps its slot each 0.5 s; after so long its supervisor ends it. */
+const SILENT_MS = 10_000;
+
+/** The checks of the ports that serve more than /healthz. */
 export function nodeChecks(inputs: HealthInputs, syncLoopMaxAgeMs: number): HealthCheck[] {
   return [
     pingCheck,
@@ -37,7 +44,20 @@ export function nodeChecks(inputs: HealthInputs, syncLoopMaxAgeMs: number): Heal
       check: () => (inputs.syncLoopAgeMs() > syncLoopMaxAgeMs ? "sync Loop took longer than expected" : undefined),
     },
     { name: "device-plugin", check: () => inputs.devicePluginProblem() || undefined },
+    // A thread restarts by itself, and what ended it can be the work of its clients.
+    { name: "threads", check: () => threadProblem(inputs.threads()), advisory: true },
   ];
+}
+
+/** undefined: all threads run, or start for the first time. */
+function threadProblem(threads: readonly ThreadSnapshot[]): string | undefined {
+  const down = threads.filter(({ state, generation, ageMs }) => {
+    if (generation === 0) return false;
+    return state === "exited" || (state === "spawned" ? generation > 1 : ageMs > SILENT_MS);
+  });
+  return down.length === 0
+    ? undefined
+    : `not running: ${down.map(({ thread, state }) => `${thread} (${state})`).join(", ")}`;
 }
 
 /** GET /healthz?verbose&exclude=name */
@@ -45,9 +65,12 @@ export function replyHealth(response: ServerResponse, checks: readonly HealthChe
   const excluded = new Set(query.getAll("exclude"));
   let report = "";
   let failed = false;
-  for (const { name, check } of checks) {
+  for (const { name, check, advisory } of checks) {
     if (excluded.delete(name)) {
-      report += `[+]${name} excluded: ok\n`;
+      if (advisory !== true) report += `[+]${name} excluded: ok\n`;
+    } else if (advisory === true) {
+      const problem = check();
+      if (problem !== undefined) report += `[-]${name} failed, which fails nothing else: ${problem}\n`;
     } else if (check() === undefined) {
       report += `[+]${name} ok\n`;
     } else {

@@ -1,6 +1,6 @@
-// Serves HTTP about this node from the thread's own copy of the state, even when main is stuck.
-// Owns the authenticated port (10250), the read-only port (10255) and the healthz port (10248); listeners that cannot bind
-// keep trying.
+// Serves HTTP about this node from the thread's own copy of the state, even when main is stuck. The init data says what this thread serves:
+// the authenticated port (10250), or the read-only port (10255), the healthz port (10248) and the admin socket. Listeners that cannot
+// bind keep trying.
 import { hostname } from "node:os";
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
@@ -10,6 +10,7 @@ import type {
   PodsDelta,
   ServerControl,
   ServerInit,
+  ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
@@ -43,9 +44,10 @@ import { Stats } from "./stats/index.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 
 export interface ServerDeps {
+  thread: ServerThreadName;
   init: ServerInit;
   upcalls: Remote<ServerUpcalls>;
-  health: Omit<HealthInputs, "devicePluginProblem">;
+  health: Omit<HealthInputs, "devicePluginProblem" | "threads">;
   /** The last snapshot of each thread. */
   threads: () => readonly ThreadSnapshot[];
   /** A client of the API server, for reviews; called when the first is needed. */
@@ -57,7 +59,8 @@ export interface ServerDeps {
 }
 
 export class ServerLogic implements ServerControl {
-  private readonly registry = new ThreadRegistry("server");
+  /** What this thread counts: on the pages of the other threads, too. */
+  private readonly registry: ThreadRegistry;
   private readonly pods = new PodList();
   private readonly stats: Stats;
   private readonly runtime: LazyRuntime;
@@ -82,11 +85,10 @@ export class ServerLogic implements ServerControl {
   constructor(private readonly deps: ServerDeps) {
     this.configz = deps.init.configz;
     this.devicePluginProblem = deps.init.devicePluginProblem;
-    processMetrics(this.registry);
-    standingMetrics(this.registry);
+    const { thread, init, upcalls, health, clock, log } = deps;
+    this.registry = new ThreadRegistry(thread);
     watchThreadUsage(this.registry);
-    boardMetrics(this.registry, deps.threads);
-    const { init, upcalls, health, clock, log } = deps;
+    const processPage = processRegistry(deps);
     const slis = new HealthSlis();
     const [runtime, images] = this.runtimes();
     this.runtime = runtime;
@@ -103,13 +105,15 @@ export class ServerLogic implements ServerControl {
       clock,
       log,
     });
-    statsProvider(this.registry, init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor");
     this.node = {
       pods: this.pods,
-      scrape: new Scrape(() => upcalls.collectMetrics(), this.registry, this.registry, clock, log, true),
+      scrape: new Scrape(() => upcalls.collectMetrics(), [processPage, this.registry], this.registry, clock, log, true),
       scrapeProbes: this.probeScrape(),
       checks: slis.observed(
-        nodeChecks({ ...health, devicePluginProblem: () => this.devicePluginProblem }, init.syncLoopMaxAgeMs),
+        nodeChecks(
+          { ...health, devicePluginProblem: () => this.devicePluginProblem, threads: deps.threads },
+          init.syncLoopMaxAgeMs,
+        ),
       ),
       slis,
       timeline: { upcalls, clock },
@@ -219,6 +223,7 @@ export class ServerLogic implements ServerControl {
     try {
       const [{ SecureServer }, page] = await Promise.all([import("./secure-server.js"), this.page]);
       const server = new SecureServer({
+        thread: this.deps.thread,
         init: init.secure,
         address: init.address,
         nodeName: init.nodeName,
@@ -262,6 +267,7 @@ export class ServerLogic implements ServerControl {
     const { upcalls, threads, clock, log } = this.deps;
     const { adminRoutes } = await import("./admin/admin-routes.js");
     return adminRoutes({
+      thread: this.deps.thread,
       init: admin.handlers,
       node: this.node,
       configz: () => this.configz,
@@ -329,9 +335,9 @@ export class ServerLogic implements ServerControl {
 
   private probeScrape(): Scrape {
     const { upcalls, clock, log } = this.deps;
-    const page = new ThreadRegistry("server");
+    const page = new ThreadRegistry(this.deps.thread);
     processStartTime(page);
-    return new Scrape(() => upcalls.collectProbeMetrics(), page, this.registry, clock, log);
+    return new Scrape(() => upcalls.collectProbeMetrics(), [page], this.registry, clock, log);
   }
 
   /** Debian resolves the machine's own name to 127.0.1.1. */
@@ -353,4 +359,17 @@ export class ServerLogic implements ServerControl {
       log,
     });
   }
+}
+
+/**
+ * Figures of the whole process. Every page reads them itself, so they are right while main or the other server's thread hangs; no thread gives
+ * them to another, because the values of equal metrics are added.
+ */
+function processRegistry({ thread, init, threads }: Pick<ServerDeps, "thread" | "init" | "threads">): ThreadRegistry {
+  const registry = new ThreadRegistry(thread);
+  processMetrics(registry);
+  standingMetrics(registry);
+  boardMetrics(registry, threads);
+  statsProvider(registry, init.stats.podAndContainerStatsFromCRI ? "cri" : "cadvisor");
+  return registry;
 }

@@ -1,4 +1,4 @@
-// A metrics page: this thread's figures and those of all other threads, collected at each scrape. Main may be stuck.
+// A metrics page: this thread's figures, those of the whole process, and those of all other threads, collected at each scrape. Main may be stuck.
 // After a deadline the page contains the last known figures of other threads, so that it works during a stall.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -22,10 +22,10 @@ export class Scrape {
   private pending: Promise<MetricSnapshot[]> | undefined;
   private readonly late;
 
-  /** `collect` calls main; `own` is this thread's part of the page; `counts` counts late replies. */
+  /** `collect` calls main; `own` is the part of the page that this thread reads; `counts` counts late replies. */
   constructor(
     private readonly collect: () => Promise<MetricSnapshot[]>,
-    private readonly own: ThreadRegistry,
+    private readonly own: readonly ThreadRegistry[],
     counts: ThreadRegistry,
     private readonly clock: Clock,
     private readonly log: Logger,
@@ -40,8 +40,9 @@ export class Scrape {
    * of another thread.
    */
   async expose(accept: string | undefined): Promise<Exposition> {
-    const snapshots = [...(await this.others()), await this.own.exportSnapshot()];
-    return exposition(snapshots, accept, this.counted);
+    const others = await this.others();
+    const own = await Promise.all(this.own.map((registry) => registry.exportSnapshot()));
+    return exposition([...others, ...own], accept, this.counted);
   }
 
   /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */

@@ -1,7 +1,13 @@
 // All that is behind the authenticated port, put together: routes, the connection to the runtime, open streams.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ConfigzBodies, ListenAddress, SecureInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type {
+  ConfigzBodies,
+  ListenAddress,
+  SecureInit,
+  ServerThreadName,
+  ServerUpcalls,
+} from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { streamMetrics } from "./streams/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
@@ -16,6 +22,7 @@ import { TrustedRoutes } from "./trusted-routes.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
 
 export interface SecureServerOptions {
+  thread: ServerThreadName;
   init: SecureInit;
   address: string;
   nodeName: string;

@@ -14,7 +14,8 @@ export class HealthSlis {
 
   /** The checks, counted as they run. */
   observed(checks: readonly HealthCheck[]): HealthCheck[] {
-    return checks.map(({ name, check }) => ({
+    return checks.map(({ name, check, ...others }) => ({
+      ...others,
       name,
       check: () => {
         const problem = check();

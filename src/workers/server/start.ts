@@ -1,4 +1,4 @@
-// Connects the server thread's logic with its thread: the board for health, the log, the upcalls to main.
+// Connects the logic of a server's thread with its thread: the board for health, the log, the upcalls to main.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { MANIFEST_CALL_MS } from "../../shared/contracts/manifests.js";
 import type { ServerControl, ServerInit, ServerUpcalls } from "../../shared/contracts/server.js";
@@ -11,6 +11,7 @@ import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-co
 
 /** The part of the worker's context that this thread uses. */
 export interface ServerContext {
+  name: string;
   init: ServerInit;
   upcalls: Remote<ServerUpcalls>;
   upcallsWithin: (deadlineMs: number) => Pick<Remote<ServerUpcalls>, "manifests">;
@@ -24,8 +25,9 @@ export interface ServerContext {
 export function startServer(context: ServerContext): Promise<{ control: ServerControl; drain(): Promise<void> }> {
   const { init, upcalls, boardReader, log, clock } = context;
   const flushWatch = new LogFlushWatch(log, clock);
-  const api = new LazyApi(init.secure?.api ?? init.admin?.api, clock, log);
+  const api = new LazyApi(init.secure?.api ?? init.admin?.api ?? init.page?.api, clock, log);
   const logic = new ServerLogic({
+    thread: context.name === "secure-server" ? context.name : "server",
     init,
     upcalls,
     threads: () => boardReader.snapshot(),

@@ -1,7 +1,7 @@
 // The routes that only trusted clients reach: behind the authenticated port, and on the socket of the nodelet command. Each has its own
 // limits of streams and followers.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { ConfigzBodies, HandlerInit, ServerUpcalls } from "../../shared/contracts/server.js";
+import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
 import { queryOf } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
@@ -29,6 +29,8 @@ import { Tunnels } from "./streams/tunnel.js";
 const LOG_DIRECTORY = "/var/log";
 
 export interface TrustedDeps {
+  /** The thread of these routes. */
+  thread: ServerThreadName;
   init: HandlerInit;
   node: NodeRouteDeps;
   configz: () => ConfigzBodies;
@@ -73,7 +75,7 @@ export class TrustedRoutes {
   }
 
   private debugRoutes(): Route[] {
-    const { init, node, configz, upcalls, threads, logDirectory = LOG_DIRECTORY, clock, log } = this.deps;
+    const { thread, init, node, configz, upcalls, threads, logDirectory = LOG_DIRECTORY, clock, log } = this.deps;
     const { pods } = node;
     const { gates, podLogsDir, checkpointsDir } = init;
     const runtime = (): Promise<ServedRuntime> => this.deps.runtime.get();
@@ -107,7 +109,7 @@ export class TrustedRoutes {
         clock,
       }),
       ...(init.enableProfilingHandler
-        ? pprofRoutes({ profiles: new Profiles(clock), threads: () => threadsText(threads()) })
+        ? pprofRoutes({ profiles: new Profiles(clock), own: thread, threads: () => threadsText(threads()) })
         : disabledTree("debug/pprof", "profiling endpoint is disabled.")),
       flagsRoute(init.enableDebugFlagsHandler, upcalls),
       configzRoute(configz),

@@ -57,11 +57,11 @@ describe("tracing", () => {
 
 describe("threads that trace", () => {
   const tracing = { target: "otel:4317", hostName: "node-1" };
-  test("without a sampling rate only the server thread has callers", () => {
+  test("without a sampling rate only the servers' threads have callers", () => {
     const config = { ...tracing, samplingRatePerMillion: 0 };
     deepEqual(
-      ["main", "pleg", "server", "prober"].filter((name) => tracesIn(name, config)),
-      ["server"],
+      ["main", "pleg", "server", "secure-server", "prober"].filter((name) => tracesIn(name, config)),
+      ["server", "secure-server"],
     );
   });
   test("with a sampling rate every thread", () => {

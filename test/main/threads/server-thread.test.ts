@@ -3,6 +3,7 @@ import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
+import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
@@ -19,7 +20,10 @@ test("a pod that changes while the thread is given the whole set is not left out
   const late = pod({}, "late");
   const readOnlyPort = await freePort();
   const server: ServerThread = new ServerThread({
-    context,
+    name: "server",
+    table: context.common("server"),
+    exited: context.exited,
+    podTexts: new SharedTexts(),
     init: {
       address: "127.0.0.1",
       readOnlyPort,

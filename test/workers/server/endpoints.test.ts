@@ -195,13 +195,16 @@ describe("/debug/pprof", () => {
     await open();
     match((await ask("/debug/pprof/"))[1], /profile<\/a>/);
     await server.answered();
-    const taken = server.ask("/debug/pprof/profile?seconds=1&thread=server");
+    const taken = server.ask("/debug/pprof/profile?seconds=1&thread=secure-server");
     while ((await server.inflight()) === 0) await new Promise((resolve) => setImmediate(resolve));
-    equal((await ask("/debug/pprof/heap?seconds=0.01&thread=server"))[0], 409);
+    equal((await ask("/debug/pprof/heap?seconds=0.01&thread=secure-server"))[0], 409);
     const cpu = await taken;
-    deepEqual([cpu.status, cpu.headers["content-disposition"]], [200, 'attachment; filename="server.cpuprofile"']);
+    deepEqual(
+      [cpu.status, cpu.headers["content-disposition"]],
+      [200, 'attachment; filename="secure-server.cpuprofile"'],
+    );
     ok(Array.isArray((JSON.parse(cpu.body) as { nodes: unknown }).nodes));
-    const [status, heap] = await ask("/debug/pprof/heap?seconds=0.01&thread=server");
+    const [status, heap] = await ask("/debug/pprof/heap?seconds=0.01&thread=secure-server");
     equal(status, 200);
     ok("head" in (JSON.parse(heap) as object));
     match((await ask("/debug/pprof/goroutine"))[1], /^threads: total 0\n/);

@@ -52,6 +52,7 @@ export class EveryPort {
     const quiet = (): void => undefined;
     const refuse = () => Promise.reject(new Error("not asked"));
     const logic = new ServerLogic({
+      thread: "server",
       init: whole,
       upcalls: {
         collectMetrics: () => Promise.resolve([]),

@@ -8,6 +8,7 @@ import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/se
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import type { MetricSnapshot } from "../../../src/shared/metrics/snapshot.js";
+import type { ThreadSnapshot } from "../../../src/shared/queue/board.js";
 import { LogFlushWatch, startServer } from "../../../src/workers/server/start.js";
 import { LISTEN_RETRY_MS } from "../../../src/workers/server/listener.js";
 import { ServerLogic } from "../../../src/workers/server/logic.js";
@@ -56,11 +57,21 @@ const PROBER: MetricSnapshot = {
 
 const CONFIGZ = { plain: '{"kubeletconfig":{}}', withOrigins: '{"kubeletconfig":{},"origins":{}}' };
 
+/** A thread's slot of the board. */
+function slot(thread: string, state: ThreadSnapshot["state"], generation: number, ageMs = 100): ThreadSnapshot {
+  return {
+    ...{ thread, state, generation, ageMs },
+    ...{ loopDelayMaxMicros: 0, loopDelayMeanMicros: 0, queueDepth: 0 },
+    ...{ op: 0, opAgeMs: 0, workAgeMs: Infinity, pressures: 0 },
+  };
+}
+
 class ServerKit {
   readonly clock = new ManualClock();
   readonly log = new Log();
   syncLoopAge = 0;
   logAge = 0;
+  threads: ThreadSnapshot[] = [];
   collect: () => Promise<MetricSnapshot[]> = () => Promise.resolve([MAIN]);
   timeline: ServerUpcalls["timeline"] = () => Promise.resolve(undefined);
   collectProbes = (): Promise<MetricSnapshot[]> => Promise.resolve([PROBER]);
@@ -70,6 +81,7 @@ class ServerKit {
 
   async open(init: Partial<ServerInit> = {}): Promise<this> {
     this.logic = new ServerLogic({
+      thread: "server",
       init: {
         address: "127.0.0.1",
         readOnlyPort: await freePort(),
@@ -97,7 +109,7 @@ class ServerKit {
         manifests: () => Promise.reject(new Error("not asked")),
       },
       health: { syncLoopAgeMs: () => this.syncLoopAge, logFlushAgeMs: () => this.logAge },
-      threads: () => [],
+      threads: () => this.threads,
       api: () => Promise.reject(new Error("no API server")),
       manifests: () => Promise.reject(new Error("not asked")),
       clock: this.clock,
@@ -272,6 +284,29 @@ describe("/healthz", () => {
     kit.logic.setDevicePluginProblem("");
     equal((await kit.ask("/healthz/device-plugin")).body, "ok");
     equal((await kit.ask("/healthz")).status, 200);
+  });
+
+  test("threads that do not run are named, and the whole passes all the same", async () => {
+    kit = await new ServerKit().open();
+    kit.threads = [
+      slot("main", "running", 1),
+      slot("prober", "exited", 0, Infinity),
+      slot("image-gc", "spawned", 1, Infinity),
+    ];
+    equal((await kit.ask("/healthz/threads")).body, "ok", "one thread has no work yet, another starts");
+    kit.threads = [
+      slot("pleg", "running", 2),
+      slot("secure-server", "spawned", 2),
+      slot("eviction", "running", 1, 10_001),
+    ];
+    const problem = "not running: secure-server (spawned), eviction (running)";
+    const one = await kit.ask("/healthz/threads");
+    deepEqual([one.status, one.body], [500, `internal server error: ${problem}\n`]);
+    const all = await kit.ask("/healthz?verbose");
+    equal(all.status, 200);
+    ok(all.body.includes(`[-]threads failed, which fails nothing else: ${problem}\n`), all.body);
+    equal((await kit.ask("/healthz")).body, "ok");
+    equal(/threads/.test((await kit.ask("/healthz?verbose&exclude=threads")).body), false);
   });
 
   test("a log that no longer flushes", async () => {
@@ -468,6 +503,7 @@ describe("listening", () => {
     const clock = new ManualClock();
     let age = 0;
     const served = await startServer({
+      name: "server",
       init: {
         address: "127.0.0.1",
         readOnlyPort: await freePort(),

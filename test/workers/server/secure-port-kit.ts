@@ -91,7 +91,7 @@ export class SecurePort {
     const keep = (fields: object, line: string): void => void this.lines.push({ fields: { ...fields }, line });
     const log = { info: () => undefined, debug: () => undefined, warn: keep, error: keep } as unknown as Logger;
     const { registry, pods } = this;
-    const scrape = new Scrape(() => Promise.resolve([]), registry, registry, clock, log);
+    const scrape = new Scrape(() => Promise.resolve([]), [registry], registry, clock, log);
     const slis = new HealthSlis();
     const upcalls = {
       collectMetrics: () => Promise.resolve([]),
@@ -108,6 +108,7 @@ export class SecurePort {
     };
     this.port = await freePort();
     this.server = new SecureServer({
+      thread: "secure-server",
       init: {
         port: this.port,
         authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 120_000 },

@@ -1,13 +1,16 @@
 // /debug/pprof/…: profiles of this process under the names that tools for Go request. The formats are V8's: Chrome's
 // developer tools open .cpuprofile and .heapprofile files. A profile that V8 cannot make is 404, with the reason.
 import type { ServerResponse } from "node:http";
+import type { ServerThreadName } from "../../../shared/contracts/server.js";
 import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { Answer, Route } from "../answer.js";
 import { replyError, replyNotFound, replyText } from "../reply.js";
-import { ProfileBusyError, type ProfileKind, type ProfiledThread, type Profiles } from "./profiles.js";
+import { ProfileBusyError, type ProfileKind, type Profiles } from "./profiles.js";
 
 export interface PprofDeps {
   profiles: Profiles;
+  /** The thread that runs this. V8 shows it and main. */
+  own: ServerThreadName;
   /** One line per thread: its name and current operation. */
   threads: () => string;
 }
@@ -20,8 +23,8 @@ const SUFFIX: Readonly<Record<ProfileKind, string>> = {
   allocs: "heapprofile",
 };
 const NOT_HERE = ["block", "mutex", "threadcreate", "trace", "symbol"];
-const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
-<p>Profiles of this process, in V8's formats. Parameters: seconds, thread (main, server).</p>
+const indexOf = (own: string): string => `<html><head><title>/debug/pprof/</title></head><body>
+<p>Profiles of this process, in V8's formats. Parameters: seconds, thread (main, ${own}).</p>
 <ul>
 <li><a href="profile">profile</a>: where the time goes, 30 s (.cpuprofile)</li>
 <li><a href="heap">heap</a>: memory allocated in 5 s and still in use (.heapprofile)</li>
@@ -34,11 +37,11 @@ const INDEX = `<html><head><title>/debug/pprof/</title></head><body>
 export function pprofRoutes(deps: PprofDeps): Route[] {
   const answer: Answer = async (_request, response, { target, params }) => {
     const name = params["*"] ?? "";
-    if (name === "") replyText(response, INDEX, "text/html; charset=utf-8");
+    if (name === "") replyText(response, indexOf(deps.own), "text/html; charset=utf-8");
     else if (name === "cmdline") replyText(response, process.argv.join("\0"));
     else if (name === "goroutine") replyText(response, deps.threads());
     else if (name === "profile" || name === "heap" || name === "allocs") {
-      await replyProfile(deps.profiles, name, target, response);
+      await replyProfile(deps, name, target, response);
     } else if (NOT_HERE.includes(name)) {
       replyError(
         response,
@@ -51,7 +54,7 @@ export function pprofRoutes(deps: PprofDeps): Route[] {
 }
 
 async function replyProfile(
-  profiles: Profiles,
+  { profiles, own }: Pick<PprofDeps, "profiles" | "own">,
   kind: ProfileKind,
   target: Target,
   response: ServerResponse,
@@ -59,8 +62,8 @@ async function replyProfile(
   const query = queryOf(target);
   const seconds = Number(query.get("seconds") ?? SECONDS[kind]);
   const thread = query.get("thread") ?? "main";
-  if (!(seconds > 0 && seconds <= MAX_SECONDS) || !isThread(thread)) {
-    replyError(response, 400, `seconds must be more than 0 and at most ${MAX_SECONDS}, thread main or server`);
+  if (!(seconds > 0 && seconds <= MAX_SECONDS) || (thread !== "main" && thread !== own)) {
+    replyError(response, 400, `seconds must be more than 0 and at most ${MAX_SECONDS}, thread main or ${own}`);
     return;
   }
   const gone = new AbortController();
@@ -78,8 +81,4 @@ async function replyProfile(
     if (!(error instanceof ProfileBusyError)) throw error;
     replyError(response, 409, error.message);
   }
-}
-
-function isThread(name: string): name is ProfiledThread {
-  return name === "main" || name === "server";
 }

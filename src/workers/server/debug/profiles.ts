@@ -2,10 +2,11 @@
 // Invariant: one profile at a time; a profile ends with its client; the thread that is looked at is never stopped for it.
 import type { Session } from "node:inspector";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { ServerThreadName } from "../../../shared/contracts/server.js";
 
 export type ProfileKind = "profile" | "heap" | "allocs";
 /** The threads that this one can profile: the main thread, and itself. */
-export type ProfiledThread = "main" | "server";
+export type ProfiledThread = "main" | ServerThreadName;
 
 /** A profile is being taken already. */
 export class ProfileBusyError extends Error {

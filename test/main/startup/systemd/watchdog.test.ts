@@ -86,7 +86,7 @@ describe("late threads", () => {
       ),
     );
   }
-  for (const thread of ["server", "prober", "image-gc", "node-status", "eviction"]) {
+  for (const thread of ["server", "secure-server", "prober", "image-gc", "node-status", "eviction"]) {
     test(`${thread} counts while it runs, not while its supervisor restarts it`, () => {
       const counts = (state: ThreadSnapshot["state"]): boolean =>
         lateThreads([slot(thread, 9000, { state })], { [thread]: 200 }).length === 1;
