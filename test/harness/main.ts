@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, 
 const KEPT = join(ROOT, ".cache", "failed-tests");
 /** Unit tests of programs as they are installed. */
 const WITH_BUNDLE = ["packaging/", "cli/", "main/startup/", "page/"];
-/** So many files at most show each of their tests as it ends. */
+/** So many files at most show each of their tests as it ends; those of `npm run test:hostile` always do. */
 const FEW_FILES = 3;
 
 /** The jobs for the words after `npm test --`, those of recent changes first. @throws SetupProblem */
@@ -132,7 +132,7 @@ class TestRun {
   }
 
   private async runJob({ lane }: OpenLane, job: Job): Promise<FileResult> {
-    const isShown = this.jobs.length <= FEW_FILES;
+    const isShown = this.jobs.length <= FEW_FILES || this.jobs.every(({ suite }) => suite === "hostile");
     const file = join(ROOT, "dist", "test", `${job.name}.test.js`);
     const result = await lane.run(file, job.timeoutMs, isShown ? (text) => process.stdout.write(text) : undefined);
     if (result.failed > 0 && !this.signal.aborted) await this.keep(job, result);

@@ -13,6 +13,8 @@ export interface Attack {
   short?: true;
   /** The attack ends a thread by design; its restart is no failure. */
   endsThread?: true;
+  /** What upstream's kubelet did with the same, where somebody ran it (docs/security.md). */
+  upstream?: string;
   start(bench: HostileBench): Promise<RunningAttack>;
 }
 
@@ -25,16 +27,22 @@ export interface RunningAttack {
 export interface Row {
   family: Family;
   attack: string;
-  /** The actions of the attack, as text. */
+  /** What was sent, as text. */
   did: string;
+  /** The longest gap between two probes of the normal pod, beyond their period. */
   probeLateMs: number;
+  /** The operator's slowest call. */
   operatorMs: number;
+  /** Of 100 calls of the operator, 99 are quicker. */
+  operatorP99Ms: number;
   mainDelayMs: number;
   /** Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay. */
   mainCpuMs: number;
   /** Longest delay of an idle process of the kubelet's niceness in the same time: the machine's part of main's delay. */
   idleDelayMs: number;
   threadRestarts: number;
+  hasProcessDied: boolean;
+  upstream?: string;
   rssBeforeMiB: number;
   rssAfterMiB: number;
   /** Rules that were broken; empty: the promise was kept. */

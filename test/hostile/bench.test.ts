@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { latenessOf } from "./bystander.js";
 import { busiestMs } from "./main-cpu.js";
-import { tableOf } from "./report.js";
+import { caseLine, tableOf } from "./report.js";
 import type { Row } from "./attack.js";
 
 test("a probe is as late as the longest time between two stamps is over its period", () => {
@@ -34,16 +34,26 @@ const ROW: Row = {
     did: "much",
     probeLateMs: 1.6,
     operatorMs: 20,
+    operatorP99Ms: 19,
     mainDelayMs: 3.2,
     mainCpuMs: 1.2,
     idleDelayMs: 2.4,
   },
-  ...{ threadRestarts: 0, rssBeforeMiB: 100, rssAfterMiB: 101, broken: [], missed: [] },
+  ...{ threadRestarts: 0, hasProcessDied: false, rssBeforeMiB: 100, rssAfterMiB: 101, broken: [], missed: [] },
 };
 
 test("the table has a line for each attack, with its verdict", () => {
   const table = tableOf([ROW, { ...ROW, missed: ["late"] }, { ...ROW, broken: ["gone"], missed: ["late"] }]);
   const verdicts = table.split("\n").map((line) => line.split(" | ").at(-1));
   assert.deepEqual(verdicts.slice(2), ["kept |", "*missed*: late |", "**broken**: gone |"]);
-  assert.match(table, /\| tenant: files \| much \| 2 \| 20 \| 3 \(1; 2\) \| 0 \| 100 → 101 \| kept \|/);
+  assert.match(table, /\| tenant: files \| much \| 3 \(1; 2\) \| 1002 \| 19; 20 \| 0 \| 100 → 101 \| – \| kept \|/);
+});
+
+test("a case is one line with the same figures", () => {
+  assert.equal(
+    caseLine({ ...ROW, threadRestarts: 2 }),
+    "tenant: files · sent much · main's longest delay 3 (1; 2) ms · longest gap of the victim's probes 1002 ms · " +
+      "operator p99; slowest 19; 20 ms · deaths 2 threads · RSS 100 → 101 MiB · kept",
+  );
+  assert.match(caseLine({ ...ROW, hasProcessDied: true }), / · deaths the process · /);
 });

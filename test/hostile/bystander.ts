@@ -8,6 +8,7 @@ import type { Fields } from "../fake-api/fake-api.js";
 
 export const BYSTANDER = "bystander";
 const PERIOD_S = 1;
+export const PERIOD_MS = PERIOD_S * 1000;
 const KINDS = ["http", "exec", "tcp"] as const;
 
 const STAMP = "cut -d' ' -f1 /proc/uptime >> /stamps";

@@ -55,6 +55,15 @@ async function updatingKeys(port: number, localAddress: string): Promise<Socket>
   return client.socket;
 }
 
+/** The most expensive chains within the limits: OpenSSL verifies each of them. */
+export function acceptedChains(): CraftedClient[] {
+  return [
+    showing(craftedChain(4, curveKey("P-521", 66)), "TLSv1.3"),
+    showing(craftedChain(5, curveKey("P-521", 66)), "TLSv1.2"),
+    showing(craftedChain(3, rsaKey(8192, 31)), "TLSv1.2"),
+  ];
+}
+
 /** In the order in which an attack uses them, again and again. */
 export function craftedClients(): CraftedClient[] {
   const long = craftedChain(72, rsaKey(3072, 3072));

@@ -1,21 +1,25 @@
-// The table of the bench, in the form of SPECIFICATION.md. Each family of attacks runs as one file. It adds its rows to those of this run
-// and prints all. So the last file prints the whole table.
+// The lines and the table of the bench; docs/security.md has the table. Each family of attacks runs as one file. It adds its rows to those of
+// this run and prints all. So the last file prints the whole table.
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "./attack.js";
+import { PERIOD_MS } from "./bystander.js";
 
 const HEAD = [
   "attack",
-  "what it did",
-  "probe late ms",
-  "operator ms",
+  "what was sent",
   "main's longest delay ms (own CPU; idle process)",
-  "thread restarts",
+  "longest gap of the victim's probes ms",
+  "operator p99; slowest ms",
+  "deaths",
   "RSS MiB before → after",
+  "upstream's kubelet",
   "verdict",
 ];
 
+/** Also prints the row, as one line. */
 export async function keepRow(row: Row): Promise<void> {
+  console.log(caseLine(row));
   await appendFile(rowsFile(), `${JSON.stringify(row)}\n`);
 }
 
@@ -30,15 +34,40 @@ export function tableOf(rows: readonly Row[]): string {
     line([
       `${row.family}: ${row.attack}`,
       row.did,
-      String(Math.round(row.probeLateMs)),
-      String(Math.round(row.operatorMs)),
-      `${Math.round(row.mainDelayMs)} (${Math.round(row.mainCpuMs)}; ${Math.round(row.idleDelayMs)})`,
-      String(row.threadRestarts),
-      `${Math.round(row.rssBeforeMiB)} → ${Math.round(row.rssAfterMiB)}`,
+      delayOf(row),
+      gapOf(row),
+      operatorOf(row),
+      deathsOf(row),
+      rssOf(row),
+      row.upstream ?? "–",
       verdictOf(row),
     ]),
   );
   return [line(HEAD), line(HEAD.map(() => "---")), ...body].join("\n");
+}
+
+export function caseLine(row: Row): string {
+  return [
+    `${row.family}: ${row.attack}`,
+    `sent ${row.did}`,
+    `main's longest delay ${delayOf(row)} ms`,
+    `longest gap of the victim's probes ${gapOf(row)} ms`,
+    `operator p99; slowest ${operatorOf(row)} ms`,
+    `deaths ${deathsOf(row)}`,
+    `RSS ${rssOf(row)} MiB`,
+    verdictOf(row),
+  ].join(" · ");
+}
+
+const whole = (value: number): string => String(Math.round(value));
+const delayOf = (row: Row): string => `${whole(row.mainDelayMs)} (${whole(row.mainCpuMs)}; ${whole(row.idleDelayMs)})`;
+const gapOf = (row: Row): string => whole(PERIOD_MS + row.probeLateMs);
+const operatorOf = (row: Row): string => `${whole(row.operatorP99Ms)}; ${whole(row.operatorMs)}`;
+const rssOf = (row: Row): string => `${whole(row.rssBeforeMiB)} → ${whole(row.rssAfterMiB)}`;
+
+function deathsOf({ threadRestarts, hasProcessDied }: Row): string {
+  if (hasProcessDied) return "the process";
+  return threadRestarts === 0 ? "0" : `${threadRestarts} threads`;
 }
 
 function verdictOf({ broken, missed }: Row): string {

@@ -2,17 +2,15 @@
 // sends a bounded number of requests. It closes all when it is stopped.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect as connectHttp2, constants, type ClientHttp2Session } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { parentPort, workerData } from "node:worker_threads";
 import { sleep } from "../../packaging/standalone/wait.js";
-import { craftedClients } from "./crafted-clients.js";
+import { acceptedChains, craftedClients, type CraftedClient } from "./crafted-clients.js";
 import type { StrangerData, StrangerReport } from "./stranger.js";
 
-/** Not the operator's address: a stranger is a pod or another machine. */
-const ADDRESS = "127.0.0.2";
-const { port, method, connections, requests } = workerData as StrangerData;
+const { port, address, method, connections, requests } = workerData as StrangerData;
 const report: StrangerReport = { made: 0, answers: 0, closed: 0, granted: 0 };
 const open = new Set<Socket | ClientHttp2Session>();
 let isOver = false;
@@ -28,7 +26,7 @@ function kept<T extends Socket | ClientHttp2Session>(one: T): T {
 }
 
 /** A socket of the stranger's own address, still connecting. */
-const from = (): Socket => connect({ host: "127.0.0.1", port, localAddress: ADDRESS }).on("error", () => undefined);
+const from = (): Socket => connect({ host: "127.0.0.1", port, localAddress: address }).on("error", () => undefined);
 
 async function tcp(): Promise<Socket | undefined> {
   const socket = kept(from());
@@ -122,7 +120,24 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
     crowd(async () => {
       await tcp();
     }),
-  "crafted-tls": () => steadily(10),
+  "crafted-tls": () => steadily(10, craftedClients()),
+  "accepted-chains": () => steadily(10, acceptedChains()),
+  "rapid-resets": () =>
+    crowd(async () => {
+      const createConnection = (): TLSSocket =>
+        connectTls({ socket: from(), rejectUnauthorized: false, ALPNProtocols: ["h2"] });
+      const session = kept(connectHttp2(`https://127.0.0.1:${port}`, { createConnection }));
+      await Promise.race([once(session, "connect"), once(session, "close")]).catch(() => undefined);
+      if (session.destroyed) return;
+      report.made++;
+      for (let i = 0; i < 500 && !session.destroyed; i++) {
+        const stream = session.request({ ":path": "/pods" });
+        stream.on("error", () => undefined);
+        stream.on("response", () => report.answers++);
+        stream.close(constants.NGHTTP2_CANCEL);
+        if (i % 50 === 0) await sleep(1);
+      }
+    }),
   "random-tokens": () =>
     crowd(async () => {
       const socket = counting(await tls());
@@ -134,13 +149,12 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
 };
 
 /** A connection of each kind in turn, a fixed number per second: not as many as the kubelet takes. */
-async function steadily(perSecond: number): Promise<void> {
-  const clients = craftedClients();
+async function steadily(perSecond: number, clients: readonly CraftedClient[]): Promise<void> {
   for (let made = 0; made < requests && !isOver; made++) {
     await sleep(1000 / perSecond);
     const client = clients[made % clients.length];
     // One that is refused early has no socket to keep.
-    client?.(port, ADDRESS).then(
+    client?.(port, address).then(
       (socket) => {
         report.made++;
         kept(socket);

@@ -13,11 +13,15 @@ type StrangerMethod =
   | "garbage-tls"
   | "silent-connections"
   | "random-tokens"
-  | "crafted-tls";
+  | "crafted-tls"
+  | "accepted-chains"
+  | "rapid-resets";
 
 export interface StrangerData {
   port: number;
   method: StrangerMethod;
+  /** Its own, or the operator's. */
+  address: string;
   /** Held at the same time, at most. */
   connections: number;
   /** Made in all, at most. */
@@ -33,15 +37,19 @@ export interface StrangerReport {
   granted: number;
 }
 
+/** Not the operator's address: a stranger is a pod or another machine. */
+const ADDRESS = "127.0.0.2";
+/** A stranger behind the same address translation as the operator. */
+export const OPERATORS_ADDRESS = "127.0.0.1";
+
 export function strangerAttack(
-  { name, seconds, short }: Pick<Attack, "name" | "seconds" | "short">,
-  how: Omit<StrangerData, "port">,
+  { name, seconds, ...others }: Pick<Attack, "name" | "seconds" | "short" | "upstream">,
+  how: Omit<StrangerData, "port" | "address"> & Partial<Pick<StrangerData, "address">>,
 ): Attack {
   return {
-    ...{ name, seconds, family: "unauthorised client" },
-    ...(short === undefined ? {} : { short }),
+    ...{ name, seconds, family: "unauthorised client", ...others },
     start: ({ port, node }) => {
-      const workerData: StrangerData = { port, ...how };
+      const workerData: StrangerData = { port, address: ADDRESS, ...how };
       const worker = new Worker(new URL("./stranger-thread.js", import.meta.url), { workerData });
       const health = new HealthWatch(node.kubelet.healthzUrl);
       return Promise.resolve({

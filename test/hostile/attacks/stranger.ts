@@ -1,6 +1,6 @@
 // A stranger at port 10250: no certificate, no token that is known.
 import { size, type Attack } from "../attack.js";
-import { strangerAttack, type StrangerData } from "../stranger.js";
+import { OPERATORS_ADDRESS, strangerAttack, type StrangerData } from "../stranger.js";
 
 const SECONDS = size(6, 20);
 
@@ -17,6 +17,11 @@ function attack(
   );
 }
 
+const CHAINS = {
+  "crafted-tls": "crafted client certificate chains",
+  "accepted-chains": "the costliest certificate chains that are verified",
+} as const;
+
 export const STRANGER: readonly Attack[] = [
   attack("pipelined requests followed by an upgrade request", "pipelined-upgrade", 20, size(100, 1_000), true),
   attack("incomplete request headers of 900 KiB", "half-heads", size(300, 800), 4_000, true),
@@ -32,5 +37,15 @@ export const STRANGER: readonly Attack[] = [
   attack("random bytes in place of a TLS handshake", "garbage-tls", size(100, 500), size(1_000, 10_000)),
   attack("connections that send nothing", "silent-connections", size(2_000, 10_000), size(2_500, 20_000)),
   attack("requests with random bearer tokens", "random-tokens", 20, size(200, 2_000)),
-  attack("crafted client certificate chains, 10 a second", "crafted-tls", 100, size(100, 1_000), true),
+  {
+    ...attack("crafted client certificate chains, 10 a second", "crafted-tls", 100, size(100, 1_000), true),
+    upstream: "TLS alert at once",
+  },
+  ...(["crafted-tls", "accepted-chains"] as const).map((method) =>
+    strangerAttack(
+      { name: `${CHAINS[method]}, 10 a second, from the operator's own address`, seconds: size(10, 60) },
+      { method, connections: 100, requests: size(100, 1_000), address: OPERATORS_ADDRESS },
+    ),
+  ),
+  attack("HTTP/2 requests that are reset at once", "rapid-resets", size(20, 100), size(100, 2_000)),
 ];
