@@ -56,7 +56,7 @@ const EXTENT = process.env["NODELET_HOSTILE"];
 
 export function isChosen({ name, short }: Pick<Attack, "name" | "short">): boolean {
   const only = process.env["NODELET_HOSTILE_ONLY"];
-  if (only !== undefined) return name.includes(only);
+  if (only !== undefined) return only.split(";").some((part) => name.includes(part));
   return short === true || EXTENT === "whole" || EXTENT === "each";
 }
 

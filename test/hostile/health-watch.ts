@@ -1,4 +1,5 @@
-// Asks /healthz on its own port beside an attack, again and again: a liveness check must not fail because of unauthorised clients.
+// Asks /healthz on its own port and on the read-only port beside an attack, again and again: a liveness check must not fail because of
+// unauthorised clients.
 import { sleep } from "../../packaging/standalone/wait.js";
 
 const PERIOD_MS = 200;
@@ -12,7 +13,7 @@ export class HealthWatch {
   private readonly problems: string[] = [];
   private readonly ended: Promise<void>;
 
-  constructor(private readonly url: string) {
+  constructor(private readonly urls: readonly string[]) {
     this.ended = this.watch();
   }
 
@@ -29,13 +30,13 @@ export class HealthWatch {
   private async watch(): Promise<void> {
     while (!this.isOver) {
       const begun = performance.now();
-      this.asked++;
+      const url = this.urls[this.asked++ % this.urls.length] ?? "";
       try {
-        const response = await fetch(this.url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+        const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
         const text = await response.text();
-        if (response.status !== 200) this.problems.push(`${response.status} ${text}`);
+        if (response.status !== 200) this.problems.push(`${url}: ${response.status} ${text}`);
       } catch (error) {
-        this.problems.push(String(error));
+        this.problems.push(`${url}: ${String(error)}`);
       }
       this.slowestMs = Math.max(this.slowestMs, performance.now() - begun);
       await sleep(PERIOD_MS);

@@ -130,7 +130,8 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
       await Promise.race([once(session, "connect"), once(session, "close")]).catch(() => undefined);
       if (session.destroyed) return;
       report.made++;
-      for (let i = 0; i < 500 && !session.destroyed; i++) {
+      for (let i = 0; i < 500; i++) {
+        if (session.closed) return;
         const stream = session.request({ ":path": "/pods" });
         stream.on("error", () => undefined);
         stream.on("response", () => report.answers++);

@@ -51,7 +51,7 @@ export function strangerAttack(
     start: ({ port, node }) => {
       const workerData: StrangerData = { port, address: ADDRESS, ...how };
       const worker = new Worker(new URL("./stranger-thread.js", import.meta.url), { workerData });
-      const health = new HealthWatch(node.kubelet.healthzUrl);
+      const health = new HealthWatch([node.kubelet.healthzUrl, `${node.kubelet.url}/healthz`]);
       return Promise.resolve({
         async stop() {
           const said = once(worker, "message");

@@ -1,8 +1,9 @@
-// A tenant whose pods are made to hurt: files, specs and load. The pod beside them stays Ready, the operator is served.
+// A tenant whose pods are made to hurt: files, specs, load, servers and streams. The pod beside them stays Ready, the operator is served.
 import { TENANT_FILES } from "./attacks/tenant-files.js";
 import { TENANT_LOAD } from "./attacks/tenant-load.js";
 import { TENANT_SERVERS } from "./attacks/tenant-servers.js";
 import { TENANT_SPECS } from "./attacks/tenant-specs.js";
+import { TENANT_STREAMS } from "./attacks/tenant-streams.js";
 import { attackWith } from "./family.js";
 
-attackWith([...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD, ...TENANT_SERVERS]);
+attackWith([...TENANT_FILES, ...TENANT_SPECS, ...TENANT_LOAD, ...TENANT_SERVERS, ...TENANT_STREAMS]);

@@ -73,4 +73,7 @@ export const TENANT_SERVERS: readonly Attack[] = [
   ),
   serversAttack("gRPC probes whose server is hostile", Object.values(HTTP2_FLOODS), probes({ grpc: { port: PORT } })),
   serversAttack("HTTPS hooks whose server is hostile", TLS, { lifecycle: { postStart: https } }),
+  serversAttack("HTTP hooks whose server is hostile", Object.values(HTTP1_FLOODS), {
+    lifecycle: { postStart: { httpGet: { port: PORT } } },
+  }),
 ];
