@@ -1,4 +1,5 @@
 // Creates the sync path with its collaborators: admission, probes, the node's cgroups and the subscribers of pod events.
+import { containerNamed } from "../../shared/api/per-spec.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import { NodePressures } from "../eviction/pressures.js";
@@ -94,8 +95,8 @@ export function makeSyncPath(
 
 /** Health of the devices of the container's ResourceClaims. */
 function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): ResourceStatus[] {
-  const container = pod.spec.containers.find((one) => one.name === name);
-  return claims === undefined || container === undefined ? [] : claims.health(pod, container);
+  const found = containerNamed(pod.spec, name);
+  return claims === undefined || found?.place !== "app" ? [] : claims.health(pod, found.container);
 }
 
 // Starts the maintenance of the node's cgroups. It begins at once if the start of the kubelet depends on it, because a missing reserved

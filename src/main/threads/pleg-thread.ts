@@ -1,7 +1,7 @@
 // The pleg thread as main runs it: supervised, its queues connected to the sync path at every start.
 import { join } from "node:path";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { InspectRequest, PlegControl, PlegInit, PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
+import type { InspectRequest, PlegControl, PlegInit, PlegWireRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { QueueReader } from "../../shared/queue/queue-reader.js";
 import { QueueWriter } from "../../shared/queue/queue-writer.js";
@@ -11,6 +11,7 @@ import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { readRecords } from "./read-records.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
+import { WholePods } from "./whole-pods.js";
 
 /** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
 const MAX_WAITING_REQUESTS = 100_000;
@@ -26,7 +27,7 @@ export interface PlegThreadOptions {
 export class PlegThread {
   readonly thread: SupervisedThread<PlegControl>;
   private requests: QueueWriter<InspectRequest> | undefined;
-  private records: QueueReader<PlegRecord> | undefined;
+  private records: QueueReader<PlegWireRecord> | undefined;
   /** The snapshot of the watches is on its way: what comes now arrives after it. */
   private joined = false;
 
@@ -79,9 +80,13 @@ export class PlegThread {
       { kind: "backpressure", limit: MAX_WAITING_REQUESTS },
       { name: "inspect requests", clock },
     );
+    const pods = new WholePods();
     this.records = readRecords(thread, {
       codec: plegRecordCodec,
-      onRecord: (record) => owner.onPlegRecord(record),
+      onRecord: (record) => {
+        const whole = pods.onRecord(record);
+        if (whole !== undefined) owner.onPlegRecord(whole);
+      },
       unreadable: "cannot handle a record of the pleg thread; restarting the thread",
       ...{ clock, log },
     });

@@ -1,8 +1,15 @@
 // Binary form of the pleg queues' records: protobuf wire primitives, and the CRI messages as the runtime sent them.
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { ContainerStatus, PodSandboxStatus } from "../cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../cri/observed-pod.js";
-import type { InspectHint, InspectRequest, PlegRecord, RuntimeDetails, RuntimeState } from "./pleg.js";
+import type {
+  InspectHint,
+  InspectRequest,
+  PlegWireRecord,
+  PodHead,
+  PodPart,
+  RuntimeDetails,
+  RuntimeState,
+} from "./pleg.js";
 
 /** A record that can't be read: the two sides disagree, or memory was overwritten. */
 class PlegRecordError extends Error {
@@ -31,16 +38,19 @@ export const inspectRequestCodec = {
   },
 };
 
-const TAG_POD = 1;
+const TAG_POD_HEAD = 1;
 const TAG_RELISTED = 2;
 const TAG_RUNTIME = 3;
 const TAG_INSPECT_FAILED = 4;
+const TAG_POD_PART = 5;
 
 export const plegRecordCodec = {
-  encode(record: PlegRecord): Uint8Array {
+  encode(record: PlegWireRecord): Uint8Array {
     switch (record.kind) {
-      case "pod":
-        return encodePod(record.observed);
+      case "pod-head":
+        return encodeHead(record);
+      case "pod-part":
+        return encodePart(record);
       case "relisted": {
         const writer = new BinaryWriter().uint32(TAG_RELISTED).double(record.durationMs).uint32(record.uids.length);
         for (const uid of record.uids) writer.string(uid);
@@ -58,12 +68,14 @@ export const plegRecordCodec = {
           .finish();
     }
   },
-  decode(bytes: Uint8Array): PlegRecord {
+  decode(bytes: Uint8Array): PlegWireRecord {
     const reader = new BinaryReader(bytes);
     const tag = reader.uint32();
     switch (tag) {
-      case TAG_POD:
-        return { kind: "pod", observed: decodePod(reader) };
+      case TAG_POD_HEAD:
+        return decodeHead(reader);
+      case TAG_POD_PART:
+        return decodePart(reader);
       case TAG_RELISTED: {
         const durationMs = reader.double();
         const uids: string[] = [];
@@ -86,26 +98,31 @@ export const plegRecordCodec = {
   },
 };
 
-/** The part of a pod record with the runtime's state: equal bytes mean nothing changed. */
-export function encodeObservedState(observed: ObservedPod): Uint8Array {
-  const writer = new BinaryWriter().string(observed.uid).string(observed.namespace).string(observed.name);
-  writer.uint32(observed.sandboxes.length);
-  for (const sandbox of observed.sandboxes) writer.bytes(PodSandboxStatus.encode(sandbox).finish());
-  writer.uint32(observed.containers.length);
-  for (const container of observed.containers) writer.bytes(ContainerStatus.encode(container).finish());
+/** Equal bytes mean that the runtime's state of the pod's sandboxes has not changed. */
+export function encodeSandboxes({ uid, namespace, name, sandboxes }: PodHead["observed"]): Uint8Array {
+  const writer = new BinaryWriter().string(uid).string(namespace).string(name).uint32(sandboxes.length);
+  for (const sandbox of sandboxes) writer.bytes(PodSandboxStatus.encode(sandbox).finish());
   return writer.finish();
 }
 
-function encodePod(observed: ObservedPod): Uint8Array {
+export function encodeContainer(status: ContainerStatus): Uint8Array {
+  return ContainerStatus.encode(status).finish();
+}
+
+function encodeHead({ fresh, total, observed }: PodHead): Uint8Array {
   return new BinaryWriter()
-    .uint32(TAG_POD)
+    .uint32(TAG_POD_HEAD)
+    .bool(fresh)
+    .uint32(total)
     .uint32(observed.generation)
     .double(observed.observedAt)
-    .raw(encodeObservedState(observed))
+    .raw(encodeSandboxes(observed))
     .finish();
 }
 
-function decodePod(reader: BinaryReader): ObservedPod {
+function decodeHead(reader: BinaryReader): PodHead {
+  const fresh = reader.bool();
+  const total = reader.uint32();
   const generation = reader.uint32();
   const observedAt = reader.double();
   const uid = reader.string();
@@ -113,9 +130,25 @@ function decodePod(reader: BinaryReader): ObservedPod {
   const name = reader.string();
   const sandboxes: PodSandboxStatus[] = [];
   for (let left = reader.uint32(); left > 0; left--) sandboxes.push(PodSandboxStatus.decode(reader.bytes()));
-  const containers: ContainerStatus[] = [];
-  for (let left = reader.uint32(); left > 0; left--) containers.push(ContainerStatus.decode(reader.bytes()));
-  return { uid, namespace, name, sandboxes, containers, generation, observedAt };
+  return { kind: "pod-head", fresh, total, observed: { uid, namespace, name, sandboxes, generation, observedAt } };
+}
+
+function encodePart({ uid, fresh, changed, removed }: PodPart): Uint8Array {
+  const writer = new BinaryWriter().uint32(TAG_POD_PART).string(uid).bool(fresh).uint32(changed.length);
+  for (const status of changed) writer.bytes(encodeContainer(status));
+  writer.uint32(removed.length);
+  for (const id of removed) writer.string(id);
+  return writer.finish();
+}
+
+function decodePart(reader: BinaryReader): PodPart {
+  const uid = reader.string();
+  const fresh = reader.bool();
+  const changed: ContainerStatus[] = [];
+  for (let left = reader.uint32(); left > 0; left--) changed.push(ContainerStatus.decode(reader.bytes()));
+  const removed: string[] = [];
+  for (let left = reader.uint32(); left > 0; left--) removed.push(reader.string());
+  return { kind: "pod-part", uid, fresh, changed, removed };
 }
 
 function encodeRuntime(state: RuntimeState): Uint8Array {

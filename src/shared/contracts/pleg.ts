@@ -1,5 +1,6 @@
 // The pleg thread's contract: its control interface and the records on its two queues.
 // Every record about a pod carries the pod's UID and an inspection generation; main drops and counts stale ones.
+import type { ContainerStatus } from "../cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../cri/observed-pod.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
@@ -93,7 +94,7 @@ export interface RuntimeDetails {
   userNamespacesHostNetwork?: boolean;
 }
 
-/** pleg → main. */
+/** What main gets of the records: a pod is whole. */
 export type PlegRecord =
   | { kind: "pod"; observed: ObservedPod }
   /** A full relist ended: the pods of the runtime, by UID. The first one makes the cache complete. */
@@ -101,3 +102,28 @@ export type PlegRecord =
   | { kind: "runtime"; state: RuntimeState }
   /** An inspection failed; the pod's state is unknown until a later record. */
   | { kind: "inspect-failed"; uid: string; generation: number; code: string; message: string };
+
+/**
+ * pleg → main, in the ring. A pod comes as its difference to the record before: a pod may have ten thousand containers, and each of them may
+ * change alone. Its parts precede the record that ends them.
+ */
+export type PlegWireRecord = Exclude<PlegRecord, { kind: "pod" }> | PodPart | PodHead;
+
+export interface PodPart {
+  kind: "pod-part";
+  uid: string;
+  /** Forget the pod's containers of earlier records. */
+  fresh: boolean;
+  /** New ones, and those whose status changed. */
+  changed: ContainerStatus[];
+  /** Ids. */
+  removed: string[];
+}
+
+export interface PodHead {
+  kind: "pod-head";
+  fresh: boolean;
+  /** Number of containers that the pod has with this record. */
+  total: number;
+  observed: Omit<ObservedPod, "containers">;
+}

@@ -26,3 +26,9 @@ export function forgetAllBut(kept: Set<string> | Map<string, unknown>, { contain
   const ids = new Set(containers.map(({ id }) => id));
   for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
 }
+
+/** The order of an observed pod's sandboxes and containers. */
+export function newestFirst(a: { createdAt: bigint; id: string }, b: { createdAt: bigint; id: string }): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}

@@ -6,8 +6,13 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import type { InspectRequest, PlegInit, PlegRecord, RuntimeState, WatchedPod } from "../../shared/contracts/pleg.js";
-import { encodeObservedState } from "../../shared/contracts/pleg-codec.js";
+import type {
+  InspectRequest,
+  PlegInit,
+  PlegWireRecord,
+  RuntimeState,
+  WatchedPod,
+} from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PlegMetrics } from "./metrics.js";
 import { PLEG_RELIST } from "../../shared/contracts/thread-ops.js";
@@ -19,6 +24,7 @@ import { CgroupWatches } from "./cgroup-watches.js";
 import { EventStream, type EventStreamState } from "./event-stream.js";
 import { ExitFollowUp } from "./exit-follow-up.js";
 import { PodInspector } from "./pod-inspector.js";
+import { PublishedPod } from "./published-pod.js";
 import { GONE, Relister, signatureOf, type ChangedPod, type RelistResult } from "./relister.js";
 import { askRuntime, nextAskMs, sameRuntimeState, UNKNOWN_RUNTIME } from "./runtime-watch.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -31,7 +37,7 @@ export interface PlegDeps {
   clock: Clock;
   log: Logger;
   /** The ring to main. */
-  records: Pick<QueueWriter<PlegRecord>, "push">;
+  records: Pick<QueueWriter<PlegWireRecord>, "push">;
   metrics: PlegMetrics;
   /** This thread's slot: others see there when a relist last succeeded. */
   board?: Pick<BoardWriter, "setOp" | "worked">;
@@ -40,7 +46,7 @@ export interface PlegDeps {
 }
 
 interface Published {
-  state: Uint8Array;
+  pod: PublishedPod;
   signature: string;
   generation: number;
   /** A container or its sandbox is up. */
@@ -53,7 +59,7 @@ export class Pleg {
   private readonly watches: CgroupWatches;
   private readonly followUp: ExitFollowUp;
   private readonly events: EventStream | undefined;
-  /** Last published state per pod, as bytes, and the generation it carried. */
+  /** Last published state per pod, and the generation it carried. */
   private readonly published = new Map<string, Published>();
   private readonly asked: Asked;
   /**
@@ -148,10 +154,10 @@ export class Pleg {
 
   private onObserved(pod: ObservedPod): void {
     this.deps.metrics.inspected(this.deps.clock.now() - pod.observedAt);
-    const state = encodeObservedState(pod);
     const last = this.published.get(pod.uid);
-    const same = last !== undefined && Buffer.compare(last.state, state) === 0;
-    if (same && last.generation >= pod.generation) return;
+    const published = last?.pod ?? new PublishedPod();
+    const { records, same } = published.take(pod);
+    if (same && last !== undefined && last.generation >= pod.generation) return;
     if (!same) {
       this.lastChangeAt = this.deps.clock.monotonic();
       this.followUp.end(pod.uid);
@@ -160,8 +166,8 @@ export class Pleg {
     const over = pod.generation === 0 && pod.sandboxes.length + pod.containers.length === 0;
     const signature = signatureOf(pod.sandboxes, pod.containers);
     if (over) this.published.delete(pod.uid);
-    else this.published.set(pod.uid, { state, signature, generation: pod.generation, runs: runsAny(pod) });
-    this.publish({ kind: "pod", observed: pod });
+    else this.published.set(pod.uid, { pod: published, signature, generation: pod.generation, runs: runsAny(pod) });
+    for (const record of records) this.publish(record);
   }
 
   private onInspectFailed(uid: string, generation: number, error: unknown): void {
@@ -174,7 +180,7 @@ export class Pleg {
   }
 
   /** An inspection under way may end after the queue was closed. */
-  private publish(record: PlegRecord): void {
+  private publish(record: PlegWireRecord): void {
     if (!this.stopped) this.deps.records.push(record);
   }
 

@@ -5,10 +5,13 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { newestFirst, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
+
+/** Status calls of one pod at once: their deadlines must not run while thousands of others wait in the runtime. */
+const CALLS_AT_ONCE = 64;
 
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
 
@@ -103,7 +106,8 @@ export class PodInspector {
     const entry = this.entry(uid);
     for (const id of ids.sandboxIds) entry.sandboxIds.add(id);
     for (const id of ids.containerIds) entry.containerIds.add(id);
-    for (const id of entry.exited.keys()) if (!ids.containerIds.includes(id)) entry.exited.delete(id);
+    const listed = new Set(ids.containerIds);
+    for (const id of entry.exited.keys()) if (!listed.has(id)) entry.exited.delete(id);
     entry.listed = true;
     entry.sandboxesDue = true;
     this.schedule(entry);
@@ -186,8 +190,8 @@ export class PodInspector {
     if (entry.sandboxesDue) entry.sandboxes.clear();
     entry.sandboxesDue = false;
     const [sandboxes, containers] = await Promise.all([
-      Promise.all([...entry.sandboxIds].map((id) => this.sandbox(entry, id))),
-      Promise.all([...entry.containerIds].map((id) => this.container(entry, id))),
+      inTurns(entry.sandboxIds, (id) => this.sandbox(entry, id)),
+      inTurns(entry.containerIds, (id) => this.container(entry, id)),
     ]);
     const observed: ObservedPod = {
       uid: entry.uid,
@@ -263,6 +267,27 @@ function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, sta
   if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw new ForeignStatusError(kind, id, status);
 }
 
+/** `work` for each id, with at most CALLS_AT_ONCE under way. Rejects with the first failure; no further call begins after it. */
+async function inTurns<T>(ids: ReadonlySet<string>, work: (id: string) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  // A copy: NotFound removes an id from the set.
+  const all = [...ids];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < all.length) {
+      const at = next++;
+      try {
+        results[at] = await work(all[at] ?? "");
+      } catch (error) {
+        next = all.length;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CALLS_AT_ONCE, all.length) }, lane));
+  return results;
+}
+
 /** A request may have come while the inspection ran. */
 function wantsAnother(entry: Entry): boolean {
   return entry.again;
@@ -302,9 +327,4 @@ function applyHint(entry: Entry, hint: InspectHint): void {
       entry.listed = false;
       return;
   }
-}
-
-function newestFirst(a: { createdAt: bigint; id: string }, b: { createdAt: bigint; id: string }): number {
-  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
 }

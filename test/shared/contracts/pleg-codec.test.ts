@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { InspectHint, InspectRequest, PlegRecord } from "../../../src/shared/contracts/pleg.js";
-import { encodeObservedState, inspectRequestCodec, plegRecordCodec } from "../../../src/shared/contracts/pleg-codec.js";
+import type { InspectHint, InspectRequest, PlegWireRecord } from "../../../src/shared/contracts/pleg.js";
+import { encodeSandboxes, inspectRequestCodec, plegRecordCodec } from "../../../src/shared/contracts/pleg-codec.js";
 import {
   ContainerState,
   ContainerStatus,
@@ -59,18 +59,24 @@ const container: fc.Arbitrary<ContainerStatus> = fields({
   logPath: text,
 }).map((partial) => ContainerStatus.fromPartial(partial));
 
-const observed: fc.Arbitrary<ObservedPod> = fields({
+const observed: fc.Arbitrary<Omit<ObservedPod, "containers">> = fields({
   uid: text,
   namespace: text,
   name: text,
   sandboxes: fc.array(sandbox, { maxLength: 3 }),
-  containers: fc.array(container, { maxLength: 4 }),
   generation: uint32,
   observedAt: fc.double({ noNaN: true, noDefaultInfinity: true }),
 });
 
-const record: fc.Arbitrary<PlegRecord> = fc.oneof(
-  fields({ kind: fc.constant("pod" as const), observed }),
+const record: fc.Arbitrary<PlegWireRecord> = fc.oneof(
+  fields({ kind: fc.constant("pod-head" as const), fresh: fc.boolean(), total: uint32, observed }),
+  fields({
+    kind: fc.constant("pod-part" as const),
+    uid: text,
+    fresh: fc.boolean(),
+    changed: fc.array(container, { maxLength: 4 }),
+    removed: fc.array(text, { maxLength: 4 }),
+  }),
   fields({
     kind: fc.constant("relisted" as const),
     uids: fc.array(text, { maxLength: 200 }),
@@ -125,13 +131,13 @@ test("every inspect request is decoded as it was encoded", () => {
   );
 });
 
-test("the state of a pod is equal bytes exactly when the runtime reports the same", () => {
+test("the state of sandboxes is equal bytes exactly when the runtime reports the same", () => {
   fc.assert(
     fc.property(observed, observed, uint32, (a, b, generation) => {
       const again = { ...structuredClone(a), generation, observedAt: a.observedAt + 1 };
-      assert.deepEqual(encodeObservedState(again), encodeObservedState(a), "generation and time do not count");
+      assert.deepEqual(encodeSandboxes(again), encodeSandboxes(a), "generation and time do not count");
       const same = contentOf(a) === contentOf(b);
-      assert.equal(Buffer.compare(encodeObservedState(a), encodeObservedState(b)) === 0, same);
+      assert.equal(Buffer.compare(encodeSandboxes(a), encodeSandboxes(b)) === 0, same);
     }),
   );
 });
@@ -147,8 +153,8 @@ test("a record that is cut short or of another kind is refused, not misread", ()
   assert.throws(() => inspectRequestCodec.decode(odd), { name: "PlegRecordError" });
 });
 
-function contentOf({ uid, namespace, name, sandboxes, containers }: ObservedPod): string {
-  return JSON.stringify({ uid, namespace, name, sandboxes, containers }, bigints);
+function contentOf({ uid, namespace, name, sandboxes }: Omit<ObservedPod, "containers">): string {
+  return JSON.stringify({ uid, namespace, name, sandboxes }, bigints);
 }
 
 function bigints(_key: string, value: unknown): unknown {

@@ -2,6 +2,7 @@
 import type { TestContext } from "node:test";
 import type { InspectHint, PlegInit, PlegRecord } from "../../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+import { WholePods } from "../../../src/main/threads/whole-pods.js";
 import { plegMetrics } from "../../../src/workers/pleg/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { Pleg } from "../../../src/workers/pleg/pleg.js";
@@ -35,6 +36,7 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
   const clock = new SteppedClock();
   const kept = keptLog();
   const records: PlegRecord[] = [];
+  const pods = new WholePods();
   const registry = new ThreadRegistry("test");
   const pleg = new Pleg(
     { ...TEST_INIT, endpoint: fake.endpoint, ...init },
@@ -42,7 +44,12 @@ export async function plegOn(t: TestContext, fakeOptions: Partial<FakeCriOptions
       cri: client,
       clock,
       log: kept.log,
-      records: { push: (record) => void records.push(record) },
+      records: {
+        push(record) {
+          const whole = pods.onRecord(record);
+          if (whole !== undefined) records.push(whole);
+        },
+      },
       metrics: plegMetrics(registry),
     },
   );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { encodeObservedState } from "../../../src/shared/contracts/pleg-codec.js";
+import { encodeContainer, encodeSandboxes } from "../../../src/shared/contracts/pleg-codec.js";
 import { ContainerStatus, PodSandboxStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { stableContainer, stableSandbox } from "../../../src/workers/pleg/stable-status.js";
 
@@ -15,16 +15,9 @@ function bytesOf(entries: [string, string][]): string {
     annotations: map,
     resources: { linux: { unified: map } },
   });
-  const state = encodeObservedState({
-    uid: "u",
-    namespace: "n",
-    name: "p",
-    sandboxes: [stableSandbox(sandbox)],
-    containers: [stableContainer(container)],
-    generation: 0,
-    observedAt: 0,
-  });
-  return Buffer.from(state).toString("hex");
+  const head = { uid: "u", namespace: "n", name: "p", generation: 0, observedAt: 0 };
+  const state = encodeSandboxes({ ...head, sandboxes: [stableSandbox(sandbox)] });
+  return Buffer.concat([state, encodeContainer(stableContainer(container))]).toString("hex");
 }
 
 test("the order of map entries on the wire makes no difference", () => {
