@@ -41,6 +41,8 @@ export interface StartContainerStep {
   targetContainerId?: string;
   /** Absent for a container that follows none. */
   backoff?: BackoffStep;
+  /** The container whose start precedes this one in the plan, and must have succeeded. */
+  after?: string;
   reason: string;
 }
 export interface KillContainerStep {

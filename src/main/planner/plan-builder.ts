@@ -39,6 +39,7 @@ export interface Start {
   /** The container whose exit may delay the start; undefined: none does. */
   crashed?: ContainerStatus | undefined;
   targetContainerId?: string | undefined;
+  after?: string | undefined;
   reason: string;
 }
 
@@ -83,7 +84,7 @@ export class PlanBuilder {
   }
 
   /** Plans a start, or the wait that must come before it. */
-  start({ container, containerKind, sandbox, previous, crashed, targetContainerId, reason }: Start): void {
+  start({ container, containerKind, sandbox, previous, crashed, targetContainerId, after, reason }: Start): void {
     if (this.input.pod.metadata.deletionTimestamp !== undefined) return;
     if (this.failedLately(container) || this.backsOff(container, crashed)) return;
     const backoff = this.backoffStep(container, crashed);
@@ -97,6 +98,7 @@ export class PlanBuilder {
       restartCount: previous === undefined ? undefined : restartCountOf(previous) + 1,
       ...(targetContainerId !== undefined && { targetContainerId }),
       ...(backoff !== undefined && { backoff }),
+      ...(after !== undefined && { after }),
       reason,
     };
     this.plan.steps.push(step);

@@ -7,6 +7,11 @@ import { startReason } from "./plan-context.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
 import { newestIn, newestOf } from "../model/observed-containers.js";
 
+/** A pod with more init containers starts sidecars that need not be waited for in one pass: a pass reads the whole pod. */
+const MANY = 64;
+/** Sidecars that one pass starts. */
+const CHAIN = 64;
+
 /** done: app containers may start; waiting: not yet; failed: the pod has failed. */
 export type InitProgress = "done" | "waiting" | "failed";
 
@@ -15,11 +20,12 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   const inits = pod.spec.initContainers ?? [];
   if (inits.length === 0) return "done";
   const statusOf = (container: Container): ContainerStatus | undefined => newestIn(sandbox, observed, container.name);
-  const start = (container: Container): void => {
+  const start = (container: Container, after?: string): void => {
     const previous = newestOf(observed, container.name);
     // An exit in an earlier sandbox does not count as a crash of the container.
     const crashed = statusOf(container);
-    builder.start({ container, containerKind: "init", sandbox, previous, crashed, reason: startReason(crashed) });
+    const reason = startReason(crashed);
+    builder.start({ container, containerKind: "init", sandbox, previous, crashed, after, reason });
   };
 
   // Once an app container exists in this sandbox, ordinary init containers never run again; sidecars are kept alive.
@@ -36,18 +42,34 @@ export function planInit(builder: PlanBuilder, sandbox: PodSandboxStatus): InitP
   const current = inits[last];
   const status = current === undefined ? undefined : statusOf(current);
   if (current === undefined || status === undefined) {
-    const first = inits[0];
-    if (first !== undefined) start(first);
+    startFrom(builder, inits, 0, start);
     return "waiting";
   }
   const passed = isSidecar(current)
     ? keepSidecar(builder, current, status, start)
     : ordinaryProgress(builder, current, status, start);
   if (passed !== "done") return passed;
-  const next = inits[last + 1];
-  if (next === undefined) return "done";
-  start(next);
+  if (last + 1 === inits.length) return "done";
+  startFrom(builder, inits, last + 1, start);
   return "waiting";
+}
+
+/** The next container, and in a pod with many those behind it that wait only for the start of the one before them. */
+function startFrom(
+  { plan }: PlanBuilder,
+  inits: readonly Container[],
+  first: number,
+  start: (container: Container, after?: string) => void,
+): void {
+  const chain = inits.slice(first, first + (inits.length > MANY ? CHAIN : 1));
+  let after: string | undefined;
+  for (const container of chain) {
+    const planned = plan.steps.length;
+    start(container, after);
+    if (plan.steps.length === planned) return;
+    if (!isSidecar(container) || container.startupProbe !== undefined) return;
+    after = container.name;
+  }
 }
 
 /** A sidecar runs until the pod terminates; returns done while it runs and has started. */

@@ -5,6 +5,7 @@ import type { InspectHint, PlegRecord, RuntimeState } from "../../shared/contrac
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { abortReason } from "../../shared/errors/thrown.js";
 import type { PlegThread } from "../threads/pleg-thread.js";
+import { InspectPace } from "./inspect-pace.js";
 
 /** The pleg thread could not read a pod: the call failed, or no response came in time. */
 export class InspectionError extends Error {
@@ -52,10 +53,14 @@ export class PodCache {
   /** Records dropped because the pod had changed since. */
   staleRecords = 0;
 
+  private readonly pace: InspectPace;
+
   constructor(
     private readonly clock: Clock,
     private readonly pleg: Pick<PlegThread, "inspect">,
-  ) {}
+  ) {
+    this.pace = new InspectPace(clock, (request) => pleg.inspect(request));
+  }
 
   /** Whether every pod that the runtime had at the first relist is known: before that nothing may be started. */
   get complete(): boolean {
@@ -119,18 +124,22 @@ export class PodCache {
     }
   }
 
-  /** Records that a pod was changed and requests an inspection. Returns the generation to wait for. */
+  /**
+   * Records that a pod was changed and requests an inspection, which begins when a pass waits for it or at the pod's pace. Returns the
+   * generation to wait for.
+   */
   bump(uid: string, hints: InspectHint[]): number {
     this.generation++;
     this.wanted.set(uid, this.generation);
     this.failed.delete(uid);
-    this.pleg.inspect({ uid, generation: this.generation, hints });
+    this.pace.request(uid, this.generation, hints, this.pods.get(uid)?.containers.length ?? 0);
     return this.generation;
   }
 
   /** The pod's state after all changes by main; waits for a pending inspection. */
   async latest(uid: string, signal: AbortSignal): Promise<ObservedPod> {
     const wanted = this.wanted.get(uid) ?? 0;
+    this.pace.hurry(uid);
     // A pod that could not be inspected is unknown, not empty: its running containers must not be started twice.
     return wanted === 0 && !this.failed.has(uid) ? this.get(uid) : this.news(uid, wanted, signal, true);
   }
@@ -144,14 +153,20 @@ export class PodCache {
     for (let tries = 1; ; tries++) {
       const current = this.pods.get(uid);
       if (current !== undefined && current.generation >= generation) return current;
-      if (this.failed.delete(uid)) this.pleg.inspect({ uid, generation, hints: [] });
+      if (this.failed.delete(uid)) this.inspectNow(uid, generation);
       const answer = await this.waitOnce(uid, generation, signal, acts);
       if (answer !== undefined) return answer;
       if (tries === ASK_LIMIT) {
         throw new InspectionError(uid, "TIMEOUT", `no inspection of pod ${uid} was published within ${tries * 10} s`);
       }
-      this.pleg.inspect({ uid, generation, hints: [] });
+      this.inspectNow(uid, generation);
     }
+  }
+
+  /** The objects that main made come first: an observation of this generation must have them. */
+  private inspectNow(uid: string, generation: number): void {
+    this.pace.hurry(uid);
+    this.pleg.inspect({ uid, generation, hints: [] });
   }
 
   /**
@@ -159,7 +174,7 @@ export class PodCache {
    * every later change with an old one, to be dropped as stale.
    */
   resend(): void {
-    for (const [uid, generation] of this.wanted) this.pleg.inspect({ uid, generation, hints: [] });
+    for (const [uid, generation] of this.wanted) this.inspectNow(uid, generation);
     for (const uid of this.waits.keys())
       if (!this.wanted.has(uid)) this.pleg.inspect({ uid, generation: 0, hints: [] });
   }
@@ -168,6 +183,7 @@ export class PodCache {
   forget(uid: string): void {
     this.wanted.delete(uid);
     this.failed.delete(uid);
+    this.pace.forget(uid);
     const observed = this.pods.get(uid);
     if (observed?.sandboxes.length === 0 && observed.containers.length === 0) this.pods.delete(uid);
   }

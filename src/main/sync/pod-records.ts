@@ -167,8 +167,11 @@ export class PodRecords {
   /** The preStop hook of a container has run: no later stop of the container runs it again. */
   preStopDone(uid: string, containerId: string): void {
     const known = this.records.get(uid);
-    if (known === undefined || known.preStopsDone?.includes(containerId) === true) return;
-    this.put({ ...known, preStopsDone: [...(known.preStopsDone ?? []), containerId] });
+    if (known === undefined || this.isPreStopDone(uid, containerId)) return;
+    const preStopsDone = known.preStopsDone ?? [];
+    idsOf(preStopsDone).add(containerId);
+    preStopsDone.push(containerId);
+    this.put({ ...known, preStopsDone });
   }
 
   /** Forgets the hooks of containers that the runtime no longer has. The file follows with the record's next write. */
@@ -180,8 +183,14 @@ export class PodRecords {
     if (preStopsDone.length < known.preStopsDone.length) this.records.set(uid, { ...known, preStopsDone });
   }
 
+  /** @internal */
   preStopsDone(uid: string): readonly string[] {
     return this.records.get(uid)?.preStopsDone ?? [];
+  }
+
+  isPreStopDone(uid: string, containerId: string): boolean {
+    const done = this.records.get(uid)?.preStopsDone;
+    return done !== undefined && idsOf(done).has(containerId);
   }
 
   forget(uid: string): void {
@@ -302,6 +311,18 @@ export class PodRecords {
   private path(uid: string): string {
     return join(this.directory, `${uid}${SUFFIX}`);
   }
+}
+
+/** A list of a record as a set. Both grow together. */
+const idSets = new WeakMap<readonly string[], Set<string>>();
+
+function idsOf(list: readonly string[]): Set<string> {
+  let ids = idSets.get(list);
+  if (ids === undefined) {
+    ids = new Set(list);
+    idSets.set(list, ids);
+  }
+  return ids;
 }
 
 function hasTerminated(record: PodRecord): boolean {

@@ -15,6 +15,7 @@ import { stepDecision } from "../planner/step-decision.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 import { RestartMemory } from "../planner/plan-context.js";
 import { describeStep, type Step } from "../model/step.js";
+import { AbortBranches } from "../../shared/abort/branches.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 
 /** A call failed: the next inspection must list everything. */
@@ -60,18 +61,37 @@ export class StepRunner {
 
   /** Rejects with the first failure, after all parallel steps have ended. */
   async run(steps: readonly Step[], work: Work): Promise<void> {
+    using branches = new AbortBranches(work.signal);
     const of = (stage: Stage): Promise<void>[] =>
-      steps.filter((step) => stageOf(step) === stage).map((step) => this.one(step, work));
+      steps
+        .filter((step) => stageOf(step) === stage)
+        .map((step) => branches.run((signal) => this.one(step, { ...work, signal })));
     await together(of("stop"));
-    for (const step of steps) if (stageOf(step) === "build") await this.one(step, work);
+    await this.build(steps, work);
     await together(of("tidy"));
     await together(of("last"));
   }
 
+  private async build(steps: readonly Step[], work: Work): Promise<void> {
+    /** Containers whose start waits for the next pass, because one before them failed. */
+    const missed = new Set<string>();
+    for (const step of steps) {
+      if (stageOf(step) !== "build") continue;
+      if (step.kind === "start-container" && step.after !== undefined) {
+        if (this.failures.has(step.after) || missed.has(step.after)) {
+          missed.add(step.container.name);
+          continue;
+        }
+      }
+      await this.one(step, work);
+    }
+  }
+
   private async one(step: Step, work: Work): Promise<void> {
-    const { cache, log, recorder } = this.deps;
+    const { cache, log, loop, recorder } = this.deps;
     const { uid } = this;
     const name = this.name(work);
+    await loop.turn();
     log.info({ pod: name, uid, ...stepDecision(step, work.observed) }, `${name}: ${describeStep(step)}`);
     this.memory.record(step);
     try {
@@ -95,7 +115,6 @@ export class StepRunner {
     const starts = step.kind === "start-container";
     const progress = { over: false };
     try {
-      await this.deps.loop.turn();
       const hints = await this.deps.doer.execute(work.pod, step, work.signal, (made) => {
         if (starts) this.showProgress(step.container.name, made, progress, work);
       });

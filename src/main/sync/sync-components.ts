@@ -92,7 +92,7 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
       uid,
       (pod, watchDirs) => components.cgroupWatches.set(pod, watchDirs),
       {
-        has: (containerId) => components.records.preStopsDone(uid).includes(containerId),
+        has: (containerId) => components.records.isPreStopDone(uid, containerId),
         add: (containerId) => components.records.preStopDone(uid, containerId),
         onObserved: (observed) => components.records.preStopsSeen(observed),
       },

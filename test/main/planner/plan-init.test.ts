@@ -229,6 +229,31 @@ describe("init containers", () => {
     assert.equal(step?.kind === "kill-container" && step.restart, true);
   });
 
+  test("of many sidecars 64 start in one pass, each after the one before; a startup probe or an ordinary one ends the chain", () => {
+    const many = (count: number, odd = -1, fields: Partial<Container> = {}): Container[] =>
+      Array.from({ length: count }, (_, at) =>
+        container(`s${at}`, at === odd ? fields : { restartPolicy: "Always" as const }),
+      );
+    const chainOf = (inits: Container[], seen: Seen = {}) =>
+      planOf({ pod: pod({ initContainers: inits }), seen }).steps.map((step) =>
+        step.kind === "start-container" ? [step.container.name, step.after] : step.kind,
+      );
+    assert.deepEqual(chainOf(many(64)), [["s0", undefined]], "few: one after the other, as upstream");
+    const chain = chainOf(many(100));
+    assert.equal(chain.length, 64);
+    assert.deepEqual(
+      [chain[0], chain[1], chain[63]],
+      [
+        ["s0", undefined],
+        ["s1", "s0"],
+        ["s63", "s62"],
+      ],
+    );
+    assert.deepEqual(chainOf(many(66), { s0: "running" })[0], ["s1", undefined]);
+    assert.equal(chainOf(many(100, 3, { restartPolicy: "Always", startupProbe: probe })).length, 4);
+    assert.equal(chainOf(many(100, 3)).length, 4);
+  });
+
   test("a pod that is being deleted starts nothing", () => {
     const wanted = pod({ initContainers: [side(), one] });
     wanted.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
