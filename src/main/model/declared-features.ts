@@ -34,8 +34,9 @@ export function featuresToUpdate(before: Pod, after: Pod): DeclarableFeature[] {
   if (changedResources(before.spec.resources, after.spec.resources).length > 0) {
     features.push("InPlacePodLevelResourcesVerticalScaling");
   }
+  const inits = new Map(after.spec.initContainers?.map((container) => [container.name, container]));
   const resized = (before.spec.initContainers ?? []).some(({ name, restartPolicy, resources }) => {
-    const now = after.spec.initContainers?.find((container) => container.name === name);
+    const now = inits.get(name);
     return restartPolicy !== "Always" && now !== undefined && changedResources(resources, now.resources).length > 0;
   });
   if (resized) features.push("InPlacePodVerticalScalingInitContainers");

@@ -1,4 +1,5 @@
 // Downward API values for environment variables and volumes: fields of the pod and resources of its containers.
+import { containerNamed } from "../../shared/api/per-spec.js";
 import type { Quantity } from "../../shared/api/meta.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
@@ -129,5 +130,6 @@ function ceilDiv(value: bigint, by: bigint): bigint {
 }
 
 function findContainer(pod: Pod, name: string): Container | undefined {
-  return [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((container) => container.name === name);
+  const found = containerNamed(pod.spec, name);
+  return found?.place === "ephemeral" ? undefined : found?.container;
 }

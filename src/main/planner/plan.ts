@@ -1,6 +1,7 @@
 // The planner: the next steps for a pod that should run, from its definition and the runtime's state.
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
+import { containerNamed } from "../../shared/api/per-spec.js";
 import { type Container, containersOf } from "../../shared/api/pod.js";
 import {
   ContainerState,
@@ -84,11 +85,9 @@ function planRegular(builder: PlanBuilder, sandbox: PodSandboxStatus, container:
 /** Kills running containers that the pod spec no longer defines. */
 function killStrays(builder: PlanBuilder): void {
   const { spec } = builder.input.pod;
-  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const names = new Set(all.map((container) => container.name));
   for (const status of builder.input.observed.containers) {
     const name = status.metadata?.name ?? "";
-    if (isAlive(status) && !names.has(name))
+    if (isAlive(status) && containerNamed(spec, name) === undefined)
       builder.kill(status, `Container ${name} is no longer in the pod's definition`);
   }
 }
@@ -113,11 +112,10 @@ function endPod(builder: PlanBuilder, sandbox: PodSandboxStatus, reason: string)
 /** Reports restarts in progress to the status: by exit codes alone such containers would count as completed. */
 function planRestartEvents({ input, plan }: PlanBuilder, active: boolean): void {
   const { pod, observed, memory } = input;
-  const there = new Set(observed.containers.map(({ metadata }) => metadata?.name ?? ""));
   const all = containersOf(pod.spec);
   const restarting = all.filter(({ name }) => memory.restarts(newestOf(observed, name)?.id ?? ""));
   if (restarting.length > 0) plan.restarting = new Set(restarting.map(({ name }) => name));
-  const removed = new Set([...memory.removed].filter((name) => !there.has(name)));
+  const removed = new Set([...memory.removed].filter((name) => newestOf(observed, name) === undefined));
   if (active || removed.size > 0) plan.restartingAll = { active, removed };
 }
 

@@ -71,7 +71,7 @@ async function run(
   }
 }
 
-// The PodSandboxConfig of a pod on this node. The same value goes into RunPodSandbox, CreateContainer and PullImage.
+// The PodSandboxConfig of a pod on this node. It goes into RunPodSandbox, and into CreateContainer and PullImage by repeatedConfig().
 
 type SandboxEnvironment = Pick<PodEnvironment, "cgroup" | "logDirectory" | "dns">;
 

@@ -2,6 +2,7 @@
 // Invariant: at most AHEAD images are under way that no container has claimed. A pod may have ten thousand containers.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ReadyImage } from "../images/image-puller.js";
+import { repeatedConfig } from "./config/sandbox-config.js";
 import { sandboxSettings } from "./create-sandbox.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
@@ -62,7 +63,7 @@ export class ImagesAhead {
     attempt: number,
     signal: AbortSignal,
   ): Promise<ReadyImage> {
-    const sandbox = await sandboxSettings(this.runtime, pod, environment, attempt);
+    const sandbox = repeatedConfig(await sandboxSettings(this.runtime, pod, environment, attempt));
     return this.runtime.images.ensure(pod, container, sandbox, signal);
   }
 }

@@ -24,6 +24,7 @@ import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volu
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 import { canMountRecursiveReadOnly } from "./runtime-handlers.js";
+import { repeatedConfig } from "./config/sandbox-config.js";
 import { sandboxSettings } from "./create-sandbox.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
@@ -80,7 +81,7 @@ async function start(
 ): Promise<InspectHint[]> {
   const { cri } = runtime;
   const isFirstRun = environment.logFiles.isFirstRun(step.container.name);
-  const sandbox = await sandboxSettings(runtime, pod, environment, step.sandboxAttempt);
+  const sandbox = repeatedConfig(await sandboxSettings(runtime, pod, environment, step.sandboxAttempt));
   const [image, restartCount, volumes] = await Promise.all([
     imageAhead ?? runtime.images.ensure(pod, step.container, sandbox, signal),
     step.restartCount ?? (isFirstRun ? 0 : countFromLogs(environment, step)),

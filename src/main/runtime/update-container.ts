@@ -2,6 +2,7 @@
 // Invariant: the pod's cgroup never has less than its containers have together: it grows before them and shrinks after
 // them; no memory limit is set below the current usage; the runtime gets a new size of the pod before its cgroup
 // changes, and may refuse it. Every part may be repeated.
+import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { isCriError, isNotFound, isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
@@ -31,11 +32,12 @@ export async function resizeContainers(
   signal: AbortSignal,
 ): Promise<InspectHint[]> {
   const { actuated } = step;
-  const values = step.containers.map((one) => ({ ...one, linux: newValues(runtime, pod, one.container, actuated) }));
+  const had = actuated === undefined ? undefined : withResources(pod, actuated);
+  const values = step.containers.map((one) => ({ ...one, linux: newValues(runtime, pod, one.container, had) }));
   await Promise.all(values.map(({ container, containerId, linux }) => refuseBelowUsage(containerId, container, linux)));
   const between = outgrown(pod, actuated);
   const grows = actuated === undefined || !sameResources(resourcesOf(between), actuated);
-  await sizePod(between, grows, actuated === undefined ? undefined : withResources(pod, actuated));
+  await sizePod(between, grows, had);
   // Containers whose memory shrinks go first.
   const shrinks = (one: { linux: LinuxContainerResources }): number => (one.linux.memoryLimitInBytes > 0n ? 0 : 1);
   for (const { containerId, container, linux } of values.toSorted((a, b) => shrinks(a) - shrinks(b))) {
@@ -130,13 +132,12 @@ function newValues(
   runtime: NodeRuntime,
   pod: Pod,
   container: Container,
-  actuated: PodResources | undefined,
+  /** The pod with the values last set. */
+  before: Pod | undefined,
 ): LinuxContainerResources {
   const grant = runtime.managers.grant(pod, container);
   const wanted = grantedResources(runtime, pod, container, grant);
-  const before = actuated === undefined ? undefined : withResources(pod, actuated);
-  const known = [...(before?.spec.containers ?? []), ...(before?.spec.initContainers ?? [])];
-  const old = known.find(({ name }) => name === container.name);
+  const old = before === undefined ? undefined : containerNamed(before.spec, container.name)?.container;
   const had = before === undefined || old === undefined ? undefined : grantedResources(runtime, before, old, grant);
   const {
     cpuShares,

@@ -1,5 +1,6 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
+import { containerNamed } from "../../shared/api/per-spec.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import {
   isConditionTrue,
@@ -241,12 +242,11 @@ function deadlineFailure(input: StatusInput, startTime: string | null, phase: Po
 function startedInLiveSandbox({ pod, observed }: StatusInput): boolean {
   const sandbox = observed?.sandboxes[0];
   if (observed === undefined || sandbox === undefined || needsNewSandbox(pod, observed).create) return false;
-  const regular = new Set(pod.spec.containers.map(({ name }) => name));
   // CRI does not report the sandbox of a container status; a container created after the newest sandbox is in it.
   return observed.containers.some(
     ({ metadata, createdAt, state }) =>
-      regular.has(metadata?.name ?? "") &&
       createdAt >= sandbox.createdAt &&
-      (state === CriState.CONTAINER_RUNNING || state === CriState.CONTAINER_EXITED),
+      (state === CriState.CONTAINER_RUNNING || state === CriState.CONTAINER_EXITED) &&
+      containerNamed(pod.spec, metadata?.name ?? "")?.place === "app",
   );
 }

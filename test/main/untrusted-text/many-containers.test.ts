@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../src/main/runtime/doer.js";
+import { definedContainer } from "../../../src/main/runtime/hooks/hook-target.js";
+import { resourceFieldValue } from "../../../src/main/model/downward.js";
+import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
 import { nextToStop, preStopsAhead } from "../../../src/main/planner/stop-order.js";
 import { stepDecision } from "../../../src/main/planner/step-decision.js";
 import {
@@ -13,7 +16,11 @@ import { Allocations } from "../../../src/main/resources/allocation/allocations.
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
 import { containerNamed } from "../../../src/shared/api/per-spec.js";
-import type { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type {
+  ContainerStatus,
+  CreateContainerRequest,
+  RunPodSandboxRequest,
+} from "../../../src/shared/cri/gen/runtime.v1.js";
 import { app, never, podOf, runtimeOn, startStep } from "../runtime/runtime-kit.js";
 import { criContainer, observedPod } from "../status/fixtures.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
@@ -140,4 +147,32 @@ test("a start changes one entry of the actuated resources: the others are not co
   allocations.actuate("u", ["c1"], resourcesOf(pod), false);
   assert.equal(allocations.actuated("u"), first);
   assert.deepEqual(Object.keys(first?.containers ?? {}), ["c0", "c1"]);
+});
+
+test("CreateContainer of a pod with many ports repeats none of them; RunPodSandbox has all", async (t) => {
+  const sent = async (count: number): Promise<number[]> => {
+    const world = await runtimeOn(t);
+    const doer = new Doer(world.runtime, "uid-web", () => undefined);
+    const pod = countedPod(new Counted(), count);
+    const [hint] = await doer.execute(pod, { kind: "create-sandbox", attempt: 0, reason: "none" }, never);
+    assert.ok(hint !== undefined);
+    await doer.execute(pod, startStep(pod.spec.containers[0] ?? app(), hint.id), never);
+    const [sandbox] = world.calls("RunPodSandbox") as RunPodSandboxRequest[];
+    const [container] = world.calls("CreateContainer") as CreateContainerRequest[];
+    return [sandbox?.config?.portMappings.length ?? -1, container?.sandboxConfig?.portMappings.length ?? -1];
+  };
+  assert.deepEqual(await sent(64), [64, 64]);
+  assert.deepEqual(await sent(65), [65, 0]);
+});
+
+test("hooks and variables that name a container find it without a search", async () => {
+  await assertConstant((counted, count) => {
+    const pod = countedPod(counted, count);
+    for (let at = 0; at < count; at++) {
+      definedContainer(pod, `c${at}`);
+      runsBefore(pod, `c${at}`);
+      resourceFieldValue({ pod }, { containerName: `c${at}`, resource: "requests.cpu" });
+    }
+    return Promise.resolve(counted.reads);
+  });
 });

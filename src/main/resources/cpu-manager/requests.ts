@@ -1,5 +1,6 @@
 // The containers with exclusive CPUs, and the number of their CPUs. These are containers of Guaranteed pods that request whole CPUs, and
 // those of pods with whole CPUs at pod level. Pure. Source: https://kubernetes.io/docs/tasks/administer-cluster/cpu-management-policies/
+import { containerNamed } from "../../../shared/api/per-spec.js";
 import { isSidecar, type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import { isGuaranteedByItself } from "../managers/pod-level.js";
@@ -48,7 +49,8 @@ export function allContainers(pod: Pod): Container[] {
 
 /** Does it end before the next one starts? Its CPUs are the next one's then. */
 export function runsBefore(pod: Pod, name: string): boolean {
-  return (pod.spec.initContainers ?? []).some((container) => container.name === name && !isSidecar(container));
+  const found = containerNamed(pod.spec, name);
+  return found?.place === "init" && !isSidecar(found.container);
 }
 
 // Gate PodLevelResourceManagers, scope pod: a Guaranteed pod with a whole number of CPUs at pod level gets exclusive
@@ -93,9 +95,10 @@ export function shareOut(
   const shares = new Map<string, CpuSet>();
   const sharers: string[] = [];
   let free = cpus;
+  const inits = new Set(spec.initContainers);
   for (const container of containersOf(spec)) {
     const count = wanted(container);
-    const ends = (spec.initContainers ?? []).includes(container) && !isSidecar(container);
+    const ends = inits.has(container) && !isSidecar(container);
     if (count === 0 && !ends) {
       sharers.push(container.name);
       continue;

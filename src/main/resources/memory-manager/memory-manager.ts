@@ -1,6 +1,7 @@
 // Memory manager, policy Static. It reserves memory on NUMA nodes for the containers of Guaranteed pods, which use only those nodes. Others
 // use any node. Pods with pod-level resources are left out without the gate PodLevelResourceManagers; with it, their Guaranteed containers
 // get memory, or the pod gets it as a whole (scope pod).
+import { containerNamed } from "../../../shared/api/per-spec.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
@@ -168,8 +169,8 @@ export class MemoryManager implements ResourceManager {
 
   ensure(pod: Pod, { name }: Container): Promise<void> {
     if (this.unknown === undefined || !this.isServed(pod)) return Promise.resolve();
-    const isOfPod = containersOf(pod.spec).some((container) => container.name === name);
-    if (!isOfPod || this.held.blocks(pod.metadata.uid, name) !== undefined) return Promise.resolve();
+    const place = containerNamed(pod.spec, name)?.place ?? "ephemeral";
+    if (place === "ephemeral" || this.held.blocks(pod.metadata.uid, name) !== undefined) return Promise.resolve();
     return Promise.reject(new AllocationError(UNEXPECTED, this.unknown.ownProblem("memory", name)));
   }
 

@@ -50,9 +50,10 @@ export function divideMemory(
   const sharers: string[] = [];
   const left = new Map(total);
   let exclusive = 0;
+  const inits = new Set(spec.initContainers);
   for (const container of containersOf(spec)) {
     const own = wanted(container);
-    const ends = (spec.initContainers ?? []).includes(container) && !isSidecar(container);
+    const ends = inits.has(container) && !isSidecar(container);
     if (own.size === 0 && !ends) {
       sharers.push(container.name);
       continue;

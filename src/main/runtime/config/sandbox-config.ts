@@ -1,5 +1,5 @@
-// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, so it
-// must depend only on its input.
+// PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, but for
+// long lists of ports, so it must depend only on its input.
 import { type ContainerPort, type Pod, containersOf } from "../../../shared/api/pod.js";
 import type {
   LinuxContainerResources,
@@ -57,6 +57,17 @@ export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
     },
     windows: undefined,
   };
+}
+
+/** Port mappings that each container of the pod repeats. */
+const MOST_REPEATED_PORTS = 64;
+
+/**
+ * The value for CreateContainer and PullImage. A pod of ten thousand containers has as many port mappings or more, and each of its containers
+ * would send them all. Runtimes map ports when they make the sandbox.
+ */
+export function repeatedConfig(config: PodSandboxConfig): PodSandboxConfig {
+  return config.portMappings.length <= MOST_REPEATED_PORTS ? config : { ...config, portMappings: [] };
 }
 
 const protocols = { TCP: Protocol.TCP, UDP: Protocol.UDP, SCTP: Protocol.SCTP } as const;

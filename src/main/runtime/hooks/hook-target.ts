@@ -1,4 +1,5 @@
 // The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations describe it.
+import { containerNamed } from "../../../shared/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../shared/api/pod.js";
 import { isNotFound } from "../../../shared/cri/errors.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
@@ -20,8 +21,7 @@ export function hookTarget(runtime: NodeRuntime, pod: Pod, container: Container,
 
 /** The container by its name in the pod's definition, of any kind. */
 export function definedContainer(pod: Pod | undefined, name: string): Container | undefined {
-  const { containers = [], initContainers = [], ephemeralContainers = [] } = pod?.spec ?? {};
-  return [...containers, ...initContainers, ...ephemeralContainers].find((container) => container.name === name);
+  return pod === undefined ? undefined : containerNamed(pod.spec, name)?.container;
 }
 
 /** undefined when the runtime no longer has it. */
