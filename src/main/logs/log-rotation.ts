@@ -12,6 +12,7 @@ import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth, type RunningLog } from "./plan-rotation.js";
 import { rotateLog } from "./rotate.js";
 import { WriteWatch } from "./write-watch.js";
+import { LoopShare } from "../../shared/turns/loop-share.js";
 import { messageOf, errorCode } from "../../shared/errors/thrown.js";
 
 export interface LogRotationSettings {
@@ -54,6 +55,8 @@ interface Entry {
 
 /** New containers are found this soon. */
 const SCAN_MS = 1000;
+/** Between two passes over all logs. */
+const GATHER_MS = 50;
 /** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
 const LARGEST_COMPRESSED = 1024 ** 3;
 const LARGEST_COMPRESSED_SIZES = 4;
@@ -67,8 +70,12 @@ export class LogRotation {
   private readonly abort = new AbortController();
   private readonly looks = new Set<Promise<void>>();
   private timer: Timer | undefined;
+  private timerAt = Infinity;
+  private tickedAt = -Infinity;
+  private readonly loop: LoopShare;
 
   constructor(private readonly deps: LogRotationDeps) {
+    this.loop = new LoopShare(deps.clock);
     this.workers = new Limiter(deps.settings.containerLogMaxWorkers, deps.clock);
     this.compression = new CompressQueue({
       run: deps.compress,
@@ -76,7 +83,7 @@ export class LogRotation {
       log: deps.log,
       onDone: (outcome, path) => this.onCompressed(outcome, path),
     });
-    this.schedule();
+    this.schedule(deps.clock.monotonic() + SCAN_MS);
   }
 
   /** Disk usage of the logs of running containers, as measured last. */
@@ -93,13 +100,15 @@ export class LogRotation {
     await Promise.all([...this.looks, this.compression.stop()]);
   }
 
-  private schedule(): void {
-    this.timer?.cancel();
+  /** The next tick, unless an earlier one is due. A node may have ten thousand logs: those due within GATHER_MS share a tick. */
+  private schedule(dueAt: number): void {
     if (this.abort.signal.aborted) return;
     const now = this.deps.clock.monotonic();
-    let next = now + SCAN_MS;
-    for (const { busy, dueAt } of this.entries.values()) if (!busy) next = Math.min(next, dueAt);
-    this.timer = this.deps.clock.after(Math.max(0, next - now), () => this.tick()).unref();
+    const at = Math.max(dueAt, Math.min(now, this.tickedAt) + GATHER_MS);
+    if (at >= this.timerAt) return;
+    this.timer?.cancel();
+    this.timerAt = at;
+    this.timer = this.deps.clock.after(Math.max(0, at - now), () => this.tick()).unref();
   }
 
   private tick(): void {
@@ -110,17 +119,24 @@ export class LogRotation {
       this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);
     }
     const now = this.deps.clock.monotonic();
+    this.timerAt = Infinity;
+    this.tickedAt = now;
+    let next = now + SCAN_MS;
     for (const entry of this.entries.values()) {
-      if (entry.busy || entry.dueAt > now) continue;
+      if (entry.busy) continue;
+      if (entry.dueAt > now) {
+        next = Math.min(next, entry.dueAt);
+        continue;
+      }
       entry.busy = true;
       const inspect = this.look(entry).finally(() => {
         entry.busy = false;
         this.looks.delete(inspect);
-        this.schedule();
+        this.schedule(entry.dueAt);
       });
       this.looks.add(inspect);
     }
-    this.schedule();
+    this.schedule(next);
   }
 
   private discover(): void {
@@ -154,6 +170,7 @@ export class LogRotation {
     entry.watch?.[Symbol.dispose]();
     entry.watch = undefined;
     let afterMs = monitorIntervalMs;
+    await this.loop.turn();
     try {
       let growth = await this.measure(entry);
       if (growth === undefined || growth.size >= maxSize) {
@@ -252,7 +269,7 @@ export class LogRotation {
     if (entry.last !== undefined) entry.last.at = now;
     entry.waitedMs = SOONEST_MS;
     entry.dueAt = now + SOONEST_MS;
-    this.schedule();
+    this.schedule(entry.dueAt);
   }
 
   private onCompressed(outcome: string, path: string): void {
