@@ -16,6 +16,7 @@ import type { RestartGates } from "../model/restart.js";
 import type { RestartingAll } from "../model/step.js";
 import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
+import { statusText } from "../model/status-text.js";
 import { withForeign } from "./manager/shown-status.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { TerminationReader } from "./termination-reader.js";
@@ -293,7 +294,7 @@ export class PodStatuses {
   /** @returns true when pod or status differ from the last ones */
   private put(pod: Pod, status: PodStatus, marks: Partial<Pick<Entry, "started" | "final">> = {}): boolean {
     const { uid } = pod.metadata;
-    const text = JSON.stringify(status);
+    const text = statusText(status);
     const entry = this.entries.get(uid);
     const same = entry?.text === text && entry.pod === pod;
     const started = entry?.started === true || marks.started === true;

@@ -48,6 +48,8 @@ export class SyncPass {
     const mayRun = !plan.finished || observed.containers.some(isAlive);
     const { failures } = steps;
     const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
+    await this.deps.loop.turn();
+    signal.throwIfAborted();
     this.deps.reports.onSynced(synced);
     if (!plan.finished && plan.steps.length === 0) return { kind: "idle", wakeAt: plan.wakeAt };
     requireNetwork(pod, plan, this.deps.runtime());

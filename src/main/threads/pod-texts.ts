@@ -1,6 +1,7 @@
 // Changes of pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod
 // with thousands of mounts takes main several times as long.
 import type { Pod } from "../../shared/api/pod.js";
+import { statusText } from "../model/status-text.js";
 import type { PodsDelta } from "../../shared/contracts/server.js";
 import type { SharedTexts } from "./shared-texts.js";
 
@@ -24,7 +25,7 @@ export class PodTexts {
       const { metadata, spec, status } = pod;
       const known = this.sent.get(metadata.uid);
       if (known?.metadata === metadata && known.spec === spec && status !== undefined) {
-        delta.statuses.push({ uid: metadata.uid, status: this.texts.textOf(status) });
+        delta.statuses.push({ uid: metadata.uid, status: this.texts.textOf(status, statusText) });
       } else {
         delta.set.push(this.texts.textOf(pod));
         this.keep(pod);

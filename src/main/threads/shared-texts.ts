@@ -14,11 +14,11 @@ export class SharedTexts {
     }
   }
 
-  /** JSON of an object that does not change. */
-  textOf(value: object): string {
+  /** JSON of an object that does not change; `make` if it may be known elsewhere. */
+  textOf<T extends object>(value: T, make: (value: T) => string = JSON.stringify): string {
     const known = this.made?.get(value);
     if (known !== undefined) return known;
-    const text = JSON.stringify(value);
+    const text = make(value);
     this.made?.set(value, text);
     return text;
   }
