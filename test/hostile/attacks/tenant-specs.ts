@@ -76,6 +76,18 @@ const manyContainers = tenantAttack({
   effect: { containers: 1_000, what: "containers that wait", holds: isWaiting },
 });
 
+const manySidecars = tenantAttack({
+  ...{ name: "pods with 10,000 sidecars", seconds: size(10, 60) },
+  pods: (bench) =>
+    each(size(1, 2), (pod) => {
+      const initContainers = Array.from({ length: size(1_000, 10_000) }, (_, at) =>
+        hostile(`s${at}`, REST, { restartPolicy: "Always", resources: {}, ports: [{ containerPort: 80 }] }),
+      );
+      return tenantPod(bench, pod, [hostile("app", REST)], { initContainers });
+    }),
+  effect: { runs: 10 },
+});
+
 const hugeGrace = tenantAttack({
   ...{ name: "grace periods of 400,000,000,000 s", seconds: size(6, 15), short: true },
   pods: (bench) =>
@@ -110,4 +122,4 @@ const bigObjects = tenantAttack({
   effect: { runs: 2 },
 });
 
-export const TENANT_SPECS = [openBrackets, nulSecret, longLists, manyContainers, hugeGrace, bigObjects];
+export const TENANT_SPECS = [openBrackets, nulSecret, longLists, manyContainers, manySidecars, hugeGrace, bigObjects];
