@@ -179,6 +179,7 @@ class Joining implements JoinedCluster {
             fieldSelector: `spec.nodeName=${deps.nodeName}`,
             clock,
             log: moduleLogger(log, "pods-watch"),
+            transform: (pod) => feed.trim(pod),
             onReplace: (pods) => feed.onReplace(pods),
             onEvent: (event) => feed.onEvent(event),
             isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),

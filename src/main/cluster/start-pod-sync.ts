@@ -19,6 +19,7 @@ import { foreignConditions } from "../status/manager/shown-status.js";
 import { StatusManager } from "../status/manager/status-manager.js";
 import { MirrorManager } from "../status/mirror/mirror-manager.js";
 import { isFinalPhase } from "../model/phase.js";
+import { podIdentity } from "../model/slim-pod.js";
 import type { ClusterPods } from "../sync/sync-components.js";
 import type { NodeSync } from "../sync/node-sync.js";
 
@@ -36,7 +37,7 @@ export interface PodSyncDeps {
   node(): Node | undefined;
   /** The node is registered and its object was read. */
   ready: Promise<void>;
-  sync: Pick<NodeSync, "join" | "onApiStatus">;
+  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord">;
   sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
   registry: ThreadRegistry;
@@ -99,9 +100,19 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     },
     synced: () => mirrors.onSynced(),
   };
-  const source = new ApiSource(deps.sources.changes, view, watcher, moduleLogger(deps.log, "api-source"));
+  const source = new ApiSource(
+    deps.sources.changes,
+    view,
+    watcher,
+    moduleLogger(deps.log, "api-source"),
+    ({ metadata, status }) => sync.endedStatus(metadata.uid, status),
+  );
   const reflector = deps.reflect(source);
-  sync.join(clusterPods(view, statuses, mirrors));
+  const cleanedUp = (uid: string): void => {
+    sync.settleRecord(uid, view.get(uid)?.status);
+    source.slim(uid);
+  };
+  sync.join(clusterPods(view, statuses, mirrors, cleanedUp));
   deps.recorder.sendTo(sink);
   reflector.start();
   const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
@@ -120,17 +131,23 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
   };
 }
 
-function clusterPods(view: ApiView, statuses: StatusManager, mirrors: MirrorManager): ClusterPods {
+function clusterPods(
+  view: ApiView,
+  statuses: StatusManager,
+  mirrors: MirrorManager,
+  cleanedUp: (uid: string) => void,
+): ClusterPods {
   const statics = new Map<string, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
     subscriber: {
       accepted({ pod }) {
         if (!isStaticPod(pod)) return;
-        statics.set(pod.metadata.uid, pod);
+        statics.set(pod.metadata.uid, podIdentity(pod));
         mirrors.want(pod);
       },
       statusComputed: ({ pod, status }) => statuses.set(pod, status),
+      cleanedUp: ({ uid }) => cleanedUp(uid),
       removed({ uid }) {
         statuses.gone(uid);
         const pod = statics.get(uid);

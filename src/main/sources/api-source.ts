@@ -1,18 +1,23 @@
 // The pods that the API server has bound to this node, as a source. The status manager receives every object. The sync path receives only
 // changed definitions, so a status that the kubelet wrote itself causes no sync.
+// A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080).
 // Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods are not pods to run;
 // a definition that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
 import { sameJson } from "../../shared/api/same-json.js";
 import type { Pod } from "../../shared/api/pod.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
+import { slimPod } from "../model/slim-pod.js";
 import type { PodChanges } from "./pod-changes.js";
 
 /** Callbacks of a reflector: the whole set after a list, then single changes. */
 export interface PodFeed {
+  /** Applied to each object as it arrives. */
+  trim(object: Pod): Pod;
   onReplace(pods: readonly Pod[]): void;
   isKnown(uid: string, resourceVersion: string): boolean;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
@@ -39,7 +44,25 @@ export class ApiSource implements PodFeed {
     private readonly view: ApiView,
     private readonly watcher: ApiPodsWatcher,
     private readonly log: Pick<Logger, "error">,
+    /** The last status of a pod that needs its definition no more; undefined: it needs it. */
+    private readonly endedStatus: (pod: Pod) => PodStatus | undefined,
   ) {}
+
+  /** Drops the definition of a pod that is over, before the whole set of a list is in memory. */
+  trim(object: Pod): Pod {
+    const ended = isMirrorPod(object) ? object.status : this.endedStatus(object);
+    return ended === undefined ? object : slimPod(object, ended);
+  }
+
+  /** The pod is over: the sync path gets it without its definition. */
+  slim(uid: string): void {
+    const known = this.definitions.get(uid);
+    if (known === undefined) return;
+    const slim = this.trim(known);
+    if (slim === known || sameDefinition(known, slim)) return;
+    this.definitions.set(uid, slim);
+    if (this.open && this.listed) this.changes.set("api", slim);
+  }
 
   /** The node is known to the cluster: pods may be admitted. */
   start(): void {
@@ -87,7 +110,8 @@ export class ApiSource implements PodFeed {
   }
 
   /** Calls `deliver` after the view has the object and before its status is published. */
-  private record(object: Pod, deliver: (definition: Pod) => void = () => undefined): void {
+  private record(whole: Pod, deliver: (definition: Pod) => void = () => undefined): void {
+    const object = this.trim(whole);
     const { uid } = object.metadata;
     delete (object.metadata as { managedFields?: unknown }).managedFields;
     // The server's answer to a status patch may be newer than this event; the event's definition counts all the same.

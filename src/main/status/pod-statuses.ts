@@ -136,6 +136,7 @@ export class PodStatuses {
 
   /** Restores the status of a pod that terminated under an earlier kubelet process. */
   restore(pod: Pod, status: PodStatus): void {
+    this.newest.delete(pod.metadata.uid);
     this.put(pod, status, { final: true });
     this.deps.events.emit("statusComputed", { pod, status });
   }

@@ -192,6 +192,12 @@ export class NodeSync implements SyncComponents {
     if (pod === undefined) return;
     if (!isFinalPhase(status.phase)) this.statuses.refresh(uid);
     else if (!isFinalPhase(pod.status?.phase)) this.endByVerdict(uid, status);
+    else this.settleRecord(uid, status);
+  }
+
+  /** A terminal pod needs no record once the API server has its phase. */
+  settleRecord(uid: string, api: PodStatus | undefined): void {
+    if (isFinalPhase(api?.phase) && this.endedStatus(uid, api) !== undefined) this.records.settle(uid);
   }
 
   private endByVerdict(uid: string, { phase, reason = "", message = "" }: PodStatus): void {
@@ -199,6 +205,19 @@ export class NodeSync implements SyncComponents {
     this.workers.fail(uid, { reason, message }).catch((error: unknown) => {
       this.deps.log.debug({ uid, err: error }, "the kubelet stops before the pod has terminated");
     });
+  }
+
+  /**
+   * The last status of a pod whose volumes are released and of which nothing runs or will run again. undefined: its
+   * definition is still needed. `api`: its status in the API. A final phase there counts only for a pod that this kubelet
+   * does not know, because another client may have written it while the pod runs.
+   */
+  endedStatus(uid: string, api: PodStatus | undefined): PodStatus | undefined {
+    const worker = this.workers.get(uid);
+    if (worker !== undefined) return worker.state === "finished" ? this.statuses.get(uid)?.status : undefined;
+    const record = this.records.get(uid);
+    const mayRun = this.workers.has(uid) || (record !== undefined && record.finalStatus === undefined);
+    return isFinalPhase(api?.phase) && !mayRun ? api : undefined;
   }
 
   /** A probe result of the pod changed. */

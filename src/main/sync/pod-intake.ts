@@ -44,13 +44,16 @@ export class PodIntake {
     const { uid } = pod.metadata;
     const before = records.get(uid);
     const api = this.deps.apiStatus(uid);
+    // Another kubelet process has ended the pod, and the API server knows: no record is needed.
+    const isOver = state === undefined && isFinalPhase(api?.phase);
+    if (isOver && (before === undefined || before.finalStatus !== undefined)) records.settle(uid);
     records.accept(pod, new Date(api?.startTime ?? clock.now()));
     events.emit("accepted", { pod, known: before !== undefined });
     const allocated = resizes.onDesired(pod);
     admission.updated(allocated);
     if (state === "syncing") events.emit("updated", { pod: allocated });
     // The API server's verdict counts as well as our own, unless it came while the pod ran.
-    this.show(pod, allocated, before, state === undefined && isFinalPhase(api?.phase) ? api : undefined);
+    this.show(pod, allocated, before, isOver ? api : undefined);
     this.watchAdopted(pod, allocated);
   }
 

@@ -47,6 +47,8 @@ export class PodRecords {
   private readonly unsaved = new Set<string>();
   /** The failure has been reported; it ends when every record is saved. */
   private unwritable = false;
+  /** Terminal pods whose final phase the API server has: they have no file, since the next kubelet needs none. */
+  private readonly settled = new Set<string>();
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
   private lastAdmitted = 0;
@@ -112,6 +114,7 @@ export class PodRecords {
     // After a restart the sources deliver every recorded pod again, mostly unchanged.
     if (isDeepStrictEqual(known, record)) return;
     this.records.set(uid, record);
+    if (this.settled.has(uid)) return;
     if (known !== undefined || this.writes.has(uid)) this.save(uid);
     else if (!this.gathering.has(uid)) {
       this.gathering.set(uid, this.clock.after(GATHER_MS, () => this.save(uid)).unref());
@@ -164,6 +167,13 @@ export class PodRecords {
     this.put({ ...known, finalStatus });
   }
 
+  /** The API server has the final phase of the pod, and nothing of the pod is left to stop or to release. */
+  settle(uid: string): void {
+    if (this.settled.has(uid)) return;
+    this.settled.add(uid);
+    if (this.records.has(uid)) this.save(uid);
+  }
+
   /** The preStop hook of a container has run: no later stop of the container runs it again. */
   preStopDone(uid: string, containerId: string): void {
     const known = this.records.get(uid);
@@ -194,7 +204,8 @@ export class PodRecords {
   }
 
   forget(uid: string): void {
-    if (this.records.delete(uid)) this.save(uid);
+    const isWritten = !this.settled.delete(uid);
+    if (this.records.delete(uid) && isWritten) this.save(uid);
   }
 
   /** Resolves when all writes so far are done. Failed writes are not repeated. */
@@ -216,9 +227,10 @@ export class PodRecords {
 
   private async written(uid: string): Promise<void> {
     const write = this.writes.get(uid);
+    if (write === undefined) return;
     await new Promise<void>((resolve) => {
       const patience = this.clock.after(WRITE_PATIENCE_MS, resolve);
-      void write?.then(() => {
+      void write.then(() => {
         patience.cancel();
         resolve();
       });
@@ -251,8 +263,9 @@ export class PodRecords {
   }
 
   private put(record: PodRecord): void {
-    this.records.set(record.pod.metadata.uid, record);
-    this.save(record.pod.metadata.uid);
+    const { uid } = record.pod.metadata;
+    this.records.set(uid, record);
+    if (!this.settled.has(uid)) this.save(uid);
   }
 
   /** Writes the record's state at its turn. */
@@ -265,7 +278,7 @@ export class PodRecords {
     const write = before
       .then(async () => {
         this.waiting.delete(uid);
-        const record = this.records.get(uid);
+        const record = this.settled.has(uid) ? undefined : this.records.get(uid);
         if (record === undefined) await unlessGone(unlink(this.path(uid)));
         else await writeState(this.path(uid), record, NOT_DURABLE);
       })

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiSource } from "../../../src/main/sources/api-source.js";
 import { ApiView } from "../../../src/main/status/manager/api-view.js";
+import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
@@ -11,6 +12,7 @@ function build() {
   const changes: string[] = [];
   const delivered: Pod[] = [];
   const view = new ApiView();
+  const ended = new Map<string, PodStatus>();
   const source = new ApiSource(
     {
       deliver: (_source, pods) => {
@@ -30,9 +32,10 @@ function build() {
       synced: () => changes.push("synced"),
     },
     keptLog().log,
+    ({ metadata }) => ended.get(metadata.uid),
   );
   const take = (): string[] => changes.splice(0);
-  return { source, view, take, delivered };
+  return { source, view, take, delivered, ended };
 }
 
 let version = 0;
@@ -113,13 +116,13 @@ test("the echo of a response is recognised and not delivered; later changes are"
   const at = version;
   assert.equal(source.isKnown("uid-a", String(at)), false);
   view.put(answer);
-  assert.equal("managedFields" in answer.metadata, false);
+  assert.equal("managedFields" in (view.get("uid-a")?.metadata ?? {}), false);
   assert.equal(source.isKnown("uid-a", String(at)), true);
   assert.equal(source.isKnown("uid-b", String(at)), false, "of a pod that was never delivered nothing is known");
   take();
   source.onEvent({ type: "MODIFIED", object: structuredClone(answer) });
   assert.deepEqual(take(), []);
-  assert.equal(view.get("uid-a"), answer);
+  assert.equal(view.get("uid-a")?.metadata.resourceVersion, answer.metadata.resourceVersion);
   source.onEvent({ type: "MODIFIED", object: object("a", (one) => (one.metadata.labels = { a: "b" })) });
   assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
 });
@@ -192,3 +195,57 @@ test("an error of one pod in a list keeps no other pod of it from being delivere
   source.onReplace([object("a"), object("bad"), object("b")]);
   assert.ok(take().includes("replace uid-a uid-b"));
 });
+
+test("a pod that is over is delivered again without its definition, and once", () => {
+  const { source, take, delivered, ended } = build();
+  const large = (one: Pod): void => {
+    one.metadata.annotations = { text: "a".repeat(1e6) };
+    one.status = failed;
+  };
+  source.start();
+  source.onReplace([object("a", large)]);
+  ended.set("uid-a", failed);
+  take();
+  delivered.length = 0;
+  source.slim("uid-a");
+  source.slim("uid-a");
+  assert.deepEqual(take(), ["set uid-a"]);
+  assert.ok(JSON.stringify(delivered).length < 1000, "nothing of the megabyte");
+  assert.deepEqual(delivered[0]?.spec.containers, [{ name: "app" }]);
+  source.onEvent({ type: "MODIFIED", object: object("a", large) });
+  assert.deepEqual(take(), [`seen uid-a ${version}`], "the whole text in a later event is no change");
+  const remove = (one: Pod): void => {
+    large(one);
+    one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+  };
+  source.onEvent({ type: "MODIFIED", object: object("a", remove) });
+  assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`], "its deletion is");
+});
+
+test("of a list, no definition of a pod that is over is kept", () => {
+  const { source, ended, delivered, view } = build();
+  ended.set("uid-a", failed);
+  const large = object("a", (one) => {
+    one.spec.containers = [{ name: "main", env: [{ name: "A", value: "a".repeat(1e6) }] }];
+    one.status = failed;
+  });
+  source.start();
+  source.onReplace([source.trim(large)]);
+  assert.ok(JSON.stringify([delivered, view.get("uid-a")]).length < 2000);
+  assert.equal(view.get("uid-a")?.status?.phase, "Failed");
+});
+
+test("the view of the API keeps identity and status of pods that run, too", () => {
+  const { source, view, delivered } = build();
+  source.start();
+  source.onReplace([object("a", (one) => (one.metadata.labels = { text: "a".repeat(1e6) }))]);
+  assert.ok(JSON.stringify(view.get("uid-a")).length < 1000);
+  assert.equal(delivered[0]?.metadata.labels?.["text"]?.length, 1e6);
+});
+
+const failed: PodStatus = {
+  phase: "Failed",
+  containerStatuses: [
+    { name: "app", ready: false, restartCount: 0, image: "i", imageID: "", state: {}, lastState: {} },
+  ],
+};

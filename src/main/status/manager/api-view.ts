@@ -1,6 +1,8 @@
-// The newest pod objects of this node from the API server, by the watch or in responses to patches.
-// Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name.
+// The newest pod objects of this node from the API server, by the watch or in responses to patches: identity and status.
+// Invariant: an older version never takes the place of a newer one; a mirror pod is found by its full name; no definition is kept.
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
+import type { PodStatus } from "../../../shared/api/pod-status.js";
+import { podIdentity } from "../../model/slim-pod.js";
 
 export const CONFIG_MIRROR = "kubernetes.io/config.mirror";
 
@@ -82,13 +84,16 @@ export class ApiView {
     return known;
   }
 
-  private keep(pod: Pod, known: Pod | undefined): void {
-    // The kubelet never reads it, and it is as big as the rest.
-    delete (pod.metadata as { managedFields?: unknown }).managedFields;
+  private keep(object: Pod, known: Pod | undefined): void {
+    const pod = withStatus(podIdentity(object), object.status);
     this.pods.set(pod.metadata.uid, pod);
     if (isMirrorPod(pod)) this.mirrorUids.set(podFullName(pod), pod.metadata.uid);
     this.onPut(pod, known);
   }
+}
+
+function withStatus(pod: Pod, status: PodStatus | undefined): Pod {
+  return status === undefined ? pod : { ...pod, status };
 }
 
 /** Versions that are not numbers have no known order. */

@@ -17,6 +17,7 @@ import type { PodStatus } from "../../../shared/api/pod-status.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
 import { isFinalPhase } from "../../model/phase.js";
+import { podIdentity } from "../../model/slim-pod.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
 import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";
@@ -43,6 +44,7 @@ export interface StatusManagerDeps {
 }
 
 interface Entry {
+  /** Its identity alone. */
   pod: Pod;
   isStatic: boolean;
   status: PodStatus;
@@ -93,11 +95,12 @@ export class StatusManager {
     const { uid } = pod.metadata;
     const known = this.entries.get(uid);
     const isStatic = isStaticPod(pod);
+    const identity = podIdentity(pod);
     if (known === undefined) {
       if (isStatic) this.statics.set(podFullName(pod), uid);
-      this.entries.set(uid, { pod, isStatic, status, version: 1, sent: 0, since: this.now() });
+      this.entries.set(uid, { pod: identity, isStatic, status, version: 1, sent: 0, since: this.now() });
     } else {
-      known.pod = pod;
+      known.pod = identity;
       if (!isStatic && isFinalPhase(known.status.phase) && !isFinalPhase(status.phase)) {
         this.deps.log.error(
           { uid },

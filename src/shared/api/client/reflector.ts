@@ -159,8 +159,8 @@ export class Reflector<T extends ApiObject> {
   private async list(signal: AbortSignal): Promise<void> {
     const { client, kind } = this.options;
     const resourceVersion = this.version ?? "0";
-    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, signal });
-    this.replace(all.objects.map(this.transformed), all.resourceVersion);
+    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, signal }, this.transformed);
+    this.replace(all.objects, all.resourceVersion);
   }
 
   private async watch(signal: AbortSignal): Promise<void> {

@@ -11,11 +11,15 @@ export interface Listed<T> {
   resourceVersion: string;
 }
 
-/** @param options with resourceVersion "" (most recent), "0" (from the server's cache), or a version: not older than it */
+/**
+ * `transformed`: applied to each object as its page arrives.
+ * @param options with resourceVersion "" (most recent), "0" (from the server's cache), or a version: not older than it
+ */
 export async function listAll<T extends ApiObject>(
   client: ApiClient,
   kind: ResourceKind<T>,
   options: ListOptions & { resourceVersion: string },
+  transformed: (object: T) => T,
 ): Promise<Listed<T>> {
   const { resourceVersion, ...selection } = options;
   // With a version, a limit would mean exactly that version.
@@ -24,7 +28,7 @@ export async function listAll<T extends ApiObject>(
   const objects: T[] = [];
   const first = await client.list(kind, { ...whole, resourceVersion, ...(isPaged ? { limit: PAGE } : {}) });
   for (let page = first; ;) {
-    for (const object of page.items) objects.push(object);
+    for (const object of page.items) objects.push(transformed(object));
     const { resourceVersion: version = "", continue: next = "" } = page.metadata;
     if (next === "") return { objects, resourceVersion: version };
     try {
@@ -36,7 +40,7 @@ export async function listAll<T extends ApiObject>(
         ...whole,
         resourceVersion: first.metadata.resourceVersion ?? "",
       });
-      return { objects: items, resourceVersion: metadata.resourceVersion ?? "" };
+      return { objects: items.map(transformed), resourceVersion: metadata.resourceVersion ?? "" };
     }
   }
 }

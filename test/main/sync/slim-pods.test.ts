@@ -1,0 +1,109 @@
+// What main keeps of a pod of the API server that has ended, on the whole sync path: its identity and its status.
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { startPodSync } from "../../../src/main/cluster/start-pod-sync.js";
+import { PodChanges } from "../../../src/main/sources/pod-changes.js";
+import type { PodFeed } from "../../../src/main/sources/api-source.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
+import type { ApiClient } from "../../../src/shared/api/client/port.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
+import { pod } from "../../support/pods.js";
+import { syncNode } from "./node-sync-kit.js";
+
+const LARGE = "a".repeat(1_000_000);
+
+/** A node that joined a cluster whose API server has these objects; patches of a status are applied to them. */
+async function joined(t: TestContext, verdict: (pod: Pod) => AdmissionVerdict, objects: Pod[]) {
+  const node = await syncNode(t, { verdict });
+  const { sync, world } = node;
+  const { log } = world.kept;
+  let version = objects.length;
+  const patch = (_kind: unknown, { name }: { name: string }, body: unknown): Promise<Pod> => {
+    const object = objects.find(({ metadata }) => metadata.name === name);
+    assert.ok(object !== undefined, `${name} is in the API`);
+    object.metadata.resourceVersion = String(++version);
+    object.status = { ...object.status, ...(body as Pod).status } as NonNullable<Pod["status"]>;
+    return Promise.resolve(structuredClone(object));
+  };
+  let feed: PodFeed | undefined;
+  const changes = new PodChanges({ sources: ["api"], loop: sync.loop, clock: systemClock, log });
+  const pods = startPodSync({
+    nodeName: "node",
+    client: { patch } as unknown as ApiClient,
+    eventsClient: {} as ApiClient,
+    reflect: (given) => {
+      feed = given;
+      return { start: () => undefined, stop: () => Promise.resolve() };
+    },
+    node: () => undefined,
+    ready: Promise.resolve(),
+    sync,
+    sources: { changes },
+    recorder: { sendTo: () => undefined },
+    registry: new ThreadRegistry("main"),
+    clock: systemClock,
+    log,
+  });
+  t.after(() => pods.stop());
+  await Promise.resolve();
+  const list = (): void => feed?.onReplace(objects.map((object) => feed?.trim(structuredClone(object)) ?? object));
+  list();
+  const records = (): Promise<string[]> => readdir(join(world.runtime.settings.rootDir, "nodelet", "pods"));
+  /** Characters of what the sync path keeps of the pod. */
+  const kept = (uid: string): number =>
+    JSON.stringify([sync.workers.get(uid)?.desired, sync.statuses.get(uid), sync.records.get(uid)]).length +
+    JSON.stringify([sync.resizes.shown(uid), changes.pods()]).length;
+  return { ...node, list, records, kept };
+}
+
+function large(name: string): Pod {
+  const made = pod({}, name);
+  made.metadata.annotations = { text: LARGE };
+  made.metadata.resourceVersion = "1";
+  made.spec.containers = [{ ...made.spec.containers[0], name: "app", env: [{ name: "A", value: LARGE }] }];
+  made.status = { phase: "Pending" };
+  return made;
+}
+
+const refused: AdmissionVerdict = { admit: false, reason: "OutOfcpu", message: "too little" };
+
+test("a rejected pod loses its definition everywhere, and its record", async (t) => {
+  const object = large("a");
+  const { kept, until, phase, list, records, sync } = await joined(t, () => refused, [object]);
+  await until(
+    "its definition to be dropped",
+    () => sync.workers.get("uid-a")?.state === "finished" && kept("uid-a") < 10_000,
+  );
+  assert.equal(phase("uid-a"), "Failed");
+  await until("its status to be in the API", () => object.status?.phase === "Failed");
+  await sync.records.flush();
+  assert.deepEqual(await records(), [], "the API server has its phase");
+  // The whole text arrives again.
+  list();
+  assert.ok(kept("uid-a") < 10_000);
+  assert.equal(sync.workers.get("uid-a")?.state, "finished");
+});
+
+test("a pod that was Failed before the kubelet started is never taken in whole, and gets no record", async (t) => {
+  const object = large("a");
+  object.status = { phase: "Failed", reason: "OutOfcpu" };
+  const { kept, until, phase, records, sync } = await joined(t, () => refused, [object]);
+  await until("its worker", () => sync.workers.get("uid-a")?.state === "finished");
+  assert.ok(kept("uid-a") < 10_000);
+  assert.equal(phase("uid-a"), "Failed");
+  await sync.records.flush();
+  assert.deepEqual(await records(), []);
+});
+
+test("an admitted pod keeps its definition and its record", async (t) => {
+  const { kept, until, records, sync, list } = await joined(t, () => ({ admit: true }), [large("a")]);
+  await until("it to be admitted", () => sync.workers.get("uid-a")?.state === "syncing");
+  list();
+  assert.ok(kept("uid-a") > 3_000_000);
+  await sync.records.flush();
+  assert.deepEqual(await records(), ["uid-a.json"]);
+});
