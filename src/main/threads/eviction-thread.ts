@@ -19,6 +19,11 @@ import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { EvictionOwner } from "./thread-owner.js";
 import { parseEviction } from "../command/rules/parse-eviction.js";
 
+/** A thread that hangs is ended sooner; one on a busy machine is not. */
+const SNAPSHOT_MS = 60_000;
+/** Of a container or a volume, about. */
+const BYTES_PER_ENTRY = 200;
+
 export interface EvictionThreadOptions {
   context: ThreadHost<"eviction">;
   init: EvictionInit;
@@ -34,14 +39,13 @@ export class EvictionThread implements EvictionThreadPort {
   private readonly deltas: PodDeltas<EvictionPod>;
 
   constructor(private readonly options: EvictionThreadOptions) {
-    this.deltas = new PodDeltas(
-      (set, ended) => this.thread.call.applyPods({ set, ended }),
-      (error) =>
-        options.log.warn(
-          { err: error },
-          "the eviction thread did not accept a change; it receives all pods after its restart",
-        ),
-    );
+    this.deltas = new PodDeltas({
+      thread: "eviction",
+      encode: (pod) => ({ item: pod, size: BYTES_PER_ENTRY * (1 + pod.containers.length + pod.volumes.length) }),
+      send: (set, ended) => this.thread.call.applyPods({ set, ended }),
+      clock: options.clock,
+      log: options.log,
+    });
     const upcalls = async (): Promise<EvictionUpcalls> => (await this.owner()).upcalls;
     this.thread = superviseThread<EvictionControl, EvictionInit, EvictionUpcalls>({
       ...options.context.common("eviction"),
@@ -96,7 +100,10 @@ export class EvictionThread implements EvictionThreadPort {
       unreadable: "cannot handle a record of the eviction thread; restarting the thread",
       ...{ clock, log },
     });
-    await this.deltas.join(() => thread.call.setPods(owner.pods(), owner.ordersUnderWay(), owner.pressures()));
+    // In one message: with a part of the pods the thread would evict the wrong one. Running pods alone are in it.
+    await this.deltas.join(() =>
+      thread.within(SNAPSHOT_MS).setPods(owner.pods(), owner.ordersUnderWay(), owner.pressures()),
+    );
   }
 
   private detach(): void {

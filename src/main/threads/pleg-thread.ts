@@ -15,6 +15,9 @@ import { WholePods } from "./whole-pods.js";
 
 /** Requests that wait for a full ring: one per change of a pod, so this is far beyond any node. */
 const MAX_WAITING_REQUESTS = 100_000;
+/** A thread that hangs is ended sooner; one on a busy machine is not. */
+const SNAPSHOT_MS = 60_000;
+
 export interface PlegThreadOptions {
   context: ThreadHost<"pleg">;
   init: PlegInit;
@@ -90,7 +93,7 @@ export class PlegThread {
       unreadable: "cannot handle a record of the pleg thread; restarting the thread",
       ...{ clock, log },
     });
-    const sent = thread.call.setWatches(owner.watches());
+    const sent = thread.within(SNAPSHOT_MS).setWatches(owner.watches());
     this.joined = true;
     await sent;
     owner.resend();

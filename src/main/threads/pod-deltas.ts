@@ -1,69 +1,184 @@
-// Sends a thread its copy of each pod: the whole set at each start, and changes afterwards. A change that does not arrive is no loss: the
-// thread is being restarted and receives the whole set.
-// Invariant: changes are sent one after the other; later ones are merged into the next; a change during the sending of the whole
-// set is not lost.
+// Sends a thread its copy of each pod in small pieces: all pods after each start, and changes afterwards. Between two pieces main's loop
+// turns. A piece that does not arrive is sent again, with newer values where there are some (docs/adr/0080).
+// Invariant: pieces are sent one after the other; the newest value of every pod arrives at last while the thread runs; no value is held
+// while the thread is away.
+import type { Clock, Timer } from "../../shared/clock/clock.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
 
-interface Waiting<Value> {
-  set: Map<string, Value>;
-  gone: Set<string>;
+/** Characters of one piece, about; one larger pod is a piece of its own. */
+const PIECE_SIZE = 256 * 1024;
+const PIECE_PODS = 250;
+const RETRY_MS = 1000;
+/** A thread that does not have all pods after this time runs without the rest, which follows. */
+const PATIENCE_MS = 5000;
+
+/** What one value becomes in a message, and its characters. */
+interface Encoded<Item> {
+  item: Item;
+  size: number;
 }
 
-export class PodDeltas<Value> {
-  private waiting: Waiting<Value> | undefined;
+export interface PodDeltasOptions<Value, Item> {
+  /** Name of the thread, for messages. */
+  thread: string;
+  encode(value: Value): Encoded<Item>;
+  send(set: Item[], gone: string[]): Promise<void>;
+  /** It is not known whether the thread has the value of the pod with this UID. */
+  unsure?(uid: string): void;
+  clock: Pick<Clock, "after">;
+  log: Pick<Logger, "info" | "warn">;
+}
+
+export class PodDeltas<Value, Item = Value> {
+  private set = new Map<string, Value>();
+  private gone = new Set<string>();
+  private state: "away" | "joining" | "open" = "away";
   private sending = false;
-  private open = false;
+  private failing = false;
+  private retry: Timer | undefined;
+  /** Called when everything was sent, or the thread has left. */
+  private onIdle: (() => void) | undefined;
 
-  constructor(
-    private readonly send: (set: Value[], gone: string[]) => Promise<void>,
-    private readonly failed: (error: unknown) => void,
-  ) {}
+  constructor(private readonly options: PodDeltasOptions<Value, Item>) {}
 
-  /** The thread has the whole set: it takes changes. */
+  /** The thread takes changes. */
   get joined(): boolean {
-    return this.open;
+    return this.state === "open";
   }
 
   /** Both by pod UID. */
   change(set: Iterable<readonly [string, Value]>, gone: Iterable<string>): void {
-    const waiting = (this.waiting ??= { set: new Map<string, Value>(), gone: new Set<string>() });
+    // A thread that is away receives everything at its next start.
+    if (this.state === "away") return;
     for (const [uid, value] of set) {
-      waiting.set.set(uid, value);
-      waiting.gone.delete(uid);
+      this.set.set(uid, value);
+      this.gone.delete(uid);
     }
     for (const uid of gone) {
-      waiting.set.delete(uid);
-      waiting.gone.add(uid);
+      this.set.delete(uid);
+      this.gone.add(uid);
     }
     void this.flush();
   }
 
-  /** `sendAll` reads the whole set when it is called. */
-  async join(sendAll: () => Promise<void>): Promise<void> {
-    this.waiting = undefined;
-    await sendAll();
-    this.open = true;
-    // Changes that came while the whole set was sent.
-    void this.flush();
+  /**
+   * `begin` empties the thread's set, or fills it whole. `all` reads the pods that are sent then, when it is called.
+   * Resolves when they are sent; after PATIENCE_MS, or a piece that failed, the thread runs without the rest, and a
+   * warning says so. Rejects when `begin` does.
+   */
+  async join(begin: () => Promise<void>, all: () => Iterable<readonly [string, Value]> = () => []): Promise<void> {
+    this.clear();
+    this.state = "joining";
+    await begin();
+    if (!this.isJoining()) return;
+    for (const [uid, value] of all()) this.set.set(uid, value);
+    this.state = "open";
+    await this.sentOrLate();
   }
 
   /** The thread has exited. */
   leave(): void {
-    this.open = false;
+    this.state = "away";
+    this.clear();
+    this.onIdle?.();
+  }
+
+  private clear(): void {
+    this.set = new Map();
+    this.gone = new Set();
+    this.failing = false;
+    this.retry?.cancel();
+    this.retry = undefined;
+  }
+
+  /** Asked after a wait, in which the thread may have left. */
+  private isJoining(): boolean {
+    return this.state === "joining";
+  }
+
+  private async sentOrLate(): Promise<void> {
+    const { thread, clock, log } = this.options;
+    await new Promise<void>((resolve) => {
+      const timer = clock.after(PATIENCE_MS, () => {
+        log.warn(
+          { thread, missing: this.set.size },
+          `the ${thread} thread runs without ${this.set.size} pods: they did not arrive within ${PATIENCE_MS} ms, and follow`,
+        );
+        done();
+      });
+      const done = (): void => {
+        timer.cancel();
+        this.onIdle = undefined;
+        resolve();
+      };
+      this.onIdle = done;
+      void this.flush();
+    });
   }
 
   private async flush(): Promise<void> {
-    if (this.sending) return;
+    if (this.sending || this.retry !== undefined) return;
     this.sending = true;
     try {
-      while (this.waiting !== undefined && this.open) {
-        const { set, gone } = this.waiting;
-        this.waiting = undefined;
-        await this.send([...set.values()], [...gone]);
-      }
-    } catch (error) {
-      this.failed(error);
+      while (this.state === "open" && this.set.size + this.gone.size > 0) if (!(await this.sendPiece())) return;
+      if (this.state === "open") this.onIdle?.();
     } finally {
       this.sending = false;
     }
+  }
+
+  /** @returns false when it did not arrive */
+  private async sendPiece(): Promise<boolean> {
+    const { options, gone } = this;
+    const taken: [string, Value][] = [];
+    const items: Item[] = [];
+    this.gone = new Set();
+    try {
+      let size = 0;
+      for (const [uid, value] of this.set) {
+        this.set.delete(uid);
+        taken.push([uid, value]);
+        const encoded = options.encode(value);
+        items.push(encoded.item);
+        size += encoded.size;
+        if (size >= PIECE_SIZE || items.length === PIECE_PODS) break;
+      }
+      await options.send(items, [...gone]);
+      this.onSent();
+      return true;
+    } catch (error) {
+      if (this.state === "open") this.putBack(taken, gone, error);
+      return false;
+    }
+  }
+
+  private onSent(): void {
+    if (!this.failing) return;
+    this.failing = false;
+    const { thread, log } = this.options;
+    log.info({ thread }, `the ${thread} thread accepts changes of pods again`);
+  }
+
+  private putBack(taken: readonly [string, Value][], gone: ReadonlySet<string>, error: unknown): void {
+    const { options } = this;
+    const { thread, clock, log } = options;
+    for (const [uid, value] of taken) {
+      options.unsure?.(uid);
+      if (!this.set.has(uid) && !this.gone.has(uid)) this.set.set(uid, value);
+    }
+    for (const uid of gone) if (!this.set.has(uid)) this.gone.add(uid);
+    this.retry = clock
+      .after(RETRY_MS, () => {
+        this.retry = undefined;
+        void this.flush();
+      })
+      .unref();
+    if (this.failing) return;
+    this.failing = true;
+    log.warn(
+      { thread, err: error },
+      `the ${thread} thread did not accept changes of pods and shows older ones; they are sent again: ${errorText(error)}`,
+    );
   }
 }

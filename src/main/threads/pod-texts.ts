@@ -1,8 +1,8 @@
-// Changes of pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod
-// with thousands of mounts takes main several times as long.
+// Pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod with
+// thousands of mounts takes main several times as long.
 import type { Pod } from "../../shared/api/pod.js";
 import { statusText } from "../model/status-text.js";
-import type { PodsDelta } from "../../shared/contracts/server.js";
+import type { PodText } from "../../shared/contracts/server.js";
 import type { SharedTexts } from "./shared-texts.js";
 
 export class PodTexts {
@@ -11,30 +11,28 @@ export class PodTexts {
 
   constructor(private readonly texts: Pick<SharedTexts, "textOf">) {}
 
-  /** The thread starts with these pods. */
-  reset(pods: readonly Pod[]): void {
+  /** The thread has no pods. */
+  reset(): void {
     this.sent.clear();
-    for (const pod of pods) this.keep(pod);
   }
 
-  /** `removed`: UIDs. */
-  deltaOf(pods: readonly Pod[], removed: string[]): PodsDelta {
-    const delta: PodsDelta = { set: [], statuses: [], removed };
-    for (const uid of removed) this.sent.delete(uid);
-    for (const pod of pods) {
-      const { metadata, spec, status } = pod;
-      const known = this.sent.get(metadata.uid);
-      if (known?.metadata === metadata && known.spec === spec && status !== undefined) {
-        delta.statuses.push({ uid: metadata.uid, status: this.texts.textOf(status, statusText) });
-      } else {
-        delta.set.push(this.texts.textOf(pod));
-        this.keep(pod);
-      }
-    }
-    return delta;
+  /** The thread may not have this pod. */
+  forget(uid: string): void {
+    this.sent.delete(uid);
   }
 
-  private keep({ metadata, spec }: Pod): void {
-    this.sent.set(metadata.uid, { metadata, spec });
+  textOf(pod: Pod): PodText {
+    const { metadata, spec, status } = pod;
+    const { uid, name, namespace, deletionTimestamp } = metadata;
+    const text: PodText = { uid, status: status === undefined ? "{}" : this.texts.textOf(status, statusText) };
+    const known = this.sent.get(uid);
+    if (known?.metadata === metadata && known.spec === spec) return text;
+    this.sent.set(uid, { metadata, spec });
+    const isDeleting = deletionTimestamp !== undefined;
+    return { ...text, definition: { name, namespace, isDeleting, text: this.texts.textOf(pod, definitionText) } };
   }
+}
+
+function definitionText({ metadata, spec }: Pod): string {
+  return JSON.stringify({ metadata, spec });
 }

@@ -41,14 +41,13 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
     private readonly name: Name,
     protected readonly options: ProbeThreadOptions<Name, Init>,
   ) {
-    this.deltas = new PodDeltas(
-      (set, gone) => this.control.applyPods({ set, gone }),
-      (error) =>
-        options.log.warn(
-          { err: error },
-          `the ${name} thread did not accept a change; it receives all probes after its restart`,
-        ),
-    );
+    this.deltas = new PodDeltas({
+      thread: name,
+      encode: (pod) => ({ item: pod, size: JSON.stringify(pod.probes).length }),
+      send: (set, gone) => this.control.applyPods({ set, gone }),
+      clock: options.clock,
+      log: options.log,
+    });
     this.thread = superviseThread<Control, Init>({
       ...options.context.common(name),
       init: () => options.init,
@@ -116,12 +115,15 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
       unreadable: `cannot handle a record of the ${this.name} thread; restarting the thread`,
       ...{ clock, log },
     });
-    const own = (): ProbedPod[] =>
-      owner
-        .probedPods()
-        .map((pod) => this.ownPart(pod))
-        .filter(({ probes }) => probes.length > 0);
-    await this.deltas.join(() => this.control.setPods(own()));
+    await this.deltas.join(
+      () => this.control.setPods([]),
+      () =>
+        owner
+          .probedPods()
+          .map((pod) => this.ownPart(pod))
+          .filter(({ probes }) => probes.length > 0)
+          .map((pod) => [pod.uid, pod] as const),
+    );
   }
 
   protected onThreadExit(): void {

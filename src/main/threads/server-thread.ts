@@ -1,8 +1,10 @@
 // A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of this kind: `server`, and
 // `secure-server` for port 10250 (docs/adr/0081).
 import type { Pod } from "../../shared/api/pod.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type {
   ConfigzBodies,
+  PodText,
   ServerControl,
   ServerInit,
   ServerThreadName,
@@ -26,6 +28,7 @@ export interface ServerThreadOptions {
   init: ServerInit;
   upcalls: ServerUpcalls;
   podTexts: Pick<SharedTexts, "textOf">;
+  clock: Clock;
   log: Logger;
   /** Answers from the moment it is there; no thread runs before. */
   owner: Promise<Pick<ThreadOwner, "pods">>;
@@ -38,7 +41,7 @@ const CLOSED: Readonly<Record<ServerThreadName, string>> = {
 
 export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
-  private readonly deltas: PodDeltas<Pod>;
+  private readonly deltas: PodDeltas<Pod, PodText>;
   private readonly texts: PodTexts;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
@@ -48,25 +51,35 @@ export class ServerThread {
     this.texts = new PodTexts(options.podTexts);
     this.configz = options.init.configz;
     this.devicePluginProblem = options.init.devicePluginProblem;
-    this.deltas = new PodDeltas(
-      (set, removed) => this.thread.call.applyPods(this.texts.deltaOf(set, removed)),
-      (error) =>
-        options.log.warn(
-          { err: error },
-          `the ${name} thread did not accept a pod update; it receives all pods after its restart`,
-        ),
-    );
+    const { texts } = this;
+    this.deltas = new PodDeltas({
+      thread: name,
+      encode: (pod) => {
+        const item = texts.textOf(pod);
+        return { item, size: item.status.length + (item.definition?.text.length ?? 0) };
+      },
+      send: (set, removed) => {
+        for (const uid of removed) texts.forget(uid);
+        return this.thread.call.applyPods({ set, removed });
+      },
+      unsure: (uid) => texts.forget(uid),
+      clock: options.clock,
+      log: options.log,
+    });
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.table,
       init: () => ({ ...options.init, configz: this.configz, devicePluginProblem: this.devicePluginProblem }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
-        await this.deltas.join(() => {
-          const pods = owner.pods();
-          this.texts.reset(pods);
-          return thread.call.setPods(pods);
-        });
+        await this.deltas.join(
+          () => {
+            texts.reset();
+            return thread.call.startPods();
+          },
+          () => owner.pods().map((pod) => [pod.metadata.uid, pod] as const),
+        );
+        await thread.call.openPorts();
       },
       onExit: (exit) => {
         this.deltas.leave();

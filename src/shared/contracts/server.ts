@@ -1,7 +1,6 @@
 // The control interface of the threads that serve HTTP. Each serves pods from its own copy, so /pods works even while main is stuck.
-// After every (re)start main sends the full set once (setPods), then deltas (applyPods), in order.
+// After every (re)start main calls startPods, sends all pods in pieces (applyPods), calls openPorts, then sends changes, in order.
 import type { NodeConfigFiles } from "../api/client/kubeconfig/node-config.js";
-import type { Pod } from "../api/pod.js";
 import type { TlsVersion } from "../api/tls-names.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
@@ -21,9 +20,11 @@ export interface ListenAddress {
 
 /** Calls from main to a server's thread. */
 export interface ServerControl {
-  /** Full snapshot after a start or restart of the thread; replaces all earlier pods. */
-  setPods(pods: Pod[]): void;
-  /** Coalesced deltas; `removed` holds pod UIDs. */
+  /** After a start or restart of the thread: all pods come again. */
+  startPods(): void;
+  /** The thread has all pods, or main no longer waits for the rest: opens the ports that show pods. */
+  openPorts(): void;
+  /** Pods that are new or changed, and the UIDs of removed ones. */
   applyPods(delta: PodsDelta): void;
   /** The new content of /configz. */
   setConfigz(bodies: ConfigzBodies): void;
@@ -35,14 +36,19 @@ export interface ServerControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
-/** As text: a clone of the objects of a pod with thousands of mounts takes main several times as long. */
 export interface PodsDelta {
-  /** JSON of new pods, and of pods whose definition changed. */
-  set: string[];
-  /** Pods of which only the status changed: its JSON. */
-  statuses: { uid: string; status: string }[];
+  set: PodText[];
   /** Pod UIDs. */
   removed: string[];
+}
+
+/** As text: a clone of the objects of a pod with thousands of mounts takes main several times as long. */
+export interface PodText {
+  uid: string;
+  /** JSON. */
+  status: string;
+  /** Absent: only the status has changed. `text`: JSON of an object with metadata and spec. */
+  definition?: { name: string; namespace: string; isDeleting: boolean; text: string };
 }
 
 export interface Listening {

@@ -14,7 +14,6 @@ import type {
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
-import type { Pod } from "../../shared/api/pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "./process-metrics.js";
 import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
@@ -142,8 +141,11 @@ export class ServerLogic implements ServerControl {
     await Promise.all([this.runtime.close(), this.images.close()]);
   }
 
-  setPods(pods: Pod[]): void {
-    this.pods.set(pods);
+  startPods(): void {
+    this.pods.clear();
+  }
+
+  openPorts(): void {
     this.page ??= this.openPage();
     this.secure ??= this.openSecure();
     this.admin ??= this.openAdmin();

@@ -1,47 +1,58 @@
-// The thread's own copy of the node's pods, and /pods made of it. A pod is serialised when it is first asked for and kept as text until it
-// changes; a list is written in chunks. So a slow reader neither doubles the memory nor delays other requests. A list shows the pods of the
-// moment it began.
+// The thread's own copy of the node's pods, and /pods made of it. Texts are bytes outside the thread's heap. Small pods are kept as objects
+// too, within a budget; others are parsed when a request needs them. A list is written in chunks. So neither large pods nor a slow reader
+// exhaust the heap or delay other requests (docs/adr/0080). A list shows the pods of the moment it began.
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import type { PodsDelta } from "../../shared/contracts/server.js";
+import type { PodsDelta, PodText } from "../../shared/contracts/server.js";
 import { writeChunks } from "./reply.js";
 
 interface Entry {
-  pod: Pod;
-  json?: string;
+  uid: string;
+  name: string;
+  namespace: string;
+  isDeleting: boolean;
+  /** JSON of an object with metadata and spec. */
+  definition: Buffer;
+  /** JSON. */
+  status: Buffer;
+  /** The object of a small pod. */
+  pod?: Pod | undefined;
+  /** The object of another, while something else holds it. */
+  parsed?: WeakRef<Pod> | undefined;
 }
 
-/** Characters written at once. */
+/** Bytes written at once, about. */
 const CHUNK = 64 * 1024;
-const HEAD = '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[';
-const TAIL = "]}\n";
+const HEAD = Buffer.from('{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[');
+const TAIL = Buffer.from("]}\n");
+const COMMA = Buffer.from(",");
+const BEFORE_STATUS = Buffer.from(',"status":');
+const END = Buffer.from("}");
+
+/** Bytes of text up to which a pod is kept as an object, and of all such pods: as objects they take several times as much. */
+const SMALL = 16 * 1024;
+const SMALL_SUM = 16 * 1024 * 1024;
 
 export class PodList {
-  private entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<() => void>();
+  private keptBytes = 0;
 
   get size(): number {
     return this.entries.size;
   }
 
-  /** Replaces all pods. */
-  set(pods: readonly Pod[]): void {
-    this.entries = new Map(pods.map((pod) => [pod.metadata.uid, { pod }]));
+  /** All pods come again. */
+  clear(): void {
+    this.entries.clear();
+    this.keptBytes = 0;
     this.changed();
   }
 
-  apply(delta: PodsDelta): void {
-    for (const uid of delta.removed) this.entries.delete(uid);
-    for (const text of delta.set) {
-      const pod = JSON.parse(text) as Pod;
-      this.entries.set(pod.metadata.uid, { pod });
-    }
-    for (const { uid, status } of delta.statuses) {
-      const known = this.entries.get(uid);
-      if (known !== undefined)
-        this.entries.set(uid, { pod: { ...known.pod, status: JSON.parse(status) as PodStatus } });
-    }
+  apply({ set, removed }: PodsDelta): void {
+    for (const uid of removed) this.drop(uid);
+    for (const text of set) this.put(text);
     this.changed();
   }
 
@@ -53,42 +64,76 @@ export class PodList {
 
   /** Of several of that name the one that is not on its way out, else the newest. */
   find(namespace: string, name: string): Pod | undefined {
-    let found: Pod | undefined;
-    for (const { pod } of this.entries.values()) {
-      const { metadata } = pod;
-      if (metadata.name !== name || metadata.namespace !== namespace) continue;
-      if (found === undefined || metadata.deletionTimestamp === undefined) found = pod;
+    let found: Entry | undefined;
+    for (const entry of this.entries.values()) {
+      if (entry.name !== name || entry.namespace !== namespace) continue;
+      if (found === undefined || !entry.isDeleting) found = entry;
     }
-    return found;
+    return found === undefined ? undefined : podOf(found);
   }
 
   /** The latest version of the pod. */
   get(uid: string): Pod | undefined {
-    return this.entries.get(uid)?.pod;
+    const entry = this.entries.get(uid);
+    return entry === undefined ? undefined : podOf(entry);
   }
 
   /** All pods, as they are known now. */
   *all(): Generator<Pod> {
-    for (const { pod } of [...this.entries.values()]) yield pod;
+    for (const entry of [...this.entries.values()]) yield podOf(entry);
   }
 
-  /** The v1 PodList as text, piece by piece. */
-  *chunks(): Generator<string> {
-    let pending = HEAD;
+  /** The v1 PodList as text, piece by piece. An item has no kind and apiVersion, as upstream's, and always a status. */
+  *chunks(): Generator<Buffer> {
+    let pending: Buffer[] = [HEAD];
+    let size = HEAD.length;
     let first = true;
-    for (const entry of [...this.entries.values()]) {
-      pending += first ? podJson(entry) : `,${podJson(entry)}`;
+    for (const { definition, status } of [...this.entries.values()]) {
+      if (!first) pending.push(COMMA);
       first = false;
-      if (pending.length >= CHUNK) {
-        yield pending;
-        pending = "";
-      }
+      // Without the definition's closing brace.
+      pending.push(definition.subarray(0, -1), BEFORE_STATUS, status, END);
+      size += definition.length + status.length;
+      if (size < CHUNK) continue;
+      yield* slices(pending);
+      [pending, size] = [[], 0];
     }
-    yield pending + TAIL;
+    yield* slices([...pending, TAIL]);
   }
 
   private changed(): void {
     for (const listener of this.listeners) listener();
+  }
+
+  private put({ uid, definition, status }: PodText): void {
+    const known = this.entries.get(uid);
+    const place = definition ?? known;
+    // A status without a definition is of a pod that the thread does not have.
+    if (place === undefined) return;
+    const { name, namespace, isDeleting } = place;
+    const bytes = definition === undefined ? known?.definition : Buffer.from(definition.text);
+    if (bytes === undefined) return;
+    const entry: Entry = { uid, name, namespace, isDeleting, definition: bytes, status: Buffer.from(status) };
+    this.release(known);
+    this.keep(entry, definition === undefined ? known?.pod : undefined);
+    this.entries.set(uid, entry);
+  }
+
+  private drop(uid: string): void {
+    this.release(this.entries.get(uid));
+    this.entries.delete(uid);
+  }
+
+  /** `before`: an object with the same definition. */
+  private keep(entry: Entry, before: Pod | undefined): void {
+    const size = sizeOf(entry);
+    if (size > SMALL || this.keptBytes + size > SMALL_SUM) return;
+    this.keptBytes += size;
+    entry.pod = before === undefined ? parse(entry) : { ...before, status: statusOf(entry) };
+  }
+
+  private release(entry: Entry | undefined): void {
+    if (entry?.pod !== undefined) this.keptBytes -= sizeOf(entry);
   }
 
   /** Answers GET /pods. */
@@ -98,11 +143,40 @@ export class PodList {
   }
 }
 
-/** An item of a list: upstream's items have no kind and apiVersion, and always a status. */
-function podJson(entry: Entry): string {
-  if (entry.json === undefined) {
-    const { metadata, spec, status = {} } = entry.pod;
-    entry.json = JSON.stringify({ metadata, spec, status });
+function sizeOf({ definition, status }: Entry): number {
+  return definition.length + status.length;
+}
+
+function podOf(entry: Entry): Pod {
+  const known = entry.pod ?? entry.parsed?.deref();
+  if (known !== undefined) return known;
+  const pod = parse(entry);
+  entry.parsed = new WeakRef(pod);
+  return pod;
+}
+
+function parse(entry: Entry): Pod {
+  const { metadata, spec } = JSON.parse(entry.definition.toString()) as Pick<Pod, "metadata" | "spec">;
+  return { apiVersion: "v1", kind: "Pod", metadata, spec, status: statusOf(entry) };
+}
+
+function statusOf({ status }: Entry): PodStatus {
+  return JSON.parse(status.toString()) as PodStatus;
+}
+
+/** Pieces of at most CHUNK bytes: a large pod's bytes are not copied whole into the socket's buffer. */
+function* slices(buffers: readonly Buffer[]): Generator<Buffer> {
+  let small: Buffer[] = [];
+  let size = 0;
+  for (const buffer of buffers) {
+    for (let from = 0; from < buffer.length; from += CHUNK) {
+      const part = buffer.subarray(from, from + CHUNK);
+      small.push(part);
+      size += part.length;
+      if (size < CHUNK) continue;
+      yield Buffer.concat(small);
+      [small, size] = [[], 0];
+    }
   }
-  return entry.json;
+  if (size > 0) yield Buffer.concat(small);
 }

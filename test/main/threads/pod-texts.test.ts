@@ -6,42 +6,38 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { pod } from "../../support/pods.js";
 
 const withPhase = (one: Pod, phase: "Pending" | "Running"): Pod => ({ ...one, status: { phase } });
-const namesOf = (texts: readonly string[]): string[] => texts.map((text) => (JSON.parse(text) as Pod).metadata.name);
 
 test("a pod whose status alone changed is sent without its definition", () => {
   const texts = new PodTexts(new SharedTexts());
-  const [known, late] = [pod({}, "known"), pod({}, "late")];
-  texts.reset([withPhase(known, "Pending")]);
-  const first = texts.deltaOf([withPhase(known, "Running"), withPhase(late, "Pending")], []);
-  assert.deepEqual(namesOf(first.set), ["late"]);
-  assert.deepEqual(first.statuses, [{ uid: known.metadata.uid, status: `{"phase":"Running"}` }]);
-  const second = texts.deltaOf([withPhase(late, "Running")], []);
-  assert.deepEqual([second.set, second.statuses.length], [[], 1]);
+  const one = pod({}, "one");
+  const first = texts.textOf(withPhase(one, "Pending"));
+  assert.equal(first.definition?.name, "one");
+  assert.deepEqual(JSON.parse(first.definition.text), { metadata: one.metadata, spec: one.spec });
+  assert.deepEqual(texts.textOf(withPhase(one, "Running")), { uid: "uid-one", status: `{"phase":"Running"}` });
 });
 
-test("a new definition, a removed pod that comes back and a restarted thread need the whole pod", () => {
+test("a new definition, a pod that the thread may not have and a restarted thread need the whole pod", () => {
   const texts = new PodTexts(new SharedTexts());
   const one = pod({}, "one");
-  texts.reset([one]);
+  texts.textOf(one);
   const edited = { ...one, spec: { ...one.spec } };
-  assert.equal(texts.deltaOf([withPhase(edited, "Pending")], []).set.length, 1);
-  const { uid } = one.metadata;
-  assert.deepEqual(texts.deltaOf([], [uid]), { set: [], statuses: [], removed: [uid] });
-  assert.equal(texts.deltaOf([withPhase(edited, "Pending")], []).set.length, 1);
-  texts.reset([]);
-  assert.equal(texts.deltaOf([withPhase(edited, "Pending")], []).set.length, 1);
+  assert.ok(texts.textOf(edited).definition !== undefined);
+  assert.ok(texts.textOf(edited).definition === undefined);
+  texts.forget("uid-one");
+  assert.ok(texts.textOf(edited).definition !== undefined);
+  texts.reset();
+  assert.ok(texts.textOf(edited).definition !== undefined);
 });
 
 test("a pod that two threads get in one turn is made a text once, and the text is not kept", () => {
   let made = 0;
-  const one = Object.assign(pod({}, "one"), {
-    toJSON: () => ({ metadata: { name: `one ${++made}` } }),
-  });
+  const one = pod({}, "one");
+  Object.assign(one.spec, { toJSON: () => ({ made: ++made }) });
   const shared = new SharedTexts();
   const [first, second] = [new PodTexts(shared), new PodTexts(shared)];
   shared.sharedIn(() => {
-    assert.deepEqual(first.deltaOf([one], []), second.deltaOf([one], []));
+    assert.deepEqual(first.textOf(one), second.textOf(one));
   });
   assert.equal(made, 1);
-  assert.deepEqual(namesOf(new PodTexts(shared).deltaOf([one], []).set), ["one 2"]);
+  assert.match(new PodTexts(shared).textOf(one).definition?.text ?? "", /"made":2/);
 });

@@ -10,7 +10,12 @@ import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { threadMetrics } from "../../../src/shared/metrics/threads.js";
 import { pod } from "../../support/pods.js";
 import { freePort } from "../../support/free-port.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import type { Logger } from "../../../src/shared/log/logger.js";
 import { keptLog } from "../../support/sources-kit.js";
+
+/** More than the thread's heap; one object of which main has one copy. */
+const LARGE_PODS = 210;
 
 test("a pod that changes while the thread is given the whole set is not left out", async (t) => {
   const { log } = keptLog();
@@ -19,7 +24,51 @@ test("a pod that changes while the thread is given the whole set is not left out
   });
   const late = pod({}, "late");
   const readOnlyPort = await freePort();
-  const server: ServerThread = new ServerThread({
+  const server: ServerThread = serverThread(context, log, readOnlyPort, () => {
+    // The set is taken and on its way: nothing changes ever after this.
+    queueMicrotask(() => server.publish({ set: [late], removed: [] }));
+    return [];
+  });
+  t.after(() => server.stop());
+  await server.thread.start();
+  await server.thread.call.listening();
+  // Answered after the delta, if there is one: calls to a thread keep their order.
+  await server.thread.call.metrics();
+  const answer = await fetch(`http://127.0.0.1:${readOnlyPort}/pods`);
+  const { items } = (await answer.json()) as { items: { metadata: { name: string } }[] };
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata.name),
+    ["late"],
+  );
+});
+
+test("pods whose texts exceed the thread's heap do not end it, and all are served", async (t) => {
+  const { log, errors } = keptLog();
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+    throw error;
+  });
+  const value = "a".repeat(1_000_000);
+  const pods = Array.from({ length: LARGE_PODS }, (_, at) =>
+    pod({ containers: [{ name: "app", env: [{ name: "A", value }] }] }, `p${at}`),
+  );
+  const readOnlyPort = await freePort();
+  const server = serverThread(context, log, readOnlyPort, () => pods);
+  t.after(() => server.stop());
+  await server.thread.start();
+  let bytes = 0;
+  // The list itself is large: it is not asked for without a pause.
+  while (bytes < LARGE_PODS * value.length) {
+    await systemClock.sleep(1000);
+    bytes = 0;
+    const { body } = await fetch(`http://127.0.0.1:${readOnlyPort}/pods`);
+    assert.ok(body !== null);
+    for await (const chunk of body) bytes += (chunk as Uint8Array).length;
+  }
+  assert.deepEqual([server.thread.generation, errors()], [1, []]);
+});
+
+function serverThread(context: ThreadContext, log: Logger, readOnlyPort: number, pods: () => Pod[]): ServerThread {
+  return new ServerThread({
     name: "server",
     table: context.common("server"),
     exited: context.exited,
@@ -49,24 +98,8 @@ test("a pod that changes while the thread is given the whole set is not left out
       events: () => Promise.resolve([]),
       manifests: () => Promise.reject(new Error("not asked")),
     },
+    clock: systemClock,
     log,
-    owner: Promise.resolve({
-      pods: () => {
-        // The set is taken and on its way: nothing changes ever after this.
-        queueMicrotask(() => server.publish({ set: [late], removed: [] }));
-        return [];
-      },
-    }),
+    owner: Promise.resolve({ pods }),
   });
-  t.after(() => server.stop());
-  await server.thread.start();
-  await server.thread.call.listening();
-  // Answered after the delta, if there is one: calls to a thread keep their order.
-  await server.thread.call.metrics();
-  const answer = await fetch(`http://127.0.0.1:${readOnlyPort}/pods`);
-  const { items } = (await answer.json()) as { items: { metadata: { name: string } }[] };
-  assert.deepEqual(
-    items.map(({ metadata }) => metadata.name),
-    ["late"],
-  );
-});
+}

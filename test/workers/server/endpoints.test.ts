@@ -5,6 +5,7 @@ import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
+import { showPods } from "../../support/pod-list.js";
 
 let certificates: Certificates;
 let server: SecurePort;
@@ -15,7 +16,7 @@ after(() => certificates.remove());
 afterEach(() => server.close());
 async function open(options: SecurePortOptions = {}): Promise<void> {
   server = await new SecurePort(certificates).open(options);
-  server.pods.set([pod()]);
+  showPods(server.pods, [pod()]);
 }
 async function ask(path: string, method = "GET", body?: string): Promise<[number, string]> {
   const answer = await server.ask(path, { method, ...(body === undefined ? {} : { body }) });

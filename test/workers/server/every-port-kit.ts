@@ -11,6 +11,7 @@ import { ServerLogic } from "../../../src/workers/server/logic.js";
 import { freePort } from "../../support/free-port.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { Certificates } from "./secure-port-kit.js";
+import { sendPods } from "../../support/pod-list.js";
 
 const HANDLERS: HandlerInit = {
   enableDebuggingHandlers: true,
@@ -71,7 +72,7 @@ export class EveryPort {
       log: { info: quiet, debug: quiet, warn: quiet, error: quiet } as unknown as Logger,
     });
     logic.start();
-    logic.setPods([]);
+    sendPods(logic, []);
     const opened = new EveryPort(logic, certificates, dir, whole);
     await logic.listening();
     await opened.ask("admin socket", "GET /healthz HTTP/1.0\r\n\r\n");

@@ -6,6 +6,7 @@ import { after, afterEach, before, describe, test } from "node:test";
 import type { Pair } from "../../support/test-ca.js";
 import { pod } from "../../support/pods.js";
 import { Certificates, SecurePort, type Http2Options } from "./secure-port-kit.js";
+import { showPods } from "../../support/pod-list.js";
 
 const TIMEOUT = { timeout: 60_000 };
 const LIMITS = { idleMs: 200, lingerMs: 50 };
@@ -38,7 +39,7 @@ describe("an HTTP/2 connection", () => {
     const clientCAFile = certificates.ca.pair.certFile;
     const authentication = { anonymous: false, clientCAFile, webhook: false, cacheTTLMs: 120_000 };
     server = await new SecurePort(certificates).open({ init: { authentication }, limits });
-    server.pods.set([pod()]);
+    showPods(server.pods, [pod()]);
     received = 0;
     session = server.http2(options);
     await once(session, "connect");

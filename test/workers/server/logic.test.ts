@@ -16,6 +16,7 @@ import { PodList } from "../../../src/workers/server/pod-list.js";
 import { ManualClock } from "./manual-clock.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { freePort } from "../../support/free-port.js";
+import { podsDelta, sendPods, showPods } from "../../support/pod-list.js";
 
 const FLUSH_INTERVAL_MS = 30_000;
 const COLLECT_DEADLINE_MS = 2000;
@@ -196,13 +197,12 @@ describe("/pods", () => {
       const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
       return list.items.map((item) => `${item.metadata.name}=${item.spec.containers[0]?.image ?? ""}`);
     };
-    kit.logic.setPods([pod("a"), pod("b")]);
+    sendPods(kit.logic, [pod("a"), pod("b")]);
     deepEqual(await images(), ["a=busybox", "b=busybox"]);
-    const set = [pod("a", "nginx"), pod("c")].map((one) => JSON.stringify(one));
-    kit.logic.applyPods({ set, statuses: [], removed: ["uid-b"] });
+    kit.logic.applyPods(podsDelta([pod("a", "nginx"), pod("c")], ["uid-b"]));
     deepEqual(await images(), ["a=nginx", "c=busybox"]);
     const statuses = ["uid-a", "uid-b"].map((uid) => ({ uid, status: `{"phase":"Running"}` }));
-    kit.logic.applyPods({ set: [], statuses, removed: [] });
+    kit.logic.applyPods({ set: statuses, removed: [] });
     const { items } = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     deepEqual(
       items.map(({ metadata, status }) => [metadata.name, status?.phase]),
@@ -211,13 +211,13 @@ describe("/pods", () => {
         ["c", undefined],
       ],
     );
-    kit.logic.setPods([pod("d")]);
+    sendPods(kit.logic, [pod("d")]);
     deepEqual(await images(), ["d=busybox"]);
   });
 
   test("items are upstream's: no kind of their own, always a status", async () => {
     kit = await new ServerKit().open();
-    kit.logic.setPods([pod("a")]);
+    sendPods(kit.logic, [pod("a")]);
     const list = JSON.parse((await kit.ask("/pods/")).body) as { items: object[] };
     deepEqual(Object.keys(list.items[0] ?? {}), ["metadata", "spec", "status"]);
   });
@@ -225,17 +225,20 @@ describe("/pods", () => {
   test("a long list comes whole, in pieces", async () => {
     kit = await new ServerKit().open();
     const pods = Array.from({ length: 500 }, (_, i) => pod(`p${i}`, "x".repeat(5000)));
-    kit.logic.setPods(pods);
+    sendPods(kit.logic, pods);
     const list = JSON.parse((await kit.ask("/pods")).body) as { items: Pod[] };
     equal(list.items.length, 500);
     const pieces = new PodList();
-    pieces.set(pods);
+    showPods(pieces, pods);
     ok([...pieces.chunks()].every((piece) => piece.length < 100_000));
   });
 
   test("a client that disconnects in mid-list leaves nothing behind", async () => {
     kit = await new ServerKit().open();
-    kit.logic.setPods(Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))));
+    sendPods(
+      kit.logic,
+      Array.from({ length: 4000 }, (_, i) => pod(`p${i}`, "x".repeat(5000))),
+    );
     const [response] = (await once(get(`${kit.base}/pods`, { agent: false }), "response")) as [IncomingMessage];
     response.destroy();
     for (;;) {

@@ -10,6 +10,7 @@ import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
+import { showPods } from "../../support/pod-list.js";
 
 let certificates: Certificates;
 let server: SecurePort;
@@ -70,7 +71,7 @@ function runtime(url?: string): Partial<ServedRuntime> {
 
 async function open(options: SecurePortOptions = {}, web: Pod = pod()): Promise<void> {
   server = await new SecurePort(certificates).open({ runtime: runtime(), ...options });
-  server.pods.set([web]);
+  showPods(server.pods, [web]);
 }
 
 interface Opened {
@@ -171,7 +172,8 @@ describe("a stream", () => {
       ["exec", "portForward"],
     );
     deepEqual((await server.ask("/portForward/default/web/uid-older-mirror")).status, 404);
-    server.pods.set(
+    showPods(
+      server.pods,
       [pod({}, "web", "uid-web")].map((one) => ({ ...one, metadata: { ...one.metadata, annotations: {} } })),
     );
     deepEqual((await server.ask("/portForward/default/web/uid-mirror")).status, 404);
@@ -248,7 +250,7 @@ describe("no stream", () => {
 
   test("beyond the limit: a flood is turned away, those that are open go on", async () => {
     await open({ limits: { streams: 8 } });
-    server.pods.set([pod(), pod({}, "other", "uid-other")]);
+    showPods(server.pods, [pod(), pod({}, "other", "uid-other")]);
     const flood = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         upgrade(`/exec/default/${i % 2 === 0 ? "web" : "other"}/app?output=1`, { headers: { Upgrade: "websocket" } }),
@@ -269,7 +271,7 @@ describe("no stream", () => {
 
   test("of one pod beyond half of the node's: another pod still gets one, and an end makes room", async () => {
     await open({ limits: { streams: 8 } });
-    server.pods.set([pod(), pod({}, "other", "uid-other")]);
+    showPods(server.pods, [pod(), pod({}, "other", "uid-other")]);
     const web = "/exec/default/web/app?output=1";
     const streams = [await upgrade(web), await upgrade(web), await upgrade(web), await upgrade(web)];
     const [status, text] = await refused(web);

@@ -14,6 +14,7 @@ import { runOf } from "../../../../src/workers/server/pod-logs/container-logs.js
 import { recordText, writeLog } from "../../../support/log-kit.js";
 import { pod } from "../../../support/pods.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
+import { showPods } from "../../../support/pod-list.js";
 
 const RUNNING: ContainerState = { running: {} };
 const ended = (containerID?: string): ContainerState => ({
@@ -107,7 +108,7 @@ describe("GET /containerLogs", () => {
     more: SecurePortOptions = {},
   ): Promise<void> {
     server = await new SecurePort(certificates).open({ init, ...more });
-    server.pods.set([web(state)]);
+    showPods(server.pods, [web(state)]);
   }
   /** Resolves with the headers of its response. */
   async function follow(path: string): Promise<IncomingMessage> {
@@ -165,7 +166,7 @@ describe("GET /containerLogs", () => {
       await mkdir(folder, { recursive: true });
       await plant(join(folder, "0.log"));
       const planted = pod({}, at, `uid-${at}`);
-      server.pods.set([{ ...planted, status: { phase: "Running", containerStatuses: [status(RUNNING)] } }]);
+      showPods(server.pods, [{ ...planted, status: { phase: "Running", containerStatuses: [status(RUNNING)] } }]);
       for (const query of ["", "?follow=1"]) {
         const [code, text] = await ask(query, `/containerLogs/default/${at}/app`);
         equal(code, 500, text);
@@ -206,7 +207,7 @@ describe("GET /containerLogs", () => {
     await appendFile(join(logs, "app", "0.log"), line("three"));
     await until("two\nthree\n");
     await appendFile(join(logs, "app", "0.log"), line("four"));
-    server.pods.set([web(ended("c://1"))]);
+    showPods(server.pods, [web(ended("c://1"))]);
     await once(response, "end");
     equal(text, "two\nthree\nfour\n");
   });
@@ -215,7 +216,7 @@ describe("GET /containerLogs", () => {
     await open(RUNNING, {}, { limits: { followers: 8 } });
     const running = status(RUNNING);
     const other = pod({}, "other", "uid-other");
-    server.pods.set([web(RUNNING), { ...other, status: { phase: "Running", containerStatuses: [running] } }]);
+    showPods(server.pods, [web(RUNNING), { ...other, status: { phase: "Running", containerStatuses: [running] } }]);
     await writeLog(join(certificates.dir, "pods", "default_other_uid-other"), [{ text: line("one") }]);
     const followers = await Promise.all(Array.from({ length: 4 }, () => follow(PATH)));
     deepEqual(new Set(followers.map(({ statusCode }) => statusCode)), new Set([200]));

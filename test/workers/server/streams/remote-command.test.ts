@@ -14,6 +14,7 @@ import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { ChannelSocket, clientFrame } from "../../../support/websocket.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "../secure-port-kit.js";
+import { showPods } from "../../../support/pod-list.js";
 
 const SIGN_OF_LIFE_MS = 20_000;
 const MAX_MESSAGE = 1024 * 1024;
@@ -79,7 +80,7 @@ async function openServer(options: SecurePortOptions = {}, tty = false): Promise
     listPodSandbox: () => Promise.resolve({ items: [found("s1")] }),
   } as unknown as Partial<ServedRuntime>;
   server = await new SecurePort(certificates).open({ runtime, ...options });
-  server.pods.set([pod({ containers: [{ name: "app", image: "i", tty }] })]);
+  showPods(server.pods, [pod({ containers: [{ name: "app", image: "i", tty }] })]);
 }
 
 const ALL = "/exec/default/web/app?command=sh&input=1&output=1&error=1";

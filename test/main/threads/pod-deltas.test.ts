@@ -1,0 +1,110 @@
+// Pods on their way to a thread: all after its start, and changes, in pieces.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { PodDeltas } from "../../../src/main/threads/pod-deltas.js";
+import { ManualClock } from "../../workers/server/manual-clock.js";
+import { keptLog } from "../../support/sources-kit.js";
+
+function build(size = 1) {
+  const clock = new ManualClock();
+  const kept = keptLog();
+  /** The thread's copy, by UID. */
+  const thread = new Map<string, string>();
+  const pieces: number[] = [];
+  const unsure: string[] = [];
+  const answers: Promise<void>[] = [];
+  const deltas = new PodDeltas<string, [string, string]>({
+    thread: "server",
+    encode: (value) => ({ item: [value.split("=")[0] ?? "", value], size }),
+    send: async (set, gone) => {
+      pieces.push(set.length);
+      await answers.shift();
+      for (const uid of gone) thread.delete(uid);
+      for (const [uid, value] of set) thread.set(uid, value);
+    },
+    unsure: (uid) => unsure.push(uid),
+    clock,
+    log: kept.log,
+  });
+  const set = (...values: string[]): void =>
+    deltas.change(
+      values.map((value) => [value.split("=")[0] ?? "", value] as const),
+      [],
+    );
+  const begin = (): Promise<void> => {
+    thread.clear();
+    return Promise.resolve();
+  };
+  const join = (...values: string[]): Promise<void> =>
+    deltas.join(begin, () => values.map((value) => [value.split("=")[0] ?? "", value] as const));
+  return { deltas, clock, kept, thread, pieces, unsure, answers, set, join };
+}
+
+const quiet = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+};
+
+test("all pods are sent in pieces of bounded size, and changes after them", async () => {
+  const { join, thread, pieces, set } = build(100_000);
+  await join("a=1", "b=1", "c=1", "d=1");
+  assert.deepEqual([thread.size, pieces], [4, [3, 1]]);
+  set("a=2");
+  await quiet();
+  assert.equal(thread.get("a"), "a=2");
+});
+
+test("a change during the sending of all pods is the last to arrive", async () => {
+  const { join, deltas, thread, answers, set } = build(300_000);
+  let arrive = (): void => undefined;
+  answers.push(new Promise((resolve) => (arrive = resolve)));
+  const joined = join("a=1", "b=1", "c=1");
+  await quiet();
+  set("a=2", "b=2");
+  deltas.change([], ["c"]);
+  arrive();
+  await joined;
+  await quiet();
+  assert.deepEqual([...thread.values()].sort(), ["a=2", "b=2"]);
+});
+
+test("a piece that did not arrive is sent again with the newest values, and no pod is lost", async () => {
+  const { join, clock, thread, answers, unsure, kept, set } = build(300_000);
+  answers.push(Promise.resolve(), Promise.reject(new Error("too slow")));
+  const joined = join("a=1", "b=1", "c=1");
+  await quiet();
+  assert.deepEqual([[...thread.values()], unsure], [["a=1"], ["b"]]);
+  set("b=2");
+  await quiet();
+  assert.equal(thread.size, 1, "the thread rests");
+  clock.advance(1000);
+  await joined;
+  assert.deepEqual([...thread.values()].sort(), ["a=1", "b=2", "c=1"]);
+  assert.equal(kept.warnings().length, 1);
+});
+
+test("a thread that is slow with its pods runs without the rest, which follows", async () => {
+  const { join, clock, thread, answers, kept } = build(300_000);
+  let arrive = (): void => undefined;
+  answers.push(Promise.resolve(), new Promise((resolve) => (arrive = resolve)));
+  const joined = join("a=1", "b=1", "c=1");
+  await quiet();
+  clock.advance(5000);
+  await joined;
+  assert.equal(thread.size, 1);
+  assert.ok(kept.lines.some(({ msg }) => msg.includes("the server thread runs without")));
+  arrive();
+  await quiet();
+  assert.equal(thread.size, 3);
+});
+
+test("a thread that has left gets nothing, and all pods at its next start", async () => {
+  const { join, deltas, thread, pieces, set } = build();
+  await join("a=1");
+  deltas.leave();
+  set("b=1");
+  await quiet();
+  assert.deepEqual([pieces, deltas.joined], [[1], false]);
+  await join("a=2", "b=2");
+  assert.deepEqual([...thread.values()], ["a=2", "b=2"]);
+});

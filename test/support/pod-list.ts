@@ -1,0 +1,27 @@
+// Pods for the server thread's copy, in the form in which main sends them.
+import { PodTexts } from "../../src/main/threads/pod-texts.js";
+import { SharedTexts } from "../../src/main/threads/shared-texts.js";
+import type { Pod } from "../../src/shared/api/pod.js";
+import type { PodsDelta, ServerControl } from "../../src/shared/contracts/server.js";
+import type { PodList } from "../../src/workers/server/pod-list.js";
+
+export function podsDelta(pods: readonly Pod[], removed: string[] = []): PodsDelta {
+  const texts = new PodTexts(new SharedTexts());
+  return { set: pods.map((pod) => texts.textOf(pod)), removed };
+}
+
+/** These pods and no others. */
+export function showPods(list: PodList, pods: readonly Pod[]): void {
+  list.clear();
+  list.apply(podsDelta(pods));
+}
+
+/** What main does after a start of the thread. */
+export function sendPods(
+  thread: Pick<ServerControl, "startPods" | "applyPods" | "openPorts">,
+  pods: readonly Pod[],
+): void {
+  thread.startPods();
+  thread.applyPods(podsDelta(pods));
+  thread.openPorts();
+}
