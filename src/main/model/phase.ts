@@ -1,4 +1,5 @@
 // The pod phase: counters over the containers' API statuses, then the first rule that matches.
+import { statusesByName } from "./statuses-by-name.js";
 import { isSidecar, type Container, type PodSpec } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodPhase } from "../../shared/api/pod-status.js";
 import type { RestartGates } from "./restart.js";
@@ -78,13 +79,13 @@ function countContainers(input: PhaseInput, gates: RestartGates): Counters {
   const { spec } = input;
   const restarts = (container: Container, exitCode: number): boolean =>
     input.restarting?.has(container.name) === true || restartsAfterExit(spec, container, exitCode, gates);
-  const initStatuses = new Map(input.initStatuses.map((status) => [status.name, status]));
+  const initStatuses = statusesByName(input.initStatuses);
   for (const container of spec.initContainers ?? []) {
     const status = initStatuses.get(container.name);
     if (isSidecar(container)) countSidecar(count, status);
     else countInit(count, status, (exitCode) => restarts(container, exitCode));
   }
-  const statuses = new Map(input.statuses.map((status) => [status.name, status]));
+  const statuses = statusesByName(input.statuses);
   for (const container of spec.containers) {
     countRegular(count, statuses.get(container.name), (exitCode) => restarts(container, exitCode));
   }

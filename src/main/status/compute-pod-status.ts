@@ -1,5 +1,6 @@
 // The status of a pod, computed from its spec, the runtime's state, and the previous status. Pure: the same input
 // yields the same status, and a status computed from itself does not change.
+import { statusesByName } from "../model/statuses-by-name.js";
 import { containerNamed } from "../../shared/api/per-spec.js";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
 import {
@@ -79,7 +80,7 @@ export function computePodStatus(input: StatusInput): PodStatus {
   const old = input.previous ?? pod.status;
   const { spec } = pod;
   const inits = group(input, "init", spec.initContainers, old?.initContainerStatuses);
-  const before = new Map(old?.containerStatuses?.map((status) => [status.name, status]));
+  const before = statusesByName(old?.containerStatuses ?? []);
   const regular = group(input, "app", spec.containers, old?.containerStatuses).map((status) =>
     withResourceHealth(input, status, before.get(status.name)),
   );
@@ -138,7 +139,7 @@ function withResourceHealth(
   if (resourceHealth === undefined) return status;
   const now = resourceHealth(status.name);
   const allocatedResourcesStatus = now.length > 0 ? now : previous?.allocatedResourcesStatus;
-  return { ...status, ...(allocatedResourcesStatus !== undefined && { allocatedResourcesStatus }) };
+  return allocatedResourcesStatus === undefined ? status : { ...status, allocatedResourcesStatus };
 }
 
 /** Until every removed container exists again, or waits for its own reason. */

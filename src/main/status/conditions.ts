@@ -1,4 +1,5 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
+import { statusesByName } from "../model/statuses-by-name.js";
 import { isSidecar, type Pod, containersOf } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { apiTime } from "../../shared/api/time.js";
@@ -65,7 +66,7 @@ function initializedVerdict({ pod, phase, initStatuses, statuses }: ConditionsIn
   if (initStatuses.length === 0 && statuses.length === 0) {
     return { type, status: "False", reason: "UnknownContainerStatuses" };
   }
-  const byName = new Map(initStatuses.map((status) => [status.name, status]));
+  const byName = statusesByName(initStatuses);
   const unknown: string[] = [];
   const incomplete: string[] = [];
   for (const container of containers) {
@@ -92,11 +93,11 @@ function hasStarted(status: ApiContainerStatus): boolean {
 function containersReadyVerdict({ pod, phase, initStatuses, statuses }: ConditionsInput): ConditionVerdict {
   const type = "ContainersReady";
   if (statuses.length === 0) return { type, status: "False", reason: "UnknownContainerStatuses" };
-  const byName = new Map([...initStatuses, ...statuses].map((status) => [status.name, status]));
+  const [inits, regular] = [statusesByName(initStatuses), statusesByName(statuses)];
   const unknown: string[] = [];
   const unready: string[] = [];
   for (const container of [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers]) {
-    const status = byName.get(container.name);
+    const status = regular.get(container.name) ?? inits.get(container.name);
     if (status === undefined) unknown.push(container.name);
     else if (!status.ready) unready.push(container.name);
   }

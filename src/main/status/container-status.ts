@@ -1,5 +1,6 @@
 // API statuses of a group of containers (init, regular or ephemeral), with values carried over from the previous
 // status. Invariant: a termination once observed is never lost here.
+import { statusesByName } from "../model/statuses-by-name.js";
 import { isSidecar, type Container, type Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus, ContainerState } from "../../shared/api/pod-status.js";
 import { type ContainerStatus, ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
@@ -54,9 +55,20 @@ const removedMessage = "The container is removed because RestartAllContainers in
 /** Statuses in spec order for init containers, by name for the others. */
 export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
   const known = knownOf(input);
-  const statuses = input.containers.map((container) => containerStatus(input, known, container));
-  if (input.group !== "init") statuses.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return statuses;
+  const containers = input.group === "init" ? input.containers : sortedByName(input.containers);
+  return containers.map((container) => containerStatus(input, known, container));
+}
+
+const sorted = new WeakMap<readonly Container[], readonly Container[]>();
+
+/** Sorted once: a list of a spec never changes. */
+function sortedByName(containers: readonly Container[]): readonly Container[] {
+  let list = sorted.get(containers);
+  if (list === undefined) {
+    list = containers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    sorted.set(containers, list);
+  }
+  return list;
 }
 
 /** By name, found once: a pod may have thousands of containers. */
@@ -73,11 +85,9 @@ function knownOf({ pod, observed, previous }: GroupInput): Known {
     if (own === undefined) byName.set(nameOf(status), [status]);
     else own.push(status);
   }
-  // Of two with one name the first counts.
-  const before = new Map([...previous].reverse().map((status) => [status.name, status]));
   return {
     observed: byName,
-    previous: before,
+    previous: statusesByName(previous),
     anyRegularExists: pod.spec.containers.some(({ name }) => byName.has(name)),
   };
 }

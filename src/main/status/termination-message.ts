@@ -45,11 +45,13 @@ export function limitMessages(pod: Pod, status: PodStatus): PodStatus {
     POD_MESSAGE_LIMIT / Math.max(1, containers.length + initContainers.length + ephemeralContainers.length),
   );
   const cutAll = (statuses: NonNullable<PodStatus["containerStatuses"]>): typeof statuses =>
-    statuses.map((container) => ({
-      ...container,
-      state: cutState(container.state, share),
-      lastState: cutState(container.lastState, share),
-    }));
+    statuses.map((container) => {
+      const state = cutState(container.state, share);
+      const lastState = cutState(container.lastState, share);
+      return state === container.state && lastState === container.lastState
+        ? container
+        : { ...container, state, lastState };
+    });
   const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = status;
   return {
     ...status,

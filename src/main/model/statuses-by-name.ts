@@ -1,0 +1,17 @@
+// Container statuses by name. Phase, conditions and the next status look each container of the pod up in the same list.
+// Invariant: a list of statuses never changes once a map was made of it.
+import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
+
+type ByName = ReadonlyMap<string, ApiContainerStatus>;
+
+const maps = new WeakMap<readonly ApiContainerStatus[], ByName>();
+
+/** Of two with one name the first counts. */
+export function statusesByName(statuses: readonly ApiContainerStatus[]): ByName {
+  const known = maps.get(statuses);
+  if (known !== undefined) return known;
+  const made = new Map<string, ApiContainerStatus>();
+  for (const status of statuses) if (!made.has(status.name)) made.set(status.name, status);
+  maps.set(statuses, made);
+  return made;
+}
