@@ -1,0 +1,125 @@
+// No two live pods ever share an id: not while pods come and go at once, and not across restarts of the kubelet.
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import fc from "fast-check";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import type { IdRange } from "../../../src/main/user-namespaces/id-range.js";
+import type { Pod } from "../../../src/shared/api/pod.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+
+const UNIT = 65_536;
+/** Slots of the node: fewer than the pods, so that released ones are used again at once. */
+const SLOTS = 6;
+const PODS = 9;
+
+const podOf = (uid: string): Pod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: uid, namespace: "default", uid },
+  spec: { containers: [], hostUsers: false },
+});
+
+const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;
+
+interface Live {
+  ids: IdRange;
+  /** The pod's removal has begun: its ids are no longer in use. */
+  ends: boolean;
+}
+
+test("pods that start, end and restart with the kubelet at the same time never share an id", async (t) => {
+  const root = await temporaryFolder(t);
+  const uid = fc.integer({ min: 0, max: PODS - 1 }).map((at) => `pod-${at}`);
+  const action = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant("start" as const), uid }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("end" as const), uid }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart" as const), idsPerPod: fc.constantFrom(1, 2) }) },
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(action, { minLength: 1, maxLength: 6 }), { maxLength: 12 }), async (rounds) => {
+      const rootDir = join(root, String(run++));
+      const kubelet = (units: number): UserNamespaces =>
+        new UserNamespaces(
+          {
+            ...{ rootDir, idsPerPod: units * UNIT, maxPods: 1 },
+            run: (program, [option]) => {
+              const stdout = program === "getsubids" ? `0: kubelet ${2 * UNIT} ${SLOTS * UNIT}\n` : "";
+              return Promise.resolve({ status: 0, stdout: option === "passwd" ? "kubelet" : stdout, stderr: "" });
+            },
+          },
+          { observed: () => Promise.resolve([]), log: keptLog().log },
+        );
+      let namespaces = kubelet(1);
+      const live = new Map<string, Live>();
+      const check = (): void => {
+        const all = [...live].filter(([, { ends }]) => !ends);
+        for (const [a, one] of all)
+          for (const [b, two] of all) assert.ok(a === b || !overlap(one.ids, two.ids), `${a} and ${b} share ids`);
+      };
+      const start = async (pod: string, by: UserNamespaces): Promise<void> => {
+        const given = await by.forPod(podOf(pod)).catch((error: unknown) => {
+          assert.equal(error instanceof Error && error.name, "UserNamespaceError");
+          return undefined;
+        });
+        const [ids] = given?.uids ?? [];
+        // A kubelet that was replaced meanwhile starts nothing.
+        if (ids === undefined || by !== namespaces) return;
+        const known = live.get(pod);
+        if (known !== undefined && !known.ends) assert.equal(known.ids.first, ids.hostId, "a pod keeps its ids");
+        live.set(pod, { ids: { first: ids.hostId, length: ids.length }, ends: false });
+        check();
+      };
+      const end = async (pod: string, by: UserNamespaces): Promise<void> => {
+        const known = live.get(pod);
+        if (known === undefined || known.ends) return;
+        known.ends = true;
+        await rm(join(rootDir, "pods", pod), { recursive: true, force: true });
+        by.release(pod);
+        live.delete(pod);
+      };
+      for (const actions of rounds) {
+        // One pod does one thing at a time, as its worker does; different pods do so at once.
+        const turns = new Map<string, Promise<void>>();
+        const restarts = actions.filter((each) => each.kind === "restart");
+        for (const each of actions) {
+          if (each.kind === "restart") continue;
+          const by = namespaces;
+          const before = turns.get(each.uid) ?? Promise.resolve();
+          turns.set(
+            each.uid,
+            before.then(() => (each.kind === "start" ? start(each.uid, by) : end(each.uid, by))),
+          );
+        }
+        await Promise.all(turns.values());
+        const [last] = restarts;
+        if (last !== undefined) namespaces = kubelet(last.idsPerPod);
+        check();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("a hundred pods in a row find a free slot among a few: none is lost", async (t) => {
+  const rootDir = await temporaryFolder(t);
+  const namespaces = new UserNamespaces(
+    {
+      ...{ rootDir, idsPerPod: UNIT, maxPods: 1 },
+      run: (program) =>
+        Promise.resolve({
+          status: 0,
+          stdout: program === "getsubids" ? `0: kubelet ${UNIT} ${2 * UNIT}\n` : "",
+          stderr: "",
+        }),
+    },
+    { observed: () => Promise.resolve([]), log: keptLog().log },
+  );
+  for (let at = 0; at < 100; at++) {
+    assert.ok((await namespaces.forPod(podOf(`pod-${at}`))) !== undefined);
+    await rm(join(rootDir, "pods", `pod-${at}`), { recursive: true, force: true });
+    namespaces.release(`pod-${at}`);
+  }
+});
