@@ -10,8 +10,11 @@ import type { InspectHint } from "../../shared/contracts/pleg.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 
-/** Status calls of one pod at once: their deadlines must not run while thousands of others wait in the runtime. */
-const CALLS_AT_ONCE = 64;
+/**
+ * Status calls of one pod at once. Their deadlines must not run while thousands of others wait in the runtime, and a connection with a
+ * thousand calls under way may never return another response.
+ */
+const CALLS_AT_ONCE = 8;
 
 export const POD_UID_LABEL = "io.kubernetes.pod.uid";
 

@@ -1,0 +1,55 @@
+// Status calls of an inspection: a few at once, none after a failure.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
+import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
+import { PodInspector, POD_UID_LABEL, type InspectorOptions } from "../../../src/workers/pleg/pod-inspector.js";
+
+const COUNT = 500;
+
+function inspect(status: InspectorOptions["cri"]["containerStatus"]): Promise<ObservedPod> {
+  return new Promise((resolve, reject) => {
+    const unused = () => Promise.reject(new Error("not called"));
+    const inspector = new PodInspector({
+      cri: { listPodSandbox: unused, listContainers: unused, podSandboxStatus: unused, containerStatus: status },
+      ...{ clock: systemClock, deadlineMs: 1000, concurrency: 1 },
+      outcome: {
+        observed: resolve,
+        failed: (_uid, _generation, error) => reject(error instanceof Error ? error : new Error(String(error))),
+      },
+    });
+    inspector.onRelisted();
+    const hints = Array.from({ length: COUNT }, (_, at) => ({ kind: "container" as const, id: `c${at}` }));
+    inspector.request("u", 1, hints);
+  });
+}
+
+const answer = (id: string) => ({
+  status: ContainerStatus.fromPartial({ id, labels: { [POD_UID_LABEL]: "u" } }),
+  info: {},
+});
+
+test("a pod with many containers has eight calls under way at most, and all of its containers are observed", async () => {
+  let [now, most] = [0, 0];
+  const observed = await inspect(async ({ containerId }) => {
+    most = Math.max(most, ++now);
+    await new Promise(setImmediate);
+    now--;
+    return answer(containerId ?? "");
+  });
+  assert.equal(observed.containers.length, COUNT);
+  assert.equal(most, 8);
+});
+
+test("after a failed call no further one begins", async () => {
+  let calls = 0;
+  const failing = inspect(async ({ containerId }) => {
+    const call = ++calls;
+    await new Promise(setImmediate);
+    if (call === 3) throw new Error("no response");
+    return answer(containerId ?? "");
+  });
+  await assert.rejects(failing, { message: "no response" });
+  assert.ok(calls <= 16, `${calls} calls`);
+});
