@@ -56,7 +56,7 @@ export const THREAD_TABLE = {
     start: "next",
     make: (deps: ThreadDeps<"server">) => serverThread("server", serverInit(deps.facts), deps),
   },
-  // Port 10250 alone: all that this thread does can be the work of clients that nobody knows (docs/adr/0081).
+  // Port 10250 alone: all that this thread does can be the work of unknown clients (docs/adr/0081).
   "secure-server": {
     heapMiB: 192,
     watchdogMs: WATCHDOG_MS,

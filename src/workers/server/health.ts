@@ -8,7 +8,7 @@ export interface HealthCheck {
   name: string;
   /** undefined = healthy, else the problem. */
   check: () => string | undefined;
-  /** The list shows a problem, and the whole passes all the same: a restart of the kubelet would help nobody. */
+  /** The list shows a problem, and the whole passes all the same: a restart of the kubelet would mend nothing. */
   advisory?: true;
 }
 
