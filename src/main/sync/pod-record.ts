@@ -6,6 +6,7 @@ import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { TerminationRequest, PodEnd, PodWorkerState } from "../model/synced-pod.js";
 import type { PodFailure } from "../model/refusal.js";
 import { isFinalPhase } from "../model/phase.js";
+import { slimPod } from "../model/slim-pod.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 
 export interface PodRecord {
@@ -82,6 +83,21 @@ export function decodeRecord(value: unknown, uid: string): PodRecord {
     throw new Error("the preStop hooks that have run are not a list");
   }
   return record as PodRecord;
+}
+
+/**
+ * False for a pod that no container runs of: it was rejected, or not yet admitted. It is admitted or rejected again, and the
+ * API server knows which pods are Failed.
+ */
+export function isNeeded(record: PodRecord): boolean {
+  const { admitted, failure, termination, finalStatus, endDeadline, preStopsDone } = record;
+  return [admitted, failure, termination, finalStatus, endDeadline, preStopsDone].some((one) => one !== undefined);
+}
+
+/** The record of a terminated pod of the API server, which never runs again; others as they are. */
+export function withoutDefinition(record: PodRecord): PodRecord {
+  const { pod, finalStatus } = record;
+  return finalStatus === undefined || isStaticPod(pod) ? record : { ...record, pod: slimPod(pod, finalStatus) };
 }
 
 /**

@@ -1,22 +1,30 @@
 // The pod records that the next kubelet process reads: definition, start time, order of admission, deadline of the termination, verdict.
 // The runtime has everything else. A failed write loses only the record. A record from before the machine's last boot is removed, because
 // its pod no longer runs.
-import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
+// Invariant: a pod that was not admitted has no file, since nothing of it is on the node; the sum of all files is bounded (docs/adr/0080).
+import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
+import { atomicWrite } from "../../shared/fs/atomic-write.js";
+import { readState, removeLeftovers } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
-import { decodeRecord, onClock, type PodRecord, runsAgain } from "./pod-record.js";
+import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
 import { messageOf, unlessGone } from "../../shared/errors/thrown.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
 
 const SUFFIX = ".json";
+
+/** Records may be megabytes: as text and as objects, only so many are in memory before it is known whether they stay. */
+const READS_AT_ONCE = 2;
+
+/** Of all files: far above what a node's pods need. A record beyond it is not written, as on a full disk. */
+const MAX_SUM_BYTES = 256 * 1024 * 1024;
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
@@ -29,9 +37,6 @@ const NOT_DURABLE = { durable: false };
 /** Records that could not be written are tried again this often; sooner when another write succeeds. */
 const RETRY_MS = 10_000;
 
-/** A new pod is admitted or rejected within moments; the result is written together with the pod. */
-const GATHER_MS = 100;
-
 /** A disk that hangs must not delay a pod's termination. */
 const WRITE_PATIENCE_MS = 1000;
 
@@ -41,8 +46,6 @@ export class PodRecords {
   private readonly writes = new Map<string, Promise<void>>();
   /** Pods with a pending write that has not started: it writes the state at its start. */
   private readonly waiting = new Set<string>();
-  /** New pods whose first write waits for their admission. */
-  private readonly gathering = new Map<string, Timer>();
   /** Pods whose file is out of date because the last write failed. */
   private readonly unsaved = new Set<string>();
   /** The failure has been reported; it ends when every record is saved. */
@@ -52,11 +55,15 @@ export class PodRecords {
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
   private lastAdmitted = 0;
+  /** Of each file; a write that failed counts as if it had succeeded. */
+  private readonly bytes = new Map<string, number>();
+  private sum = 0;
 
   constructor(
     private readonly directory: string,
     private readonly clock: Clock,
     private readonly log: Logger,
+    private readonly maxSumBytes = MAX_SUM_BYTES,
   ) {}
 
   /** Reads the records of an earlier kubelet. Garbage is set aside with a warning, half-written files are removed. */
@@ -65,7 +72,12 @@ export class PodRecords {
     await removeLeftovers(this.path("any"));
     this.bootId = await this.readBootId();
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
-    await Promise.all(names.map((name) => this.loadOne(name.slice(0, -SUFFIX.length))));
+    const readers = Array.from({ length: READS_AT_ONCE }, async () => {
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        await this.loadOne(name.slice(0, -SUFFIX.length));
+      }
+    });
+    await Promise.all(readers);
   }
 
   get(uid: string): PodRecord | undefined {
@@ -92,7 +104,7 @@ export class PodRecords {
   }
 
   /**
-   * Records a pod, a new one on disk with its admission; keeps the data of an earlier record. A pod that completed runs
+   * Records a pod, on disk from its admission on; keeps the data of an earlier record. A pod that completed runs
    * again with another definition.
    */
   accept(pod: Pod, now: Date): void {
@@ -115,10 +127,7 @@ export class PodRecords {
     if (isDeepStrictEqual(known, record)) return;
     this.records.set(uid, record);
     if (this.settled.has(uid)) return;
-    if (known !== undefined || this.writes.has(uid)) this.save(uid);
-    else if (!this.gathering.has(uid)) {
-      this.gathering.set(uid, this.clock.after(GATHER_MS, () => this.save(uid)).unref());
-    }
+    if (isNeeded(record) || this.bytes.has(uid) || this.writes.has(uid)) this.save(uid);
   }
 
   admitted(uid: string): void {
@@ -211,7 +220,6 @@ export class PodRecords {
   /** Resolves when all writes so far are done. Failed writes are not repeated. */
   async flush(): Promise<void> {
     this.retryTimer?.cancel();
-    for (const uid of [...this.gathering.keys()]) this.save(uid);
     await Promise.all(this.writes.values());
     this.retryTimer?.cancel();
   }
@@ -242,15 +250,21 @@ export class PodRecords {
     const { clock, log } = this;
     const path = this.path(uid);
     try {
+      const { size } = await stat(path);
+      this.bytes.set(uid, size);
+      this.sum += size;
       const record = await readState(path, (value) => decodeRecord(value, uid), { clock, log });
       if (record === undefined) return;
-      if (record.bootId !== undefined && this.bootId !== undefined && record.bootId !== this.bootId) {
+      const isOld = record.bootId !== undefined && this.bootId !== undefined && record.bootId !== this.bootId;
+      if (isOld || !isNeeded(record)) {
         this.save(uid);
         return;
       }
       // The monotonic clock is the machine's: its values are comparable only within one boot.
       const sameBoot = record.bootId !== undefined && this.bootId !== undefined;
-      this.records.set(uid, sameBoot ? onClock(record, this.clockOffset()) : record);
+      const kept = withoutDefinition(record);
+      this.records.set(uid, sameBoot ? onClock(kept, this.clockOffset()) : kept);
+      if (kept !== record && !isDeepStrictEqual(kept.pod, record.pod)) this.save(uid);
       this.lastAdmitted = Math.max(this.lastAdmitted, record.admitted ?? 0);
     } catch (error) {
       const message = messageOf(error);
@@ -270,17 +284,13 @@ export class PodRecords {
 
   /** Writes the record's state at its turn. */
   private save(uid: string): void {
-    this.gathering.get(uid)?.cancel();
-    this.gathering.delete(uid);
     if (this.waiting.has(uid)) return;
     this.waiting.add(uid);
     const before = this.writes.get(uid) ?? Promise.resolve();
     const write = before
       .then(async () => {
         this.waiting.delete(uid);
-        const record = this.settled.has(uid) ? undefined : this.records.get(uid);
-        if (record === undefined) await unlessGone(unlink(this.path(uid)));
-        else await writeState(this.path(uid), record, NOT_DURABLE);
+        await this.write(uid);
       })
       .then(
         () => this.onSaved(uid),
@@ -290,6 +300,24 @@ export class PodRecords {
     void write.then(() => {
       if (this.writes.get(uid) === write) this.writes.delete(uid);
     });
+  }
+
+  private async write(uid: string): Promise<void> {
+    const record = this.records.get(uid);
+    const before = this.bytes.get(uid);
+    if (record === undefined || this.settled.has(uid) || !isNeeded(record)) {
+      if (before === undefined) return;
+      await unlessGone(unlink(this.path(uid)));
+      this.bytes.delete(uid);
+      this.sum -= before;
+      return;
+    }
+    const text = Buffer.from(`${JSON.stringify(record)}\n`);
+    const more = text.length - (before ?? 0);
+    if (more > 0 && this.sum + more > this.maxSumBytes) throw new RecordsFullError(this.maxSumBytes);
+    this.bytes.set(uid, text.length);
+    this.sum += more;
+    await atomicWrite(this.path(uid), text, NOT_DURABLE);
   }
 
   private onSaved(uid: string): void {
@@ -323,6 +351,13 @@ export class PodRecords {
 
   private path(uid: string): string {
     return join(this.directory, `${uid}${SUFFIX}`);
+  }
+}
+
+class RecordsFullError extends Error {
+  override readonly name = "RecordsFullError";
+  constructor(maxBytes: number) {
+    super(`the records of all pods would take more than ${maxBytes / 1024 ** 2} MiB`);
   }
 }
 

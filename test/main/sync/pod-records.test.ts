@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { watch } from "node:fs";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import type { Pod } from "../../../src/shared/api/pod.js";
 import { ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../src/shared/cri/observed-pod.js";
 import { PodRecords } from "../../../src/main/sync/pod-records.js";
@@ -25,6 +25,11 @@ const observedPod = (uid: string, ids: readonly string[]): ObservedPod => ({
   ...emptyObservation(uid, 1),
   containers: ids.map((id) => ContainerStatus.fromPartial({ id })),
 });
+
+function admit(records: PodRecords, one: Pod): void {
+  records.accept(one, at("2026-01-01T00:00:00Z"));
+  records.admitted(one.metadata.uid);
+}
 
 const at = (text: string): Date => new Date(text);
 
@@ -107,36 +112,70 @@ test("changes that come together are written once", async (t) => {
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"admitted":1.*"termination"/);
 });
 
-test("a new pod is written with its admission, or some moments later; an equal record is not written", async (t) => {
-  const { folder, kept } = await build(t);
-  const clock = new SteppedClock();
-  const records = new PodRecords(folder, clock, kept.log);
+test("a pod is written with its admission; a rejected one and an equal record are not written", async (t) => {
+  const { folder, make } = await build(t);
+  const records = make();
   await records.load();
-  const written = async (name: string): Promise<boolean> => (await readdir(folder)).includes(`uid-${name}.json`);
-  for (const name of ["admitted", "waiting"]) records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
+  for (const name of ["admitted", "rejected"]) records.accept(pod({}, name), at("2026-01-01T00:00:00Z"));
   records.admitted("uid-admitted");
-  assert.equal(clock.pending, 1, "who waits for an admission");
-  while (!(await written("admitted"))) await setImmediate();
-  assert.equal(await written("waiting"), false);
-  clock.step(100);
-  while (!(await written("waiting"))) await setImmediate();
   await records.flush();
-  const file = join(folder, "uid-waiting.json");
+  assert.deepEqual(await readdir(folder), ["uid-admitted.json"]);
+  const file = join(folder, "uid-admitted.json");
   await rm(file);
-  records.accept(pod({}, "waiting"), at("2026-02-02T00:00:00Z"));
+  records.accept(pod({}, "admitted"), at("2026-02-02T00:00:00Z"));
   await records.flush();
-  assert.equal(await written("waiting"), false, "nothing new");
-  records.accept(pod({ hostname: "h" }, "waiting"), at("2026-02-02T00:00:00Z"));
+  assert.deepEqual(await readdir(folder), [], "nothing new");
+  records.accept(pod({ hostname: "h" }, "admitted"), at("2026-02-02T00:00:00Z"));
+  records.accept(pod({ hostname: "h" }, "rejected"), at("2026-02-02T00:00:00Z"));
   await records.flush();
   assert.match(await readFile(file, "utf8"), /"startTime":"2026-01-01T00:00:00Z".*"hostname":"h"/);
-  assert.equal(clock.pending, 0);
+  assert.equal((await readdir(folder)).length, 1);
+});
+
+test("of records of an earlier kubelet, rejected pods are removed and terminal ones lose their definition", async (t) => {
+  const { folder, make } = await build(t);
+  await make().load();
+  const large = "a".repeat(1_000_000);
+  const write = async (name: string, fields: object): Promise<void> => {
+    const one = pod({ hostname: large }, name);
+    one.metadata.annotations = { "kubernetes.io/config.source": "api" };
+    const record = { version: 1, pod: one, startTime: "2026-01-01T00:00:00Z", ...fields };
+    await writeFile(join(folder, `uid-${name}.json`), JSON.stringify(record));
+  };
+  await write("rejected", {});
+  await write("terminal", { admitted: 1, finalStatus: { phase: "Failed" } });
+  await write("running", { admitted: 2 });
+  const records = make();
+  await records.load();
+  await records.flush();
+  assert.deepEqual(records.uids().sort(), ["uid-running", "uid-terminal"]);
+  assert.equal(records.get("uid-terminal")?.finalStatus?.phase, "Failed");
+  assert.deepEqual((await readdir(folder)).sort(), ["uid-running.json", "uid-terminal.json"]);
+  const sizes = ["running", "terminal"].map(async (name) => (await stat(join(folder, `uid-${name}.json`))).size);
+  const [running = 0, terminal = 0] = await Promise.all(sizes);
+  assert.ok(running > large.length && terminal < 1000, `${running} ${terminal}`);
+});
+
+test("a record beyond the bound of all files is not written, and follows when others are removed", async (t) => {
+  const { folder, kept } = await build(t);
+  const records = new PodRecords(folder, new SteppedClock(), kept.log, 5000);
+  await records.load();
+  for (const name of ["a", "b"]) admit(records, pod({ hostname: "h".repeat(3000) }, name));
+  await records.flush();
+  assert.deepEqual(await readdir(folder), ["uid-a.json"]);
+  assert.match(kept.errors().join(), /cannot write pod records .*the records of all pods would take more than/);
+  assert.equal(records.get("uid-b")?.admitted, 2, "memory has it");
+  records.forget("uid-a");
+  await records.flush();
+  await records.flush();
+  assert.deepEqual(await readdir(folder), ["uid-b.json"]);
 });
 
 test("writes of one pod keep their order, however fast they come", async (t) => {
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
-  for (let i = 0; i < 30; i++) records.accept(pod({ hostname: `h${i}` }), at("2026-01-01T00:00:00Z"));
+  for (let i = 0; i < 30; i++) admit(records, pod({ hostname: `h${i}` }));
   await records.flush();
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /"hostname":"h29"/);
   records.accept(pod({ hostname: "last" }), at("2026-01-01T00:00:00Z"));
@@ -150,9 +189,10 @@ test("a pod forgotten and accepted at once is on disk in the end", async (t) => 
   const { folder, make } = await build(t);
   const records = make();
   await records.load();
-  records.accept(pod(), at("2026-01-01T00:00:00Z"));
+  admit(records, pod());
   records.forget("uid-web");
   records.accept(pod(), at("2026-03-03T00:00:00Z"));
+  records.admitted("uid-web");
   await records.flush();
   assert.match(await readFile(join(folder, "uid-web.json"), "utf8"), /2026-03-03T00:00:00Z/);
 });
@@ -188,7 +228,7 @@ for (const [what, text] of garbage) {
     const { folder, kept, make } = await build(t);
     const first = make();
     await first.load();
-    first.accept(pod(), at("2026-01-01T00:00:00Z"));
+    admit(first, pod());
     await first.flush();
     await writeFile(join(folder, "bad.json"), text);
     const second = make();
@@ -220,7 +260,7 @@ test("unwritable records are reported once until a write works again, and cost n
   assert.equal(records.get("uid-a")?.termination?.deadline, 1, "memory still has it");
   await rm(folder);
   await make().load();
-  records.accept(pod({}, "d"), at("2026-01-01T00:00:00Z"));
+  admit(records, pod({}, "d"));
   await records.flush();
   // One write that works has the others tried again.
   await records.flush();
@@ -230,7 +270,7 @@ test("unwritable records are reported once until a write works again, and cost n
   );
   await rm(folder, { recursive: true });
   await writeFile(folder, "");
-  records.accept(pod({}, "e"), at("2026-01-01T00:00:00Z"));
+  admit(records, pod({}, "e"));
   await records.flush();
   assert.equal(kept.errors().length, 2, "the next problem is reported again");
 });
@@ -278,6 +318,7 @@ test("how a pod ended, its place in the order of admission and its preStop hooks
   const order = (): string[] => second.admittedPods().map(({ metadata }) => metadata.name);
   assert.deepEqual(order(), ["b", "c"], "neither what has ended nor what was never admitted");
   second.accept(pod({}, "c"), at("2026-02-02T00:00:00Z"));
+  second.accept(pod({}, "late"), at("2026-02-02T00:00:00Z"));
   second.admitted("uid-late");
   second.admitted("uid-b");
   assert.deepEqual(order(), ["b", "c", "late"], "no caller loses its place");
@@ -311,8 +352,7 @@ test("a record from before the machine's last start belongs to a pod that no lon
   const { folder, kept, make } = await build(t);
   const first = make();
   await first.load();
-  first.accept(pod({}, "old"), at("2026-01-01T00:00:00Z"));
-  first.accept(pod({}, "new"), at("2026-01-01T00:00:00Z"));
+  for (const name of ["old", "new"]) admit(first, pod({}, name));
   await first.flush();
   const file = join(folder, "uid-old.json");
   const record = JSON.parse(await readFile(file, "utf8")) as Record<string, unknown>;
