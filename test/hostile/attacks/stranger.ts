@@ -22,7 +22,14 @@ const CHAINS = {
   "accepted-chains": "the costliest certificate chains that are verified",
 } as const;
 
+/** A busy machine misses the bounds by itself. */
+const NOTHING: Attack = {
+  ...{ name: "no attack, for comparison", family: "unauthorised client", seconds: SECONDS },
+  start: () => Promise.resolve({ stop: () => Promise.resolve("nothing") }),
+};
+
 export const STRANGER: readonly Attack[] = [
+  NOTHING,
   attack("pipelined requests followed by an upgrade request", "pipelined-upgrade", 20, size(100, 1_000), true),
   attack("incomplete request headers of 900 KiB", "half-heads", size(300, 800), 4_000, true),
   attack(
