@@ -8,6 +8,7 @@ import type { Job } from "./selection.js";
 const ALONE: readonly { part: string; reason: string }[] = [
   { part: "hostile/", reason: "measures delays of the main thread and of probes" },
   { part: "integration/eviction", reason: "asserts which pods use most memory and disk of the machine" },
+  { part: "faults/full-runtime", reason: "measures delays of the main thread" },
   { part: "faults/eviction", reason: "fills memory or disk of the machine" },
 ];
 /** More failures than this are no flakes; a second run would only take time. */
