@@ -15,6 +15,7 @@ import { authorisedPath, isManifestPath } from "./auth/attributes.js";
 import { entry } from "./entry.js";
 import { replyError } from "./reply.js";
 import type { Router } from "./router.js";
+import { answerUnreadable } from "./unreadable.js";
 import { answerUpgrade } from "./upgrade.js";
 import { bindSocket } from "./admin/socket.js";
 import type { BoundSocket } from "../../shared/net/private-socket.js";
@@ -132,6 +133,7 @@ export class AdminServer {
     server.on("upgrade", upgrade);
     // Answered 400.
     server.on("connect", upgrade);
+    server.on("clientError", answerUnreadable({ lingerMs: LINGER_MS, clock }));
     return server;
   }
 

@@ -18,6 +18,7 @@ import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
 import { Turns } from "./clients/turns.js";
 import type { Lookup } from "./entry.js";
+import { answerUnreadable } from "./unreadable.js";
 import { answerUpgrade } from "./upgrade.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
@@ -148,6 +149,7 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   server.on("upgrade", upgrade);
   // Answered 400.
   server.on("connect", upgrade);
+  server.on("clientError", answerUnreadable({ lingerMs: limits.lingerMs, clock }));
   server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
 
   const budget = new ConnectionBudget(limits, clock);

@@ -11,6 +11,7 @@ import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import type { Lookup } from "./entry.js";
 import { HandlerError, ownedByFirst } from "./owned.js";
 import { Turns } from "./clients/turns.js";
+import { answerUnreadable } from "./unreadable.js";
 import { answerUpgrade } from "./upgrade.js";
 
 export const LISTEN_RETRY_MS = 5000;
@@ -163,6 +164,7 @@ export function plainServer(handler: Lookup, clock: Clock, log: Logger): Bindabl
       },
     ),
   );
+  server.on("clientError", answerUnreadable({ lingerMs: LINGER_MS, clock }));
   return { server, endConnections: () => budget.endAll() };
 }
 
