@@ -9,8 +9,9 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { atomicWrite } from "../../shared/fs/atomic-write.js";
-import { readState, removeLeftovers } from "../../shared/fs/state-file.js";
+import { readState, removeLeftovers, stateText } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { mapAtMost } from "../../shared/turns/map-at-most.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
@@ -23,7 +24,7 @@ const SUFFIX = ".json";
 /** Records may be megabytes: as text and as objects, only so many are in memory before it is known whether they stay. */
 const READS_AT_ONCE = 2;
 
-/** Of all files: far above what a node's pods need. A record beyond it is not written, as on a full disk. */
+/** Limit for the sum of all files: far above what a node's pods need. A record beyond it is not written, as on a full disk. */
 const MAX_SUM_BYTES = 256 * 1024 * 1024;
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
@@ -55,7 +56,7 @@ export class PodRecords {
   private retryTimer: Timer | undefined;
   private bootId: string | undefined;
   private lastAdmitted = 0;
-  /** Of each file; a write that failed counts as if it had succeeded. */
+  /** Size of each file; a write that failed counts as if it had succeeded. */
   private readonly bytes = new Map<string, number>();
   private sum = 0;
 
@@ -72,12 +73,7 @@ export class PodRecords {
     await removeLeftovers(this.path("any"));
     this.bootId = await this.readBootId();
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
-    const readers = Array.from({ length: READS_AT_ONCE }, async () => {
-      for (let name = names.pop(); name !== undefined; name = names.pop()) {
-        await this.loadOne(name.slice(0, -SUFFIX.length));
-      }
-    });
-    await Promise.all(readers);
+    await mapAtMost(READS_AT_ONCE, names, (name) => this.loadOne(name.slice(0, -SUFFIX.length)));
   }
 
   get(uid: string): PodRecord | undefined {
@@ -312,7 +308,7 @@ export class PodRecords {
       this.sum -= before;
       return;
     }
-    const text = Buffer.from(`${JSON.stringify(record)}\n`);
+    const text = Buffer.from(stateText(record));
     const more = text.length - (before ?? 0);
     if (more > 0 && this.sum + more > this.maxSumBytes) throw new RecordsFullError(this.maxSumBytes);
     this.bytes.set(uid, text.length);

@@ -20,13 +20,18 @@ export interface ReadStateOptions {
   log: Logger;
 }
 
+/** The content of a state file. */
+export function stateText(state: VersionedState): string {
+  return `${JSON.stringify(state)}\n`;
+}
+
 /** Writes the state whole. Rejects with DiskFullError on a full disk; the old state stays. */
 export async function writeState(
   path: string,
   state: VersionedState,
   options: Pick<AtomicWriteOptions, "durable"> = {},
 ): Promise<void> {
-  await atomicWrite(path, `${JSON.stringify(state)}\n`, options);
+  await atomicWrite(path, stateText(state), options);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/run
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
+import { mapAtMost } from "../../shared/turns/map-at-most.js";
 import { stableContainer, stableSandbox } from "./stable-status.js";
 import { LANE_SLOW, LANE_FAST, Lanes, type Lane } from "./lanes.js";
 
@@ -193,8 +194,8 @@ export class PodInspector {
     if (entry.sandboxesDue) entry.sandboxes.clear();
     entry.sandboxesDue = false;
     const [sandboxes, containers] = await Promise.all([
-      inTurns(entry.sandboxIds, (id) => this.sandbox(entry, id)),
-      inTurns(entry.containerIds, (id) => this.container(entry, id)),
+      mapAtMost(CALLS_AT_ONCE, entry.sandboxIds, (id) => this.sandbox(entry, id)),
+      mapAtMost(CALLS_AT_ONCE, entry.containerIds, (id) => this.container(entry, id)),
     ]);
     const observed: ObservedPod = {
       uid: entry.uid,
@@ -268,27 +269,6 @@ export class PodInspector {
  */
 function checkAnswer(kind: "sandbox" | "container", uid: string, id: string, status: Labelled & { id: string }): void {
   if (status.id !== id || status.labels[POD_UID_LABEL] !== uid) throw new ForeignStatusError(kind, id, status);
-}
-
-/** `work` for each id, with at most CALLS_AT_ONCE under way. Rejects with the first failure; no further call begins after it. */
-async function inTurns<T>(ids: ReadonlySet<string>, work: (id: string) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  // A copy: NotFound removes an id from the set.
-  const all = [...ids];
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < all.length) {
-      const at = next++;
-      try {
-        results[at] = await work(all[at] ?? "");
-      } catch (error) {
-        next = all.length;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(CALLS_AT_ONCE, all.length) }, lane));
-  return results;
 }
 
 /** A request may have come while the inspection ran. */

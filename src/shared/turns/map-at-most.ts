@@ -1,0 +1,25 @@
+// Asynchronous work on many items, a few at once.
+
+/**
+ * The results in the order of the items, with at most `limit` calls of `work` under way. Rejects with the first failure; no further call
+ * begins after it.
+ */
+export async function mapAtMost<T, R>(limit: number, items: Iterable<T>, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  // A copy: the work may change the collection.
+  const waiting = [...items].entries();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (const [at, item] of waiting) {
+      if (failed) return;
+      try {
+        results[at] = await work(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: limit }, lane));
+  return results;
+}
