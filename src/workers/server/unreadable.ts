@@ -3,7 +3,7 @@
 // Source: https://nodejs.org/api/http.html#event-clienterror
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../../shared/clock/clock.js";
+import { endAndLinger, type Linger } from "./linger.js";
 
 /** As Node has them; 400 for all others. */
 const STATUS: Readonly<Record<string, string>> = {
@@ -12,8 +12,8 @@ const STATUS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** A listener of `clientError`: a response, unless another one has begun; the connection is cut after `lingerMs` at the latest. */
-export function answerUnreadable({ lingerMs, clock }: { lingerMs: number; clock: Clock }) {
+/** A listener of `clientError`: a response, unless another one has begun; and the end of the connection. */
+export function answerUnreadable(linger: Linger) {
   const answered = new WeakSet<Duplex>();
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     // Further bytes of the client reach the parser, which reports each of them.
@@ -23,11 +23,8 @@ export function answerUnreadable({ lingerMs, clock }: { lingerMs: number; clock:
       socket.destroy(error);
       return;
     }
-    socket.end(`HTTP/1.1 ${STATUS[error.code ?? ""] ?? "400 Bad Request"}\r\nConnection: close\r\n\r\n`);
-    // Unread bytes would hide the client's end, and would reset a response that it has not read yet.
-    socket.resume();
-    const late = clock.after(lingerMs, () => socket.destroy());
-    socket.once("close", () => late.cancel());
+    const status = STATUS[error.code ?? ""] ?? "400 Bad Request";
+    endAndLinger(socket, linger, `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   };
 }
 
