@@ -33,7 +33,7 @@ export interface Row {
   probeLateMs: number;
   /** The operator's slowest call. */
   operatorMs: number;
-  /** Of 100 calls of the operator, 99 are quicker. */
+  /** The p99 of the operator's calls. */
   operatorP99Ms: number;
   mainDelayMs: number;
   /** Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay. */

@@ -34,7 +34,7 @@ export class OperatorWindow {
     return answered.reduce((worst, call) => (call.ms > worst.ms ? call : worst), { kind: "none", ms: 0 });
   }
 
-  /** Of the calls that were answered. */
+  /** The p99 of the calls that were answered. */
   get p99Ms(): number {
     const times = this.calls.flatMap(({ ms, problem }) => (problem === undefined ? [ms] : [])).sort((a, b) => a - b);
     return times[Math.ceil(times.length * 0.99) - 1] ?? 0;

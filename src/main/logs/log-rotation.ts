@@ -104,7 +104,7 @@ export class LogRotation {
   private schedule(dueAt: number): void {
     if (this.abort.signal.aborted) return;
     const now = this.deps.clock.monotonic();
-    const at = Math.max(dueAt, Math.min(now, this.tickedAt) + GATHER_MS);
+    const at = Math.max(dueAt, this.tickedAt + GATHER_MS);
     if (at >= this.timerAt) return;
     this.timer?.cancel();
     this.timerAt = at;

@@ -6,7 +6,7 @@ type ByName = ReadonlyMap<string, ApiContainerStatus>;
 
 const maps = new WeakMap<readonly ApiContainerStatus[], ByName>();
 
-/** Of two with one name the first counts. */
+/** The statuses as a map; the first of two with one name counts. */
 export function statusesByName(statuses: readonly ApiContainerStatus[]): ByName {
   const known = maps.get(statuses);
   if (known !== undefined) return known;

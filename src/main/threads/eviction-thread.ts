@@ -21,7 +21,7 @@ import { parseEviction } from "../command/rules/parse-eviction.js";
 
 /** A thread that hangs is ended sooner; one on a busy machine is not. */
 const SNAPSHOT_MS = 60_000;
-/** Of a container or a volume, about. */
+/** Size of a container or a volume in a message, about. */
 const BYTES_PER_ENTRY = 200;
 
 export interface EvictionThreadOptions {

@@ -64,8 +64,8 @@ export class PodDeltas<Value, Item = Value> {
 
   /**
    * `begin` empties the thread's set, or fills it whole. `all` reads the pods that are sent then, when it is called.
-   * Resolves when they are sent; after PATIENCE_MS, or a piece that failed, the thread runs without the rest, and a
-   * warning says so. Rejects when `begin` does.
+   * Resolves when they are sent, or after PATIENCE_MS: the thread runs without the rest then, and a warning says so.
+   * Rejects when `begin` does.
    */
   async join(begin: () => Promise<void>, all: () => Iterable<readonly [string, Value]> = () => []): Promise<void> {
     this.clear();

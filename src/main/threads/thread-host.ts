@@ -49,7 +49,7 @@ export interface ThreadDeps<Name extends string> {
   /** The metrics of main and of all threads that respond, but for the thread `asker`, which has its own. */
   collectMetrics(asker: string): Promise<MetricSnapshot[]>;
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
-  /** Of pods, for the threads that serve them. */
+  /** The JSON of pods, for the threads that serve them. */
   podTexts: SharedTexts;
   /** The value of -v from now on. */
   setVerbosity(verbosity: number): void;

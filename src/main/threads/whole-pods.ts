@@ -62,7 +62,7 @@ export class WholePods {
   }
 }
 
-/** The same list while no container changed: views on it are computed once. */
+/** The containers after the change. Without one it is the list itself, so that views on it are computed once. */
 function merged({ sorted, changed, removed }: Copy): ContainerStatus[] {
   if (changed.size + removed.size === 0) return sorted;
   const kept: ContainerStatus[] = [];

@@ -59,7 +59,7 @@ function isEqual(one: Uint8Array | undefined, other: Uint8Array): boolean {
 class Parts {
   private readonly changed: ContainerStatus[][] = [];
   private readonly removed: string[] = [];
-  /** Of the last list. */
+  /** Bytes of the last list of containers. */
   private bytes = PART_BYTES;
 
   constructor(
