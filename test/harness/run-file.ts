@@ -13,6 +13,8 @@ import { brokenFile, type FileResult } from "./file-result.js";
 const FAILURE_CHARACTERS = 3000;
 /** Milliseconds that the runner has to report what an abort ended. */
 const AFTER_ABORT_MS = 10_000;
+/** Of the file's time, for one test that sets no limit of its own: a test that hangs is named before the file's time is over. */
+const SHARE_OF_ONE_TEST = 0.9;
 /** Characters of a file's output that are kept; the beginning goes first. */
 const OUTPUT_CHARACTERS = 2_000_000;
 
@@ -27,7 +29,9 @@ export async function runFile(
   const stop = new AbortController();
   const onAbort = (): void => stop.abort();
   signal.addEventListener("abort", onAbort);
-  const stream = run({ files: [file], concurrency: 1, signal: stop.signal });
+  // Node 20 has no such argument and names the file alone.
+  const limit = { execArgv: [`--test-timeout=${Math.round(timeoutMs * SHARE_OF_ONE_TEST)}`] };
+  const stream = run({ files: [file], concurrency: 1, signal: stop.signal, ...limit });
   stream.on("test:pass", ({ name, skip, todo, details }) => {
     // The runner reports a file that holds no test as a test of the file's name.
     if (file.endsWith(name)) return;

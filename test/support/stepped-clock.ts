@@ -75,3 +75,28 @@ export class SteppedClock implements Clock {
     return timer;
   }
 }
+
+/** How often a running clock follows real time, milliseconds. */
+const FOLLOW_MS = 5;
+
+/**
+ * A stepped clock that also moves with real time: for tests that skip hours of a server whose connections come about in real time. What a
+ * connection waits for, such as its turn of the processor, would never come on a clock that stands still.
+ */
+export class RunningClock extends SteppedClock {
+  private readonly following: NodeJS.Timeout;
+  private followedAt = performance.now();
+
+  constructor() {
+    super();
+    this.following = setInterval(() => {
+      const now = performance.now();
+      this.step(now - this.followedAt);
+      this.followedAt = now;
+    }, FOLLOW_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.following);
+  }
+}

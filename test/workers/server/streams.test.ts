@@ -8,7 +8,7 @@ import { connect, type TLSSocket } from "node:tls";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { ServedRuntime } from "../../../src/workers/server/runtime.js";
 import { pod } from "../../support/pods.js";
-import { SteppedClock } from "../../support/stepped-clock.js";
+import { RunningClock } from "../../support/stepped-clock.js";
 import { Certificates, SecurePort, type SecurePortOptions } from "./secure-port-kit.js";
 import { showPods } from "../../support/pod-list.js";
 
@@ -190,7 +190,7 @@ describe("a stream", () => {
   });
 
   test("on which nothing moves is closed, one that is used is not", async () => {
-    const clock = new SteppedClock();
+    using clock = new RunningClock();
     await open({ clock });
     const idle = await upgrade("/exec/default/web/app?output=1");
     const used = await upgrade("/exec/default/web/app?output=1");

@@ -33,6 +33,11 @@ function printed(bodies: readonly string[]): string {
 
 /** Base64 alone; header lines ("Proc-Type: …") belong to the text, not to the certificate. */
 function bodyOf(body: string): string {
+  const text = body.includes(":") ? withoutHeaders(body) : body;
+  return Buffer.from(text, "base64").toString("base64");
+}
+
+function withoutHeaders(body: string): string {
   const lines = body.split("\n").filter((line) => !line.includes(":"));
-  return Buffer.from(lines.join(""), "base64").toString("base64");
+  return lines.join("");
 }
