@@ -1,6 +1,6 @@
 // Makes the test machine's disk once and finds it in the cache afterwards.
 // Invariant: a folder of the cache is named by its recipe and renamed into place whole; nothing is mounted on this
-// machine (debootstrap runs in a mount namespace of its own, the file system is made from a folder).
+// machine (mmdebstrap runs in a mount namespace of its own, the file system is made from a folder).
 
 import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -38,7 +38,7 @@ export async function vmImage(root: string, suite: Suite = KERNEL_SUITE): Promis
     const tree = join(work, "root");
     const made = join(work, "made");
     await mkdir(made);
-    await step(`debootstrap of ${suite} for the test machine`, () => bootstrap(tree, suite));
+    await step(`installing ${suite} for the test machine`, () => bootstrap(tree, suite));
     await dress(root, tree, node);
     if (kernel === undefined) await takeKernel(tree, made);
     else await borrowKernel(kernel, tree, made);
@@ -57,9 +57,9 @@ export async function vmImage(root: string, suite: Suite = KERNEL_SUITE): Promis
 async function bootstrap(tree: string, suite: Suite): Promise<void> {
   const { mirror, proxy } = await aptSettings(suite);
   const inside = ["--mount", "--pid", "--fork", "--kill-child", "--"];
-  const what = ["--variant=minbase", `--include=${packagesOf(suite).join(",")}`, suite, tree, mirror];
-  // It needs one processor for two minutes; beside the kubelets of other lanes it took sixteen.
-  await run("nice", ["-n", String(NICENESS), "unshare", ...inside, "debootstrap", ...what], {
+  const how = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packagesOf(suite).join(",")}`];
+  // It needs one processor for half a minute. debootstrap needed two, and sixteen beside the kubelets of other lanes.
+  await run("nice", ["-n", String(NICENESS), "unshare", ...inside, "mmdebstrap", ...how, suite, tree, mirror], {
     timeoutMs: BUILD_TIMEOUT_MS,
     env: { DEBIAN_FRONTEND: "noninteractive", ...(proxy === "" ? {} : { http_proxy: proxy }) },
   });
@@ -76,7 +76,7 @@ async function aptSettings(suite: Suite): Promise<{ mirror: string; proxy: strin
   return { mirror: site ?? DEFAULT_MIRROR, proxy: /^P='(.*)'/m.exec(proxy)?.[1] ?? "" };
 }
 
-/** Our files, units and Node over what debootstrap made. */
+/** Our files, units and Node over what mmdebstrap made. */
 async function dress(root: string, tree: string, node: string): Promise<void> {
   for (const file of FILES) {
     const path = join(tree, file.path);
@@ -106,7 +106,7 @@ async function takeKernel(tree: string, made: string): Promise<void> {
     ["initrd.img-", "initrd"],
   ] as const) {
     const found = (await readdir(boot)).find((file) => file.startsWith(prefix));
-    if (found === undefined) throw new Error(`debootstrap left no ${prefix}* in ${boot}`);
+    if (found === undefined) throw new Error(`mmdebstrap left no ${prefix}* in ${boot}`);
     await copyFile(join(boot, found), join(made, name));
   }
 }

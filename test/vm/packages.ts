@@ -11,7 +11,7 @@ const KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const REQUIREMENTS: readonly { package: string; present: () => Promise<boolean> }[] = [
   { package: "qemu-system-x86", present: () => isThere("qemu-system-x86_64") },
   { package: "qemu-user-static", present: () => isThere("qemu-aarch64-static") },
-  { package: "debootstrap", present: () => isThere("debootstrap") },
+  { package: "mmdebstrap", present: () => isThere("mmdebstrap") },
   { package: "debian-archive-keyring", present: () => access(KEYRING).then(yes, no) },
   { package: "e2fsprogs", present: () => isThere("mke2fs") },
   { package: "rpm", present: async () => (await isThere("rpmbuild")) && (await isThere("rpm2archive")) },
@@ -22,8 +22,7 @@ const REQUIREMENTS: readonly { package: string; present: () => Promise<boolean> 
 /** Throws SetupProblem when this machine cannot make or run the test machine. */
 export async function ensureVmPackages(): Promise<void> {
   if (process.arch !== "x64") throw new SetupProblem(`the test machine is x86-64, this one is ${process.arch}`);
-  if (process.getuid?.() !== 0)
-    throw new SetupProblem("not root: debootstrap needs it; run the same command with sudo");
+  if (process.getuid?.() !== 0) throw new SetupProblem("not root: mmdebstrap needs it; run the same command with sudo");
   await ensurePackages({ say: (line) => process.stderr.write(`${line}\n`), step, findMissing });
 }
 
