@@ -3,7 +3,7 @@
 
 import { SetupProblem } from "../../packaging/standalone/problem.js";
 import { nearestName } from "../../src/shared/text/nearest-name.js";
-import { SUITES, type LaneKind, type Suite } from "./suites.js";
+import { SUITES, suiteOf, type LaneKind, type Suite } from "./suites.js";
 
 /** One test file in one place. */
 export interface Job {
@@ -60,7 +60,10 @@ function unknownWord(word: string, sources: readonly string[], named: readonly S
     .map((known) => nearestName(word, known))
     .filter((name) => name !== undefined);
   const within = named.length === 0 ? "" : ` in ${named.map(({ name }) => name).join(", ")}`;
-  const hint = near.length === 0 ? "" : `; did you mean ${[...new Set(near)].join(" or ")}?`;
+  const elsewhere = sources.filter((source) => `test/${source}`.includes(word));
+  const places = [...new Set(elsewhere.map(suiteOf))].join(" or ");
+  const meant = near.length === 0 ? "" : `; did you mean ${[...new Set(near)].join(" or ")}?`;
+  const hint = places === "" ? meant : `; it is in ${places}`;
   return new SetupProblem(
     `no suite and no test file${within} matches "${word}"${hint} (test/README.md lists the suites)`,
   );

@@ -60,7 +60,7 @@ describe("words after npm test --", () => {
   const wrong: [words: string[], message: RegExp][] = [
     [["integraton"], /no suite and no test file matches "integraton"; did you mean integration\?/],
     [["probess"], /matches "probess"; did you mean probes\?/],
-    [["unit", "cluster/pods"], /no suite and no test file in unit matches "cluster\/pods"/],
+    [["unit", "cluster/pods"], /no suite and no test file in unit matches "cluster\/pods"; it is in cluster \(/],
     [["ring", "zzzzzzzz"], /matches "zzzzzzzz" \(test\/README\.md lists the suites\)/],
   ];
   for (const [words, message] of wrong) {
