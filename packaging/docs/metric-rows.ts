@@ -122,7 +122,7 @@ export async function metricRegistries(): Promise<Record<MetricPage, NotingRegis
 function mainThread(registry: NotingRegistry): void {
   const pods = podMetrics(registry);
   const nothing = { all: () => new Map<string, never>().values(), staleRecords: 0 };
-  watchNode(registry, pods, { cache: nothing, workers: nothing });
+  watchNode(registry, pods, { cache: nothing, workers: nothing, records: { usage: { bytes: 0, unsaved: 0 } } });
   countingMetrics(pods, registry);
   watchLoopDelay(registry)();
   recordLosingSupport(registry);
@@ -148,7 +148,9 @@ function mainThread(registry: NotingRegistry): void {
   }
   restClientMetrics(registry, systemClock);
   watchQueue(registry, "queue", () => ({ pushed: 0, coalesced: 0, dropped: 0, depth: 0 }));
-  threadMetrics(registry).watchDroppedLines(() => new Map());
+  const threads = threadMetrics(registry);
+  threads.watchDroppedLines(() => new Map());
+  threads.watchPodsBehind(() => []);
 }
 
 function workerThreads(registry: NotingRegistry): void {

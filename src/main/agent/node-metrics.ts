@@ -16,6 +16,7 @@ const STATE_LABELS = {
 interface Watched {
   cache: Pick<NodeSync["cache"], "all" | "staleRecords">;
   workers: Pick<NodeSync["workers"], "all">;
+  records: Pick<NodeSync["records"], "usage">;
 }
 
 export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: Watched): void {
@@ -24,7 +25,15 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: W
     "nodelet_stale_pleg_records_total",
     "Number of observed pod states dropped because they were outdated",
   );
+  const recordBytes = registry.gauge("nodelet_pod_record_bytes", "Number of bytes of all pod records on disk");
+  const unsavedRecords = registry.gauge(
+    "nodelet_pod_records_unsaved",
+    "Number of pods whose record on disk is out of date because it could not be written",
+  );
   registry.onSnapshot(() => {
+    const { bytes, unsaved } = sync.records.usage;
+    recordBytes.set(bytes);
+    unsavedRecords.set(unsaved);
     const states = { created: 0, running: 0, exited: 0, unknown: 0 };
     let pods = 0;
     for (const observed of sync.cache.all()) {

@@ -67,6 +67,11 @@ export class PodRecords {
     private readonly maxSumBytes = MAX_SUM_BYTES,
   ) {}
 
+  /** Bytes of all files, and pods whose file is out of date because it could not be written. */
+  get usage(): { bytes: number; unsaved: number } {
+    return { bytes: this.sum, unsaved: this.unsaved.size };
+  }
+
   /** Reads the records of an earlier kubelet. Garbage is set aside with a warning, half-written files are removed. */
   async load(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });

@@ -65,6 +65,10 @@ export class EvictionThread implements EvictionThreadPort {
     });
   }
 
+  get podsBehind(): number {
+    return this.deltas.behind;
+  }
+
   setPod(pod: EvictionPod): void {
     this.deltas.change([[pod.uid, pod]], []);
   }

@@ -47,15 +47,9 @@ export class NodeThreads implements AsyncDisposable {
     const loads = new CodeLoads();
     const started = loads.begin();
     const giveUp = (error: Error): void => options.onGiveUp(error);
-    this.context = new ThreadContext(
-      clock,
-      log,
-      threadMetrics(registry),
-      giveUp,
-      facts.tracing,
-      facts.nativeHistograms,
-      loads,
-    );
+    const metrics = threadMetrics(registry);
+    metrics.watchPodsBehind(() => this.podsBehind());
+    this.context = new ThreadContext(clock, log, metrics, giveUp, facts.tracing, facts.nativeHistograms, loads);
     const podTexts = new SharedTexts();
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
@@ -105,6 +99,10 @@ export class NodeThreads implements AsyncDisposable {
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all([...this.threads.values()].map((thread) => thread.stop()));
+  }
+
+  private *podsBehind(): Generator<[thread: string, pods: number]> {
+    for (const [name, { podsBehind }] of this.threads) if (podsBehind !== undefined) yield [name, podsBehind];
   }
 
   private async startAll(): Promise<void> {

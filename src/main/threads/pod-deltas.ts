@@ -47,6 +47,11 @@ export class PodDeltas<Value, Item = Value> {
     return this.state === "open";
   }
 
+  /** Pods whose newest version is still to be sent. */
+  get behind(): number {
+    return this.set.size + this.gone.size;
+  }
+
   /** Both by pod UID. */
   change(set: Iterable<readonly [string, Value]>, gone: Iterable<string>): void {
     // A thread that is away receives everything at its next start.

@@ -60,6 +60,10 @@ export class ProbeThread<Name extends ProbeThreadName, Control extends ProberCon
     });
   }
 
+  get podsBehind(): number {
+    return this.deltas.behind;
+  }
+
   setPod(pod: ProbedPod): void {
     const own = this.ownPart(pod);
     if (!this.started && own.probes.length === 0) return;

@@ -91,6 +91,10 @@ export class ServerThread {
     });
   }
 
+  get podsBehind(): number {
+    return this.deltas.behind;
+  }
+
   publish(delta: PodDelta): void {
     this.deltas.change(
       delta.set.map((pod) => [pod.metadata.uid, pod] as const),

@@ -60,6 +60,8 @@ export interface NodeThread {
   readonly thread: Breakable & Pick<SupervisedThread<object>, "start" | "startTried" | "startInBackground">;
   /** For /metrics. Absent: the thread adds its own values. */
   metrics?(): Promise<MetricSnapshot[]>;
+  /** Pods whose newest version is still to be sent to it. Absent: it gets no pods. */
+  readonly podsBehind?: number;
   stop(): Promise<void>;
 }
 

@@ -51,7 +51,18 @@ function watchDroppedLines(registry: ThreadRegistry, read: () => ReadonlyMap<str
   });
 }
 
+/** Publishes how many pods are still to be sent to each thread. */
+function watchPodsBehind(registry: ThreadRegistry, read: () => Iterable<readonly [string, number]>): void {
+  const help = "Number of pods whose newest version is still to be sent to the thread";
+  const behind = registry.gauge("nodelet_thread_pods_behind", help, ["thread"]);
+  registry.onSnapshot(() => {
+    for (const [thread, pods] of read()) behind.set({ thread }, pods);
+  });
+}
+
 export interface ThreadMetrics {
+  /** Has the pods published that each thread waits for; `read` gives a number for each thread that gets pods. */
+  watchPodsBehind(read: () => Iterable<readonly [thread: string, pods: number]>): void;
   /** Has the log's losses published. */
   watchDroppedLines(read: () => ReadonlyMap<string, number>): void;
   /** Restarts of a worker thread; counted by the supervisor. `reason` is the exit's cause. */
@@ -64,6 +75,7 @@ export interface ThreadMetrics {
 
 export function threadMetrics(registry: ThreadRegistry): ThreadMetrics {
   return {
+    watchPodsBehind: (read) => watchPodsBehind(registry, read),
     watchDroppedLines: (read) => watchDroppedLines(registry, read),
     restarts: registry.counter("nodelet_thread_restarts_total", "Number of restarts of a worker thread, by reason", [
       "thread",

@@ -10,6 +10,7 @@ test("kubelet_working_pods has a series for each valid combination of labels, al
   watchNode(registry, podMetrics(registry), {
     cache: { all: () => [].values(), staleRecords: 0 },
     workers: { all: () => [].values() },
+    records: { usage: { bytes: 0, unsaved: 0 } },
   });
   const { families } = await registry.exportSnapshot();
   const { samples } = families.find(({ name }) => name === "kubelet_working_pods") ?? { samples: [] };

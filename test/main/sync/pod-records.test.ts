@@ -163,12 +163,15 @@ test("a record beyond the bound of all files is not written, and follows when ot
   for (const name of ["a", "b"]) admit(records, pod({ hostname: "h".repeat(3000) }, name));
   await records.flush();
   assert.deepEqual(await readdir(folder), ["uid-a.json"]);
+  const { size } = await stat(join(folder, "uid-a.json"));
+  assert.deepEqual(records.usage, { bytes: size, unsaved: 1 });
   assert.match(kept.errors().join(), /cannot write pod records .*the records of all pods would take more than/);
   assert.equal(records.get("uid-b")?.admitted, 2, "memory has it");
   records.forget("uid-a");
   await records.flush();
   await records.flush();
   assert.deepEqual(await readdir(folder), ["uid-b.json"]);
+  assert.equal(records.usage.unsaved, 0);
 });
 
 test("writes of one pod keep their order, however fast they come", async (t) => {
