@@ -83,7 +83,8 @@ describe("pods of the API server", { concurrency: 8 }, () => {
 
   test("a deletion under way is hurried by a shorter grace", async () => {
     const { api } = cluster;
-    await api.create("pods", boundPod("slow", `trap '' TERM; ${IDLE}`, { terminationGracePeriodSeconds: 600 }));
+    const deaf = "trap '' TERM; while true; do sleep 1; done";
+    await api.create("pods", boundPod("slow", deaf, { terminationGracePeriodSeconds: 600 }));
     await ready("slow");
     await api.delete("pods", "default", "slow");
     await until("slow", (one) => one?.metadata.deletionTimestamp !== undefined, "being deleted");
