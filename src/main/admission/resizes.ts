@@ -85,6 +85,8 @@ export interface ResizeCondition {
 
 export class Resizes {
   private readonly entries = new Map<string, Entry>();
+  /** Pods whose entry is pending or in progress. Few are, of thousands: what concerns them visits no others. */
+  private readonly unsettled = new Set<string>();
   /** Pods with an allocation of an earlier kubelet that are not admitted yet: no resize may take their room. */
   private readonly returning = new Set<string>();
   private turn: Promise<void> = Promise.resolve();
@@ -157,6 +159,7 @@ export class Resizes {
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
     this.entries.set(uid, { desired: entry.desired, effective: entry.desired, admitted: false });
+    this.unsettled.delete(uid);
     this.deps.allocations.forget(uid);
     this.count();
     this.retry("pod_terminated");
@@ -166,6 +169,7 @@ export class Resizes {
     this.returned(uid);
     this.deps.allocations.forget(uid);
     if (!this.entries.delete(uid)) return;
+    this.unsettled.delete(uid);
     this.count();
     this.retry("pods_removed");
   }
@@ -255,11 +259,11 @@ export class Resizes {
   /** Waiting resizes may fit now. */
   private retry(trigger: RetryTrigger, except?: string): void {
     const { clock } = this.deps;
-    const waiting = [...this.entries]
-      .filter(([uid, { pending }]) => pending?.reason === "Deferred" && uid !== except)
-      .map(([uid, { desired, effective, pending }]) => {
-        return { uid, desired, allocated: effective, since: pending?.since ?? clock.now() };
-      });
+    const waiting = [...this.unsettled].flatMap((uid) => {
+      const { desired, effective, pending } = this.entries.get(uid) ?? {};
+      if (desired === undefined || effective === undefined || pending?.reason !== "Deferred" || uid === except) return [];
+      return [{ uid, desired, allocated: effective, since: pending.since ?? clock.now() }];
+    });
     for (const { uid } of waiting.sort(byTurn)) this.consider(uid, trigger);
   }
 
@@ -351,15 +355,18 @@ export class Resizes {
   }
 
   private changed(uid: string): void {
+    const { pending, progress } = this.entries.get(uid) ?? {};
+    if (pending === undefined && progress === undefined) this.unsettled.delete(uid);
+    else this.unsettled.add(uid);
     this.count();
     this.deps.podEvents.emit("resizeChanged", { uid });
   }
 
   private count(): void {
-    const all = [...this.entries.values()];
-    const pending = (verdict: string): number => all.filter((entry) => entry.pending?.reason === verdict).length;
+    const all = [...this.unsettled].map((uid) => this.entries.get(uid));
+    const pending = (verdict: string): number => all.filter((entry) => entry?.pending?.reason === verdict).length;
     this.deps.counters.pending(pending("Deferred"), pending("Infeasible"));
-    this.deps.counters.inProgress(all.filter(({ progress }) => progress !== undefined).length);
+    this.deps.counters.inProgress(all.filter((entry) => entry?.progress !== undefined).length);
   }
 
   /** As upstream: the pod is changed all the same, and the event names the missing feature. */
