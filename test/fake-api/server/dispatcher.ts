@@ -221,6 +221,15 @@ function sinkOf(request: ApiRequest, response: ApiResponse, entry: ApiCall): Wat
       out.write(bytes);
       if (out.writableLength > SLOW_WATCH_BYTES) dropConnection(request);
     },
+    taken: async () => {
+      if (out.writableLength <= out.writableHighWaterMark || out.closed) return;
+      const over = new AbortController();
+      const { signal } = over;
+      // An error is followed by the end of the watch.
+      const events = ["drain", "close"].map((name) => once(out, name, { signal }).catch(() => undefined));
+      await Promise.race(events);
+      over.abort();
+    },
     end: (how) => {
       if (how === "drop") dropConnection(request);
       else out.end();

@@ -17,6 +17,8 @@ export interface WatchSink {
   /** Sends the head of the answer. */
   open(): void;
   write(line: string): void;
+  /** Resolves when the client has taken most of what was written, or has gone. */
+  taken(): Promise<void>;
   /** `drop`: the connection breaks instead of a proper end. */
   end(how: "end" | "drop"): void;
   /** Called when the client goes. */
@@ -133,11 +135,13 @@ class Watch {
       return;
     }
     const over = new Promise<void>((resolve) => (this.#done = resolve));
-    if (from === undefined) this.#sendAll();
-    else for (const change of store.since(this.resource, from)) this.#send(change);
+    const begin = from ?? store.revision;
+    if (from === undefined) await this.#sendAll();
+    if (this.#isOver) return;
+    for (const change of store.since(this.resource, begin)) this.#send(change);
     // A client that knows a later version than there is hears nothing until that one is passed.
     this.#release = store.subscribe(this.resource, (change) => {
-      if (change.revision > (from ?? 0)) this.#send(change);
+      if (change.revision > begin) this.#send(change);
     });
     this.#timers.push(this.#clock.after(timeoutMs, () => this.end("end")).unref());
     if (bookmarks) {
@@ -167,11 +171,16 @@ class Watch {
     this.#done();
   }
 
-  #sendAll(): void {
-    for (const [key, object] of this.world.store.entries(this.resource)) {
-      if (key.startsWith(this.#prefix) && this.#selects(object)) this.#line("ADDED", objectText(this.resource, object));
+  /** What there is now, as fast as the client takes it. */
+  async #sendAll(): Promise<void> {
+    const { revision } = this.world.store;
+    for (const [key, object] of [...this.world.store.entries(this.resource)]) {
+      if (!key.startsWith(this.#prefix) || !this.#selects(object)) continue;
+      this.#line("ADDED", objectText(this.resource, object));
+      await this.sink.taken();
+      if (this.#isOver) return;
     }
-    if (this.plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" });
+    if (this.plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" }, revision);
   }
 
   #send({ type, key, object, previous }: Change): void {
@@ -193,8 +202,8 @@ class Watch {
     return this.plan.filter?.(object) ?? true;
   }
 
-  #bookmark(annotations?: Record<string, string>): void {
-    const metadata: Fields = { resourceVersion: String(this.world.store.revision) };
+  #bookmark(annotations?: Record<string, string>, revision = this.world.store.revision): void {
+    const metadata: Fields = { resourceVersion: String(revision) };
     if (annotations !== undefined) metadata["annotations"] = annotations;
     const more = this.resource.key === "pods" ? { spec: { containers: null }, status: {} } : {};
     const object = { kind: this.resource.kind, apiVersion: apiVersionOf(this.resource), metadata, ...more };
