@@ -179,6 +179,7 @@ export class SyncWorld {
     return {
       onObserved: ignore,
       stop: () => Promise.resolve(),
+      rest: ignore,
       execute: async (pod, step, signal) => {
         const name =
           step.kind === "start-container" ? ` ${step.container.name}` : "name" in step ? ` ${step.name}` : "";

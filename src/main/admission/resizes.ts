@@ -258,11 +258,11 @@ export class Resizes {
 
   /** Waiting resizes may fit now. */
   private retry(trigger: RetryTrigger, except?: string): void {
-    const { clock } = this.deps;
     const waiting = [...this.unsettled].flatMap((uid) => {
       const { desired, effective, pending } = this.entries.get(uid) ?? {};
-      if (desired === undefined || effective === undefined || pending?.reason !== "Deferred" || uid === except) return [];
-      return [{ uid, desired, allocated: effective, since: pending.since ?? clock.now() }];
+      if (desired === undefined || effective === undefined || pending?.reason !== "Deferred" || uid === except)
+        return [];
+      return [{ uid, desired, allocated: effective, since: pending.since }];
     });
     for (const { uid } of waiting.sort(byTurn)) this.consider(uid, trigger);
   }

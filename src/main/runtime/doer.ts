@@ -1,4 +1,4 @@
-// The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod while its pod worker exists.
+// The doer: executes the planner's steps, one verb per file. It keeps prepared data of a pod until the pod has ended.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -32,6 +32,8 @@ export class Doer {
     private readonly actuated: () => PodResources | undefined = () => undefined,
     /** A pod that is being ended is wanted again, under the same UID. */
     private readonly comesBack: () => boolean = () => false,
+    /** Known for as long as the pod, which may outlive this. */
+    private readonly logFiles = new PodLogFiles(),
   ) {
     this.images = new ImagesAhead(runtime);
     this.stopping = new Stopping(runtime, preStopMemory);
@@ -47,7 +49,11 @@ export class Doer {
   private environment: { pod: Pod; prepared: PodEnvironment } | undefined;
   /** The pod has its own user namespace and a new sandbox, and no container has failed to start in it. */
   private isUserNamespaceUnproven = false;
-  private readonly logFiles = new PodLogFiles();
+
+  /** No hook of the pod is under way. */
+  get isIdle(): boolean {
+    return this.stopping.preStops.isIdle;
+  }
 
   /** Drops the state of containers that the runtime no longer has. */
   onObserved(observed: ObservedPod): void {

@@ -155,7 +155,6 @@ export class PodEnding {
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
       this.deps.reports.onFinished(worker.uid);
-      worker.passes.wakeAt(undefined);
       return;
     }
     await this.stopAll(plan, observed, deadline);
@@ -251,23 +250,27 @@ interface Waiter {
 }
 
 class Waiters {
-  private readonly waiting = new Set<Waiter>();
+  private waiting: Waiter[] = [];
   private stopped: WorkerStoppedError | undefined;
 
   wait(): Promise<void> {
     const { stopped } = this;
     if (stopped !== undefined) return Promise.reject(stopped);
-    return new Promise((resolve, reject) => this.waiting.add({ resolve, reject }));
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
   }
 
   resolve(): void {
-    for (const waiter of this.waiting) waiter.resolve();
-    this.waiting.clear();
+    for (const waiter of this.take()) waiter.resolve();
   }
 
   stop(pod: string): void {
     this.stopped = new WorkerStoppedError(pod);
-    for (const waiter of this.waiting) waiter.reject(this.stopped);
-    this.waiting.clear();
+    for (const waiter of this.take()) waiter.reject(this.stopped);
+  }
+
+  private take(): Waiter[] {
+    const { waiting } = this;
+    this.waiting = [];
+    return waiting;
   }
 }

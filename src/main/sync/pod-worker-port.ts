@@ -10,7 +10,7 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProbeResults } from "../model/probe-port.js";
 import type { RestartGates } from "../model/restart.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
-import type { Doer } from "../runtime/doer.js";
+import type { DoerOnDemand } from "../runtime/doer-on-demand.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
@@ -23,7 +23,7 @@ type PodWorkerReports = Pick<
 export interface PodWorkerDeps {
   cache: PodCache;
   probes: ProbeResults;
-  doer: Pick<Doer, "execute" | "onObserved" | "stop">;
+  doer: Pick<DoerOnDemand, "execute" | "onObserved" | "stop" | "rest">;
   reports: PodWorkerReports;
   recorder: EventRecorder;
   admission: Pick<AdmissionQueue, "admit">;

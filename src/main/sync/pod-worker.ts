@@ -28,13 +28,18 @@ import { StepRunner } from "./step-runner.js";
 import { SyncPass, type SyncingWorker } from "./sync-pass.js";
 import { SyncTrace, type UpdateType } from "./sync-span.js";
 
+interface WorkerParts {
+  steps: StepRunner;
+  sync: SyncPass;
+}
+
 export class PodWorker implements EndingWorker, SyncingWorker {
   state: PodWorkerState = "admitting";
   readonly passes: PassSchedule;
-  readonly steps: StepRunner;
   private readonly ending: PodEnding;
   private readonly retry: PassRetry;
-  private readonly sync: SyncPass;
+  /** Made when a pass needs them, dropped when the pod has ended: a node may keep thousands of such pods. */
+  private parts: WorkerParts | undefined;
   /** The passes under way. */
   private passing: Promise<void> | undefined;
   private readonly activeDeadline: ActiveDeadline;
@@ -52,9 +57,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     this.retry = new PassRetry(deps);
     const { retry } = this;
     this.passes = new PassSchedule({ clock, retry, resyncMs: deps.syncFrequencyMs, onTimer: () => this.poke() });
-    this.steps = new StepRunner(uid, deps);
     this.ending = new PodEnding(this, deps);
-    this.sync = new SyncPass(this, deps);
     this.activeDeadline = new ActiveDeadline(
       clock,
       () => deps.startTime(uid),
@@ -67,15 +70,19 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     return this.pod;
   }
 
+  get steps(): StepRunner {
+    return this.working().steps;
+  }
+
   /** Why the pod waits, for the nodelet command. */
   waits() {
-    return { retry: this.retry.last, startFailures: this.steps.failures, termination: this.ending.request };
+    return { retry: this.retry.last, startFailures: this.parts?.steps.failures, termination: this.ending.request };
   }
 
   /** The same pod with new content: only what changed is restarted. */
   setPod(pod: Pod): void {
     const again = runsAgain(this.pod, pod);
-    this.steps.onDefinition(this.pod, pod);
+    this.parts?.steps.onDefinition(this.pod, pod);
     this.pod = pod;
     if (again && this.ending.mayRunAgain) {
       this.ending.revoke();
@@ -161,6 +168,9 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     this.state = state;
     this.watchActiveDeadline();
     if (state === "finished" || state === "terminated") this.ending.onOver();
+    if (state !== "finished") return;
+    this.parts = undefined;
+    this.deps.doer.rest();
   }
 
   /** A cached result ignores the signal: a terminating pod must not be planned as a running one. */
@@ -169,7 +179,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     const observed = await this.deps.cache.latest(this.uid, signal);
     await this.deps.loop.turn();
     signal.throwIfAborted();
-    this.steps.sandboxUnseen = false;
+    if (this.parts !== undefined) this.parts.steps.sandboxUnseen = false;
     this.deps.doer.onObserved(observed);
     return observed;
   }
@@ -248,7 +258,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   /** Resolves to true if the next pass continues the same sync. */
   private async syncPass(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { kind, wakeAt } = await this.sync.pass(pod, () => this.activeDeadline.isOver(pod), signal);
+    const { kind, wakeAt } = await this.working().sync.pass(pod, () => this.activeDeadline.isOver(pod), signal);
     switch (kind) {
       case "expired":
         this.deps.recorder.pod(pod, deadlineEvent);
@@ -265,6 +275,11 @@ export class PodWorker implements EndingWorker, SyncingWorker {
         }
         return this.is("syncing");
     }
+  }
+
+  private working(): WorkerParts {
+    this.parts ??= { steps: new StepRunner(this.uid, this.deps), sync: new SyncPass(this, this.deps) };
+    return this.parts;
   }
 
   /** Checked after a wait, during which anything may have happened. */

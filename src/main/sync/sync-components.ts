@@ -24,6 +24,8 @@ import type { PodEventStream, PodSubscriber, PodSubscriberName, PodDelta } from 
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
 import { Doer } from "../runtime/doer.js";
+import { DoerOnDemand } from "../runtime/doer-on-demand.js";
+import { PodLogFiles } from "../runtime/pod-log-files.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 
@@ -79,26 +81,17 @@ export interface ClusterPods {
 
 // Builds the collaborators of each pod worker.
 
+type DoerParts = Pick<SyncComponents, "cgroupWatches" | "records" | "allocations" | "workers"> & {
+  deps: Pick<NodeSyncDeps, "runtime">;
+};
+
 export function podWorkerDeps(components: SyncComponents, reports: PassReports): (uid: string) => PodWorkerDeps {
   const { deps } = components;
   const { runtime, clock } = deps;
   const log = moduleLogger(deps.log, "pod-worker");
-  const loop = new LoopShare(clock);
-  return (uid) => ({
+  const shared: Omit<PodWorkerDeps, "doer"> = {
     cache: components.cache,
     probes: deps.probes.results,
-    doer: new Doer(
-      runtime,
-      uid,
-      (pod, watchDirs) => components.cgroupWatches.set(pod, watchDirs),
-      {
-        has: (containerId) => components.records.isPreStopDone(uid, containerId),
-        add: (containerId) => components.records.preStopDone(uid, containerId),
-        onObserved: (observed) => components.records.preStopsSeen(observed),
-      },
-      () => components.allocations.actuated(uid),
-      () => components.workers.comesBack(uid),
-    ),
     recorder: runtime.events,
     admission: components.admission,
     resizes: components.resizes,
@@ -107,12 +100,35 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
     startTime: (pod) => components.records.get(pod)?.startTime,
     runtime: () => components.cache.runtime,
     clock,
-    loop,
+    loop: new LoopShare(clock),
     log,
     reports,
     gates: deps.gates,
     backoff: deps.backoff,
     syncFrequencyMs: deps.syncFrequencyMs,
     deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
-  });
+  };
+  return (uid) => ({ ...shared, doer: doerOf(components, uid) });
+}
+
+function doerOf(
+  { deps: { runtime }, cgroupWatches, records, allocations, workers }: DoerParts,
+  uid: string,
+): DoerOnDemand {
+  const logFiles = new PodLogFiles();
+  const make = (): Doer =>
+    new Doer(
+      runtime,
+      uid,
+      (pod, watchDirs) => cgroupWatches.set(pod, watchDirs),
+      {
+        has: (containerId) => records.isPreStopDone(uid, containerId),
+        add: (containerId) => records.preStopDone(uid, containerId),
+        onObserved: (observed) => records.preStopsSeen(observed),
+      },
+      () => allocations.actuated(uid),
+      () => workers.comesBack(uid),
+      logFiles,
+    );
+  return new DoerOnDemand(make, (observed) => records.preStopsSeen(observed));
 }

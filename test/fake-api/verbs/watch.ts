@@ -150,7 +150,7 @@ class Watch {
         this.#timers.push(this.#clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()).unref());
       }
     }
-    if (!this.#isOver) await over;
+    await over;
   }
 
   end(how: "end" | "drop"): void {

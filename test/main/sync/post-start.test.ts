@@ -27,6 +27,7 @@ function build() {
       return HINTS;
     },
     stop: () => Promise.resolve(void stopped.push(uid)),
+    rest: () => undefined,
   };
   const reports = { ...deps.reports, onSynced: (now: SyncedPod) => void synced.push(now) };
   const worker = new PodWorker(uid, web, { ...deps, doer, reports });

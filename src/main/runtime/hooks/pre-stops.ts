@@ -38,6 +38,10 @@ export class PreStops {
     private readonly memory: PreStopMemory,
   ) {}
 
+  get isIdle(): boolean {
+    return this.runs.size === 0;
+  }
+
   /** The preStop hook has run, in this kubelet process or an earlier one. */
   isOver(containerId: string): boolean {
     return this.done.has(containerId) || this.memory.has(containerId);
