@@ -57,6 +57,8 @@ export interface Synced {
 export class SyncWorld {
   readonly clock = new SteppedClock();
   readonly loop = new LoopShare(this.clock);
+  /** Pods whose doers were dropped. */
+  readonly rested: string[] = [];
   readonly kept = keptLog();
   /** The runtime has all resources that a pod asks for: these tests resize nothing. */
   private readonly actuated = new Map<string, PodResources>();
@@ -179,7 +181,7 @@ export class SyncWorld {
     return {
       onObserved: ignore,
       stop: () => Promise.resolve(),
-      rest: ignore,
+      rest: () => void this.rested.push(uid),
       execute: async (pod, step, signal) => {
         const name =
           step.kind === "start-container" ? ` ${step.container.name}` : "name" in step ? ` ${step.name}` : "";

@@ -147,8 +147,9 @@ export class PodWorkers {
 
   /** Called when a worker has terminated its pod. */
   terminated(uid: string): void {
+    const pod = this.workers.get(uid)?.desired;
     this.workers.delete(uid);
-    for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
+    this.disown(uid, pod === undefined ? undefined : podFullName(pod));
     this.deps.events.emit("removed", { uid });
     if (this.stopped) return;
     const failed = (error: unknown, { metadata }: Pod): void =>
@@ -204,6 +205,12 @@ export class PodWorkers {
 
   private claim(fullName: string, uid: string): void {
     if (!this.owners.has(fullName)) this.owners.set(fullName, uid);
+  }
+
+  /** `fullName`: where it is known, the names of other pods are not searched. */
+  private disown(uid: string, fullName: string | undefined): void {
+    if (fullName !== undefined && this.owners.get(fullName) === uid) this.owners.delete(fullName);
+    else for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
   }
 
   private dropWaiting(uid: string): void {

@@ -505,6 +505,7 @@ test("a pod that ran to its end is finished: its sandbox goes, its containers ar
   assert.equal(world.synced.at(-1)?.ended, true);
   assert.deepEqual(world.begunOf("uid-web").slice(2), ["stop-sandbox", "release"], "volumes and cgroup go too");
   assert.equal(world.model(web).observed.containers.length, 1);
+  assert.deepEqual([world.clock.pending, world.rested], [0, ["uid-web"]], "no timer is left, and no doer");
   const begun = world.begun.length;
   world.clock.step(120_000);
   await settle();
