@@ -1,9 +1,15 @@
 // Pods as a server's thread gets them: JSON, without the definition where only the status changed. To clone the objects of a pod with
-// thousands of mounts takes main several times as long.
+// thousands of mounts takes main several times as long. A large text is sent as bytes: as a string it would stay in the thread's heap until
+// the thread, which may be idle, collects garbage.
 import type { Pod } from "../../shared/api/pod.js";
 import { statusText } from "../model/status-text.js";
 import type { PodText } from "../../shared/contracts/server.js";
 import type { SharedTexts } from "./shared-texts.js";
+
+/** Characters of a definition from which on it is sent as bytes. */
+const LARGE = 64 * 1024;
+
+const encoder = new TextEncoder();
 
 export class PodTexts {
   /** The definitions that the thread has, by UID. */
@@ -29,7 +35,11 @@ export class PodTexts {
     if (known?.metadata === metadata && known.spec === spec) return text;
     this.sent.set(uid, { metadata, spec });
     const isDeleting = deletionTimestamp !== undefined;
-    return { ...text, definition: { name, namespace, isDeleting, text: this.texts.textOf(pod, definitionText) } };
+    const json = this.texts.textOf(pod, definitionText);
+    return {
+      ...text,
+      definition: { name, namespace, isDeleting, text: json.length < LARGE ? json : encoder.encode(json) },
+    };
   }
 }
 

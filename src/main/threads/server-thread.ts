@@ -1,5 +1,6 @@
 // A server's thread as main runs it: gets every pod at its start, and changes in order afterwards. Two threads are of this kind: `server`, and
 // `secure-server` for port 10250 (docs/adr/0081).
+import { transfer } from "comlink";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type {
@@ -39,6 +40,11 @@ const CLOSED: Readonly<Record<ServerThreadName, string>> = {
   "secure-server": "the authenticated port is closed",
 };
 
+/** The buffers that move to the thread. */
+function bytesOf({ definition }: PodText): ArrayBuffer[] {
+  return definition === undefined || typeof definition.text === "string" ? [] : [definition.text.buffer];
+}
+
 export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
   private readonly deltas: PodDeltas<Pod, PodText>;
@@ -60,7 +66,7 @@ export class ServerThread {
       },
       send: (set, removed) => {
         for (const uid of removed) texts.forget(uid);
-        return this.thread.call.applyPods({ set, removed });
+        return this.thread.call.applyPods(transfer({ set, removed }, set.flatMap(bytesOf)));
       },
       unsure: (uid) => texts.forget(uid),
       clock: options.clock,

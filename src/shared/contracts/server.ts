@@ -47,8 +47,11 @@ export interface PodText {
   uid: string;
   /** JSON. */
   status: string;
-  /** Absent: only the status has changed. `text`: JSON of an object with metadata and spec. */
-  definition?: { name: string; namespace: string; isDeleting: boolean; text: string };
+  /**
+   * Absent: only the status has changed. `text`: JSON of an object with metadata and spec; of a large pod its bytes, which the thread
+   * takes over.
+   */
+  definition?: { name: string; namespace: string; isDeleting: boolean; text: string | Uint8Array<ArrayBuffer> };
 }
 
 export interface Listening {

@@ -13,7 +13,7 @@ interface Entry {
   namespace: string;
   isDeleting: boolean;
   /** JSON of an object with metadata and spec. */
-  definition: Buffer;
+  definition: Buffer<ArrayBuffer>;
   /** JSON. */
   status: Buffer;
   /** The object of a small pod. */
@@ -30,6 +30,9 @@ const COMMA = Buffer.from(",");
 const BEFORE_STATUS = Buffer.from(',"status":');
 const END = Buffer.from("}");
 
+/** Bytes of a definition whose memory is given back at once when it is not needed any more, not at the next collection of garbage. */
+const LARGE = 64 * 1024;
+
 /** Bytes of text up to which a pod is kept as an object, and of all such pods: as objects they take several times as much. */
 const SMALL = 16 * 1024;
 const SMALL_SUM = 16 * 1024 * 1024;
@@ -38,6 +41,8 @@ export class PodList {
   private readonly entries = new Map<string, Entry>();
   private readonly listeners = new Set<() => void>();
   private keptBytes = 0;
+  /** Lists that are being read, maybe with earlier definitions. */
+  private lists = 0;
 
   get size(): number {
     return this.entries.size;
@@ -45,8 +50,7 @@ export class PodList {
 
   /** All pods come again. */
   clear(): void {
-    this.entries.clear();
-    this.keptBytes = 0;
+    for (const uid of this.entries.keys()) this.drop(uid);
     this.changed();
   }
 
@@ -80,11 +84,25 @@ export class PodList {
 
   /** All pods, as they are known now. */
   *all(): Generator<Pod> {
-    for (const entry of [...this.entries.values()]) yield podOf(entry);
+    this.lists++;
+    try {
+      for (const entry of [...this.entries.values()]) yield podOf(entry);
+    } finally {
+      this.lists--;
+    }
   }
 
   /** The v1 PodList as text, piece by piece. An item has no kind and apiVersion, as upstream's, and always a status. */
   *chunks(): Generator<Buffer> {
+    this.lists++;
+    try {
+      yield* this.write();
+    } finally {
+      this.lists--;
+    }
+  }
+
+  private *write(): Generator<Buffer> {
     let pending: Buffer[] = [HEAD];
     let size = HEAD.length;
     let first = true;
@@ -111,17 +129,26 @@ export class PodList {
     // A status without a definition is of a pod that the thread does not have.
     if (place === undefined) return;
     const { name, namespace, isDeleting } = place;
-    const bytes = definition === undefined ? known?.definition : Buffer.from(definition.text);
+    const bytes = definition === undefined ? known?.definition : bufferOf(definition.text);
     if (bytes === undefined) return;
     const entry: Entry = { uid, name, namespace, isDeleting, definition: bytes, status: Buffer.from(status) };
     this.release(known);
     this.keep(entry, definition === undefined ? known?.pod : undefined);
     this.entries.set(uid, entry);
+    if (known !== undefined && known.definition !== bytes) this.free(known.definition);
   }
 
   private drop(uid: string): void {
-    this.release(this.entries.get(uid));
+    const entry = this.entries.get(uid);
+    if (entry === undefined) return;
+    this.release(entry);
     this.entries.delete(uid);
+    this.free(entry.definition);
+  }
+
+  /** A definition that a list may still need is left to the collection of garbage, and so are all on Node 20. */
+  private free({ buffer, length }: Buffer<ArrayBuffer>): void {
+    if (length >= LARGE && this.lists === 0) (buffer as Resizable).transfer?.(0);
   }
 
   /** `before`: an object with the same definition. */
@@ -141,6 +168,16 @@ export class PodList {
     response.writeHead(200, { "Content-Type": "application/json" });
     await writeChunks(response, this.chunks());
   }
+}
+
+/** ArrayBuffer of Node 22 and later. */
+interface Resizable extends ArrayBuffer {
+  /** Moves the bytes to a new buffer of that length. The others are free at once. */
+  transfer?(length: number): ArrayBuffer;
+}
+
+function bufferOf(text: string | Uint8Array<ArrayBuffer>): Buffer<ArrayBuffer> {
+  return typeof text === "string" ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
 }
 
 function sizeOf({ definition, status }: Entry): number {

@@ -12,7 +12,7 @@ test("a pod whose status alone changed is sent without its definition", () => {
   const one = pod({}, "one");
   const first = texts.textOf(withPhase(one, "Pending"));
   assert.equal(first.definition?.name, "one");
-  assert.deepEqual(JSON.parse(first.definition.text), { metadata: one.metadata, spec: one.spec });
+  assert.deepEqual(JSON.parse(String(first.definition.text)), { metadata: one.metadata, spec: one.spec });
   assert.deepEqual(texts.textOf(withPhase(one, "Running")), { uid: "uid-one", status: `{"phase":"Running"}` });
 });
 
@@ -39,5 +39,20 @@ test("a pod that two threads get in one turn is made a text once, and the text i
     assert.deepEqual(first.textOf(one), second.textOf(one));
   });
   assert.equal(made, 1);
-  assert.match(new PodTexts(shared).textOf(one).definition?.text ?? "", /"made":2/);
+  assert.match(String(new PodTexts(shared).textOf(one).definition?.text), /"made":2/);
+});
+
+test("a large definition is sent as bytes that belong to the thread alone", () => {
+  const shared = new SharedTexts();
+  const large = pod({ hostname: "é".repeat(64 * 1024) }, "large");
+  const [first, second] = [new PodTexts(shared), new PodTexts(shared)];
+  shared.sharedIn(() => {
+    const texts = [first, second].map((one) => one.textOf(large).definition?.text);
+    const buffers = texts.map((text) => (text instanceof Uint8Array ? text.buffer : undefined));
+    assert.notEqual(buffers[0], buffers[1]);
+    for (const buffer of buffers) {
+      const json = JSON.parse(Buffer.from(buffer ?? new ArrayBuffer(0)).toString()) as Pod;
+      assert.equal(json.spec.hostname, large.spec.hostname);
+    }
+  });
 });
