@@ -16,13 +16,15 @@ interface PassScheduleDeps {
 export class PassSchedule {
   private dirty = false;
   private timer: Timer | undefined;
-  private abort = new AbortController();
+  /** Of the pass under way; made for it, since a pod that has ended needs none. */
+  private abort: AbortController | undefined;
   private closed = false;
 
   constructor(private readonly deps: PassScheduleDeps) {}
 
   /** Of the pass under way. */
   get signal(): AbortSignal {
+    this.abort ??= new AbortController();
     return this.abort.signal;
   }
 
@@ -49,8 +51,8 @@ export class PassSchedule {
       return undefined;
     }
     // The signal stays until it aborts: work that one pass began may continue in the next.
-    if (this.abort.signal.aborted) this.abort = new AbortController();
-    return this.abort.signal;
+    if (this.abort?.signal.aborted === true) this.abort = undefined;
+    return this.signal;
   }
 
   /** Schedules one more pass right after the current one. */
@@ -60,7 +62,7 @@ export class PassSchedule {
 
   /** Aborts the pass under way. */
   interrupt(why: string): void {
-    this.abort.abort(new Error(why));
+    this.abort?.abort(new Error(why));
   }
 
   /** The pass failed: the next one follows when its back-off has passed. */
@@ -73,6 +75,11 @@ export class PassSchedule {
     this.wakeIn(at === undefined ? this.deps.resyncMs : at - this.deps.clock.steady());
   }
 
+  /** The pod has ended: nothing is due until something changes. */
+  rest(): void {
+    this.abort = undefined;
+  }
+
   /** No pass follows the one under way. */
   end(): void {
     this.closed = true;
@@ -83,6 +90,7 @@ export class PassSchedule {
   /** Aborts the pass under way; no other follows. */
   stop(): void {
     this.end();
+    this.abort ??= new AbortController();
     this.abort.abort(new Error("the kubelet is stopping"));
   }
 

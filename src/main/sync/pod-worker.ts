@@ -170,6 +170,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     if (state === "finished" || state === "terminated") this.ending.onOver();
     if (state !== "finished") return;
     this.parts = undefined;
+    this.passes.rest();
     this.deps.doer.rest();
   }
 

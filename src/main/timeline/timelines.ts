@@ -16,6 +16,8 @@ export interface TimelinesDeps {
   events: (uid: string) => Event[];
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 export class Timelines implements PodTrace {
   private readonly lives = new Map<string, { life: PodLife; inits: ReadonlySet<string> }>();
   /** UIDs, the one that ended first at the front. */
@@ -33,7 +35,9 @@ export class Timelines implements PodTrace {
       known === undefined || known.goneAt !== undefined ? new PodLife({ namespace, name, uid }, seenAt) : known;
     const index = this.gone.indexOf(uid);
     if (index >= 0) this.gone.splice(index, 1);
-    this.lives.set(uid, { life, inits: new Set((pod.spec.initContainers ?? []).map((container) => container.name)) });
+    const { initContainers = [] } = pod.spec;
+    const inits = initContainers.length === 0 ? NONE : new Set(initContainers.map((container) => container.name));
+    this.lives.set(uid, { life, inits });
   }
 
   startStage(uid: string, stage: string, container?: string): EndStage {
