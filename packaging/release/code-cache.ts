@@ -28,7 +28,7 @@ export async function makeReproducibleCache(node: string, agent: string): Promis
     const copy = join(place, "agent");
     await cp(agent, copy, { recursive: true });
     const script = [join(copy, "make-cache.js"), copy, String(OF_ONE_PROCESS)];
-    for (let made = OF_ONE_PROCESS; made === OF_ONE_PROCESS; ) {
+    for (let made = OF_ONE_PROCESS; made === OF_ONE_PROCESS;) {
       const printed = await run("env", ["-i", "-C", "/", node, ...REPRODUCIBLE, ...script], { timeoutMs: TIMEOUT_MS });
       made = Number(printed);
     }

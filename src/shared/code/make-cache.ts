@@ -29,4 +29,4 @@ for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
   setFlagsFromString("--flush-bytecode");
   writeFileSync(cachePath(file), sealCache(script.createCachedData()));
 }
-if (limit !== undefined) console.log(made);
+if (limit !== undefined) process.stdout.write(`${made}\n`);
