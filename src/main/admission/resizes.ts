@@ -85,7 +85,7 @@ export interface ResizeCondition {
 
 export class Resizes {
   private readonly entries = new Map<string, Entry>();
-  /** Pods whose entry is pending or in progress. Few are, of thousands: what concerns them visits no others. */
+  /** UIDs of the entries with `pending` or `progress`. A node has few of them beside thousands of others, which need no visit. */
   private readonly unsettled = new Set<string>();
   /** Pods with an allocation of an earlier kubelet that are not admitted yet: no resize may take their room. */
   private readonly returning = new Set<string>();
@@ -159,9 +159,8 @@ export class Resizes {
     const entry = this.entries.get(uid);
     if (entry === undefined || !entry.admitted) return;
     this.entries.set(uid, { desired: entry.desired, effective: entry.desired, admitted: false });
-    this.unsettled.delete(uid);
     this.deps.allocations.forget(uid);
-    this.count();
+    this.count(uid);
     this.retry("pod_terminated");
   }
 
@@ -169,8 +168,7 @@ export class Resizes {
     this.returned(uid);
     this.deps.allocations.forget(uid);
     if (!this.entries.delete(uid)) return;
-    this.unsettled.delete(uid);
-    this.count();
+    this.count(uid);
     this.retry("pods_removed");
   }
 
@@ -355,14 +353,15 @@ export class Resizes {
   }
 
   private changed(uid: string): void {
-    const { pending, progress } = this.entries.get(uid) ?? {};
-    if (pending === undefined && progress === undefined) this.unsettled.delete(uid);
-    else this.unsettled.add(uid);
-    this.count();
+    this.count(uid);
     this.deps.podEvents.emit("resizeChanged", { uid });
   }
 
-  private count(): void {
+  /** Counts again after a change of the pod with this UID. */
+  private count(uid: string): void {
+    const own = this.entries.get(uid);
+    if (own?.pending === undefined && own?.progress === undefined) this.unsettled.delete(uid);
+    else this.unsettled.add(uid);
     const all = [...this.unsettled].map((uid) => this.entries.get(uid));
     const pending = (verdict: string): number => all.filter((entry) => entry?.pending?.reason === verdict).length;
     this.deps.counters.pending(pending("Deferred"), pending("Infeasible"));

@@ -14,7 +14,7 @@ export class DoerOnDemand {
     private readonly observedAlone: (observed: ObservedPod) => void,
   ) {}
 
-  /** As Doer.execute. */
+  /** Runs the step, as Doer.execute does, and makes the doer for it. */
   execute(
     pod: Pod | undefined,
     step: Step,
@@ -36,7 +36,7 @@ export class DoerOnDemand {
     await this.doer?.stop();
   }
 
-  /** Nothing of the pod runs any more. */
+  /** The pod has ended: drops the doer, unless a hook is under way. */
   rest(): void {
     if (this.doer?.isIdle === true) this.doer = undefined;
   }

@@ -32,7 +32,7 @@ export class Doer {
     private readonly actuated: () => PodResources | undefined = () => undefined,
     /** A pod that is being ended is wanted again, under the same UID. */
     private readonly comesBack: () => boolean = () => false,
-    /** Known for as long as the pod, which may outlive this. */
+    /** The pod's log files and links. They stay known when the pod gets another doer. */
     private readonly logFiles = new PodLogFiles(),
   ) {
     this.images = new ImagesAhead(runtime);

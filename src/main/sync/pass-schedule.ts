@@ -16,13 +16,13 @@ interface PassScheduleDeps {
 export class PassSchedule {
   private dirty = false;
   private timer: Timer | undefined;
-  /** Of the pass under way; made for it, since a pod that has ended needs none. */
+  /** Aborts the pass under way. It is made for a pass: a pod that has ended needs none. */
   private abort: AbortController | undefined;
   private closed = false;
 
   constructor(private readonly deps: PassScheduleDeps) {}
 
-  /** Of the pass under way. */
+  /** The signal of the pass under way. */
   get signal(): AbortSignal {
     this.abort ??= new AbortController();
     return this.abort.signal;

@@ -27,6 +27,8 @@ export interface EndingWorker {
   interrupt(why: string): void;
   /** The pod's present state in the runtime. Rejects when the pass is interrupted. */
   observe(): Promise<ObservedPod>;
+  /** The pod has ended: no pass is due until something changes. */
+  rest(): void;
   /** The pod's name for logs. */
   name(): string;
 }
@@ -155,6 +157,7 @@ export class PodEnding {
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
       this.deps.reports.onFinished(worker.uid);
+      worker.rest();
       return;
     }
     await this.stopAll(plan, observed, deadline);

@@ -168,7 +168,10 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     this.state = state;
     this.watchActiveDeadline();
     if (state === "finished" || state === "terminated") this.ending.onOver();
-    if (state !== "finished") return;
+  }
+
+  /** The pod has ended: drops what only a pass needs. */
+  rest(): void {
     this.parts = undefined;
     this.passes.rest();
     this.deps.doer.rest();
@@ -290,7 +293,7 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   private onPassFailed(error: unknown): void {
     try {
-      const { sandboxUnseen } = this.steps;
+      const sandboxUnseen = this.parts?.steps.sandboxUnseen === true;
       this.retry.failed({ uid: this.uid, name: this.name(), pod: this.pod, sandboxUnseen }, error);
     } catch (err) {
       this.deps.log.error({ uid: this.uid, err }, `${this.name()}: cannot record a failed sync: ${messageOf(err)}`);

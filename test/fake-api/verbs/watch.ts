@@ -171,7 +171,7 @@ class Watch {
     this.#done();
   }
 
-  /** What there is now, as fast as the client takes it. */
+  /** Sends the present objects, as fast as the client takes them. */
   async #sendAll(): Promise<void> {
     const { revision } = this.world.store;
     for (const [key, object] of [...this.world.store.entries(this.resource)]) {

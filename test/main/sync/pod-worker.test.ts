@@ -510,6 +510,13 @@ test("a pod that ran to its end is finished: its sandbox goes, its containers ar
   world.clock.step(120_000);
   await settle();
   assert.equal(world.begun.length, begun);
+  worker.poke();
+  await settle();
+  assert.deepEqual(
+    [world.begun.length, world.rested.length],
+    [begun, 2],
+    "a change that needs no step leaves it at rest",
+  );
 });
 
 test("a finished pod with a new definition is synced again; terminating one cleans up", async () => {
