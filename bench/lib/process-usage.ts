@@ -5,7 +5,9 @@ const TICKS_PER_SECOND = 100;
 
 export interface Usage {
   rssMiB: number;
-  /** Of that what no file backs: heaps, stacks, malloc. */
+  /** The highest rssMiB so far. */
+  peakMiB: number;
+  /** The part of rssMiB that no file backs: heaps, stacks, malloc. */
   anonymousMiB: number;
   cpuSeconds: number;
   openFiles: number;
@@ -23,6 +25,7 @@ export async function usageOf(pid: number): Promise<Usage> {
     Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 102.4) / 10;
   return {
     rssMiB: mib("VmRSS"),
+    peakMiB: mib("VmHWM"),
     anonymousMiB: mib("RssAnon"),
     cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
     openFiles: files.length,

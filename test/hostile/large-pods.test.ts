@@ -1,8 +1,8 @@
 // Pods of the largest size that the API server accepts, and thousands of Failed pods. The kubelet keeps their identity and status only, so a new
 // pod starts, and the next kubelet is soon ready. NODELET_HOSTILE=whole runs 500 large pods and 12,500 Failed ones.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, before, describe, test, type TestContext } from "node:test";
+import { usageOf, type Usage } from "../../bench/lib/process-usage.js";
 import type { ApiObject, Fields } from "../fake-api/fake-api.js";
 import { waitFor } from "../harness/node.js";
 import { boundPod, isReady, statusOf } from "../support/cluster-node.js";
@@ -14,8 +14,8 @@ const REJECTED = IS_WHOLE ? 500 : 60;
 /** Large pods that a starting kubelet does not know: they are in memory together until it admits or rejects them. */
 const WAITING = 60;
 const ENDED = IS_WHOLE ? 12_500 : 1500;
-/** Limit for the growth of the kubelet's RSS, bytes. With the small sizes V8 collects less of its garbage. */
-const GROWTH = (IS_WHOLE ? 64 : 128) * 2 ** 20;
+/** Limit for the growth of the kubelet's RSS, MiB. With the small sizes V8 collects less of its garbage. */
+const GROWTH_MIB = IS_WHOLE ? 64 : 128;
 const LONG_MS = (IS_WHOLE ? 20 : 5) * PATIENCE_MS;
 /** Together nearly a megabyte, in values of the largest size that the kernel takes. */
 const LARGE_ENV = Array.from({ length: 8 }, (_, index) => ({ name: `TEXT${index}`, value: "x".repeat(120_000) }));
@@ -27,10 +27,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-const statusText = (): Promise<string> => readFile(`/proc/${String(cluster.node.kubelet.pid)}/status`, "utf8");
-const bytesOf = (text: string, field: string): number =>
-  Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(text)?.[1]) * 1024;
-const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+const usage = (): Promise<Usage> => usageOf(Number(cluster.node.kubelet.pid));
 
 async function becomesReady(name: string): Promise<void> {
   await cluster.api.create("pods", boundPod(name, IDLE));
@@ -79,16 +76,16 @@ describe("large and ended pods of the API server", () => {
   async function growsLittle(): Promise<string> {
     let now = Infinity;
     const isSmall = async (): Promise<boolean> => {
-      now = bytesOf(await statusText(), "VmRSS");
-      return now - before < GROWTH;
+      now = (await usage()).rssMiB;
+      return now - before < GROWTH_MIB;
     };
-    await waitFor(isSmall, { what: "memory to be given back", timeoutMs: LONG_MS, lastSeen: () => mib(now) });
-    return `${mib(before)} before, ${mib(now)} after, highest ${mib(bytesOf(await statusText(), "VmHWM"))}`;
+    await waitFor(isSmall, { what: "memory to be given back", timeoutMs: LONG_MS, lastSeen: () => `${now} MiB` });
+    return `${before} MiB before, ${now} after, highest ${(await usage()).peakMiB}`;
   }
 
   test("thousands of pods that have ended delay neither the next kubelet nor a new pod", async (t) => {
     await becomesReady("first");
-    before = bytesOf(await statusText(), "VmRSS");
+    before = (await usage()).rssMiB;
     await cluster.node.kill9();
     const ended = ofApp({}, {});
     for (let index = 0; index < ENDED; index++) {

@@ -1,7 +1,7 @@
 // Effect of an attack on the node and its bystanders, from its start to its end, compared with the promise.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { usageOf } from "../../bench/lib/process-usage.js";
 import type { Attack, Row } from "./attack.js";
 import { uptime, worstLateness } from "./bystander.js";
 import { busiestMs, MainCpu } from "./main-cpu.js";
@@ -32,7 +32,7 @@ export class Meter {
     const window = await of.operator.round(timeoutMs);
     const { pid } = of.node.kubelet;
     if (pid === undefined) throw new Error("the kubelet does not run");
-    const before = { window, pid, rssMiB: await residentMiB(pid), at: await uptime() };
+    const before = { window, pid, rssMiB: (await usageOf(pid)).rssMiB, at: await uptime() };
     return new Meter(of, before, of.operator.open(), new MainCpu(pid), new IdleDelay());
   }
 
@@ -66,7 +66,7 @@ export class Meter {
       hasProcessDied: this.hasDied,
       ...(attack.upstream === undefined ? {} : { upstream: attack.upstream }),
       rssBeforeMiB: before.rssMiB,
-      rssAfterMiB: this.hasDied ? 0 : await residentMiB(before.pid),
+      rssAfterMiB: this.hasDied ? 0 : (await usageOf(before.pid)).rssMiB,
       broken: [],
       missed: [],
     };
@@ -96,11 +96,6 @@ export class Meter {
     if (is !== undefined && is.restarts !== was?.restarts)
       row.broken.push("a container of the normal pod was restarted");
   }
-}
-
-async function residentMiB(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) / 1024;
 }
 
 /**
