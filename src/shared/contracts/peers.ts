@@ -1,14 +1,14 @@
 // The peers thread's contract: probes and lifecycle hooks whose server a pod chooses. Main sends probes as to the prober thread.
 // Invariant: the reply to a hook is data, also when the hook failed; a rejection means that the thread, not the server, is at fault.
+import type { GetAction } from "../http/client/get-action.js";
 import type { ProberControl } from "./prober.js";
 
-/** An httpGet hook with nothing left to resolve. */
 export interface HttpHook {
   /** UID of the pod, for its budget of processor time. */
   uid: string;
-  url: string;
-  /** In the order of sending. */
-  headers: [name: string, values: string[]][];
+  action: GetAction;
+  /** "kube-lifecycle/1.36" */
+  userAgent: string;
 }
 
 export type HttpHookReply =

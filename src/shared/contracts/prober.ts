@@ -1,6 +1,7 @@
 // The contract of the prober and peers threads: the probes that they run, and their record of each run.
 // Main sends a pod's whole set at a time, so that the next set repairs a missed one. Every record names the container
 // and the generation of its probe, and main drops and counts outdated records.
+import type { GetAction } from "../http/client/get-action.js";
 import type { MetricSnapshot } from "../metrics/snapshot.js";
 
 export const PROBE_KINDS = ["startup", "liveness", "readiness"] as const;
@@ -12,15 +13,7 @@ export type ProbeVerdict = "Success" | "Failure";
 /** Every host is an address or a host name, every port a number. The thread needs nothing else of the pod. */
 export type ProbeAction =
   | { type: "exec"; command: string[] }
-  | {
-      type: "http";
-      scheme: "http" | "https";
-      host: string;
-      port: number;
-      /** As the pod has it, with its query. */
-      path: string;
-      headers: { name: string; value: string }[];
-    }
+  | ({ type: "http" } & GetAction)
   | { type: "tcp"; host: string; port: number }
   | { type: "grpc"; host: string; port: number; service: string }
   /** Set if the probe cannot run, for example an unknown port name: every run is an error with this text. */

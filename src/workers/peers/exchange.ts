@@ -1,49 +1,36 @@
-// One HTTP request to a pod's server, and its response. Invariant: every request has its own connection, without proxy, keep-alive,
-// compression or certificate check; it ends with a reset. What is read of the server is bounded in bytes, pieces and processor time.
-import { request, type IncomingMessage } from "node:http";
+// One GET to a pod's server, and its response. Invariant: every request has its own connection, without proxy, keep-alive, compression or
+// certificate check; it ends with a reset. What is read of the server is bounded in bytes and processor time.
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { addressOf, dial, isDialError, systemReason } from "../../shared/net/dial.js";
+import { asError } from "../../shared/errors/thrown.js";
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
-import { boundedText } from "../../shared/probes/run.js";
-import { GuardedStream, type Guard } from "./guarded-stream.js";
+import { fromBytes } from "../../shared/http/client/bytes.js";
+import { HeaderError } from "../../shared/http/client/headers.js";
+import type { GetRequest } from "../../shared/http/client/redirects.js";
+import { ReplyError } from "../../shared/http/client/reply-error.js";
+import { ReplyReader, type ReplyHead } from "../../shared/http/client/reply-reader.js";
+import { requestText } from "../../shared/http/client/request-text.js";
+import { hostnameOf, portTextOf, type GoUrl } from "../../shared/http/client/url.js";
+import { dial, isDialError, systemReason } from "../../shared/net/dial.js";
+import { OverBudgetError } from "./accounts.js";
+import { GuardedSource, PeerLimitError, type Guard, type Sink } from "./guarded-source.js";
+import { GuardedStream } from "./guarded-stream.js";
 
-/** Bytes of the headers of a response with its informational ones. Node reads no more than 2,000 fields of them. */
-const MAX_HEADER_BYTES = 64 * 1024;
-/**
- * Limit of informational responses (1xx) before the final one; a server that sends more is at fault. As in Go's client.
- */
-const MAX_INFORMATIONAL = 5;
-/** A body in smaller pieces than an honest server makes is not read to its end. */
-const MAX_PIECES = 1_000;
+const PORTS = { http: 80, https: 443 };
+const BROKEN = "net/http: HTTP/1.x transport connection broken: ";
+const TIMED_OUT_AT_HEADERS = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+const TIMED_OUT_IN_BODY = "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
+const FIELDS = ["Location"];
 
-/** One hop. */
-export interface Target {
-  scheme: "http" | "https";
-  host: string;
-  port: number;
-  /** Begins with "/". */
-  path: string;
-}
-
-export interface HopOptions {
-  target: Target;
-  /** In the order of sending, Host too. */
-  headers: readonly { name: string; value: string }[];
+export interface Exchange {
+  request: GetRequest;
   signal: AbortSignal;
-  /** The signal has aborted because time ran out. */
-  expired(): boolean;
   peers: Guard;
-  /**
-   * The response counts from its head on, a failure of its body changes nothing. Small servers end their lines in various ways, so the
-   * head is read leniently, too.
-   */
+  /** Only the head counts; no body is awaited. */
   headOnly?: boolean;
 }
 
 export interface Reply {
-  status: number;
-  location: string | undefined;
+  head: ReplyHead;
   body: string;
 }
 
@@ -52,109 +39,144 @@ export class ExchangeError extends Error {
   override readonly name = "ExchangeError";
 }
 
-export const urlOf = ({ scheme, host, port, path }: Target): string => `${scheme}://${addressOf(host, port)}${path}`;
-
-/** Rejects with ExchangeError; with OverBudgetError before a connection is made. */
-export async function exchange(hop: HopOptions): Promise<Reply> {
-  const { target, signal, peers } = hop;
-  peers.run.check();
-  let raw: Socket;
-  try {
-    raw = await dial(target.host, target.port, signal);
-  } catch (error) {
-    if (!isDialError(error)) throw error;
-    throw new ExchangeError(hop.expired() ? `${error.message} ${TIMED_OUT_AT_HEADERS}` : error.message, {
-      cause: error,
-    });
-  }
-  const guarded = new GuardedStream(raw, peers, target.scheme === "http");
-  const stream = target.scheme === "https" ? (await import("./secure.js")).secure(guarded, target.host) : guarded;
-  try {
-    return await get(stream, () => guarded.destroy(), hop);
-  } finally {
-    guarded.destroy();
-    stream.destroy();
-  }
+/** The head of the response came, its body broke off or never ended. @internal */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
 }
 
-const TIMED_OUT_AT_HEADERS = "(Client.Timeout exceeded while awaiting headers)";
-const TIMED_OUT_IN_BODY = "(Client.Timeout or context cancellation while reading body)";
+/** Rejects with ExchangeError or BodyError; with OverBudgetError before a connection is made. */
+export async function exchange({ request, signal, peers, headOnly = false }: Exchange): Promise<Reply> {
+  const { scheme, host, port } = addressOf(request.url);
+  const text = textOf(request, headOnly);
+  peers.run.check();
+  const raw = await connect(host, port, signal);
+  return await new Promise<Reply>((resolve, reject) => {
+    const answer = new Answer(headOnly, signal, (close, outcome) => {
+      close();
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    });
+    if (scheme === "http") sendPlain(raw, peers, text, answer);
+    else sendSecure(raw, peers, host, text, answer).catch((error: unknown) => answer.fail(asError(error)));
+  });
+}
 
-/** `end` resets the connection: called when the last byte that matters is here, before Node closes it the slow way. */
-function get(
-  stream: Duplex,
-  end: () => void,
-  { target, headers, signal, headOnly = false }: HopOptions,
-): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    let response: IncomingMessage | undefined;
-    const fail = (text: string, cause?: Error): void => {
-      signal.removeEventListener("abort", onAbort);
-      reject(new ExchangeError(text, { cause }));
-    };
-    const succeed = (reply: Reply): void => {
-      end();
-      signal.removeEventListener("abort", onAbort);
-      resolve(reply);
-    };
-    const onAbort = (): void =>
-      fail(`context deadline exceeded ${response === undefined ? TIMED_OUT_AT_HEADERS : TIMED_OUT_IN_BODY}`);
-    if (signal.aborted) {
-      onAbort();
+function sendPlain(raw: Socket, peers: Guard, text: string, answer: Answer): void {
+  const source = new GuardedSource(raw, peers, true, answer);
+  answer.start(() => source.close());
+  raw.write(text, "latin1");
+}
+
+async function sendSecure(raw: Socket, peers: Guard, host: string, text: string, answer: Answer): Promise<void> {
+  const stream = new GuardedStream(raw, peers);
+  answer.start(() => stream.destroy());
+  const { secure } = await import("./secure.js");
+  const { socket, explain } = secure(stream, host);
+  answer.start(() => {
+    stream.destroy();
+    socket.destroy();
+  });
+  socket.on("data", (piece: Buffer) => answer.piece(piece));
+  socket.on("end", () => answer.end());
+  socket.on("error", (error: Error) => answer.fail(explain(error)));
+  socket.on("close", () => answer.end());
+  socket.write(text, "latin1");
+}
+
+/** Collects one response and ends the connection at its last byte that matters. */
+class Answer implements Sink {
+  private readonly reader = new ReplyReader({ bodyBytes: OUTPUT_LIMIT_BYTES, fields: FIELDS });
+  private close: () => void = () => undefined;
+  private isSettled = false;
+  private readonly onAbort = (): void => this.reject(new ExchangeError(TIMED_OUT_AT_HEADERS), TIMED_OUT_IN_BODY);
+
+  constructor(
+    private readonly headOnly: boolean,
+    private readonly signal: AbortSignal,
+    private readonly settled: (close: () => void, outcome: Reply | Error) => void,
+  ) {
+    signal.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  /** `close` ends the connection, at once if the response is settled already. */
+  start(close: () => void): void {
+    this.close = close;
+    if (this.isSettled) close();
+    else if (this.signal.aborted) this.onAbort();
+  }
+
+  piece(piece: Buffer): boolean {
+    if (this.isSettled) return false;
+    this.read(() => this.reader.feed(piece));
+    return !this.isSettled;
+  }
+
+  end(): void {
+    if (!this.isSettled) this.read(() => this.reader.end());
+  }
+
+  fail(error: Error): void {
+    const reason = systemReason(error);
+    this.reject(new ExchangeError(reason, { cause: error }), isOwnLimit(error) ? undefined : reason);
+  }
+
+  private read(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+      const text = error.message === "EOF" ? error.message : BROKEN + error.message;
+      this.reject(new ExchangeError(text, { cause: error }), error.message);
       return;
     }
-    signal.addEventListener("abort", onAbort, { once: true });
-    const sent = request({
-      createConnection: () => stream,
-      method: "GET",
-      path: target.path,
-      setHost: false,
-      headers: [...headers.map(({ name, value }) => [name, value]), ["Connection", "close"]].flat(),
-      maxHeaderSize: MAX_HEADER_BYTES,
-      insecureHTTPParser: headOnly,
-    });
-    let informational = 0;
-    sent.on("information", () => {
-      informational++;
-      if (informational <= MAX_INFORMATIONAL) return;
-      fail("net/http: HTTP/1.x transport connection broken: net/http: too many 1xx informational responses");
-      end();
-    });
-    // Status 101 is a response, too; without a listener Node closes the connection and emits no error.
-    sent.on("upgrade", ({ statusCode = 101 }, socket) => {
-      socket.destroy();
-      succeed({ status: statusCode, location: undefined, body: "" });
-    });
-    sent.on("error", (error) => fail(systemReason(error), error));
-    sent.on("response", (incoming) => {
-      response = incoming;
-      if (headOnly) succeed({ ...headOf(incoming), body: "" });
-      readBody(incoming, succeed, (error) => fail(systemReason(error), error));
-    });
-    sent.end();
-  });
+    const { head, isComplete } = this.reader;
+    if (head === undefined || !(isComplete || this.headOnly)) return;
+    this.settle({ head, body: this.headOnly ? "" : this.reader.body().toString("utf8") });
+  }
+
+  /** `inBody` is the reason for a response whose head came; absent, it makes no difference. */
+  private reject(error: ExchangeError, inBody: string | undefined): void {
+    const isBroken = inBody !== undefined && this.reader.head !== undefined;
+    this.settle(isBroken ? new BodyError(inBody, { cause: error }) : error);
+  }
+
+  private settle(outcome: Reply | Error): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.signal.removeEventListener("abort", this.onAbort);
+    this.settled(() => this.close(), outcome);
+  }
 }
 
-const headOf = ({ statusCode = 0, headers }: IncomingMessage): Omit<Reply, "body"> => ({
-  status: statusCode,
-  location: headers.location,
-});
+/** The server is at fault, not the connection. */
+const isOwnLimit = (error: Error): boolean => error instanceof PeerLimitError || error instanceof OverBudgetError;
 
-function readBody(incoming: IncomingMessage, succeed: (reply: Reply) => void, fail: (error: Error) => void): void {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  let isDone = false;
-  const done = (): void => {
-    if (isDone) return;
-    isDone = true;
-    succeed({ ...headOf(incoming), body: boundedText(...pieces) });
-  };
-  incoming.on("data", (piece: Buffer) => {
-    if (isDone) return;
-    pieces.push(piece);
-    size += piece.length;
-    if (size >= OUTPUT_LIMIT_BYTES || pieces.length >= MAX_PIECES) done();
-  });
-  incoming.prependListener("end", done);
-  incoming.on("error", fail);
+function textOf(request: GetRequest, acceptsGzip: boolean): string {
+  try {
+    return requestText({ ...request, acceptsGzip });
+  } catch (error) {
+    throw error instanceof HeaderError ? new ExchangeError(error.message, { cause: error }) : error;
+  }
+}
+
+function addressOf(url: GoUrl): { scheme: "http" | "https"; host: string; port: number } {
+  const { scheme } = url;
+  if (scheme !== "http" && scheme !== "https") {
+    throw new ExchangeError(`unsupported protocol scheme "${fromBytes(scheme)}"`);
+  }
+  if (url.host === "") throw new ExchangeError("http: no Host in request URL");
+  const port = portTextOf(url);
+  const number = port === "" ? PORTS[scheme] : Number(port);
+  if (number > 65535) throw new ExchangeError(`dial tcp: address ${port}: invalid port`);
+  return { scheme, host: fromBytes(hostnameOf(url)), port: number };
+}
+
+async function connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  try {
+    return await dial(host, port, signal);
+  } catch (error) {
+    if (!isDialError(error)) throw error;
+    const late = signal.aborted ? " (Client.Timeout exceeded while awaiting headers)" : "";
+    throw new ExchangeError(`${error.message}${late}`, { cause: error });
+  }
 }

@@ -1,5 +1,5 @@
 // Counts the HTTP/2 frames of a server before the session reads them (RFC 9113, section 4.1). A health check has less than twenty.
-import { PeerLimitError } from "./guarded-stream.js";
+import { PeerLimitError } from "./guarded-source.js";
 
 const MAX_FRAMES = 256;
 /** All bytes of a connection: a response of OUTPUT_LIMIT_BYTES, headers, trailers, settings. */

@@ -7,7 +7,8 @@ import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/pro
 import { addressOf, dial, isDialError, reset, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
 import { FrameCounter } from "./frame-counter.js";
-import { GuardedStream, type Guard } from "./guarded-stream.js";
+import type { Guard } from "./guarded-source.js";
+import { GuardedStream } from "./guarded-stream.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 
 const STATUSES = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
@@ -55,7 +56,7 @@ export async function probeGrpc(
   }
   const raw = socket;
   const frames = new FrameCounter();
-  const stream = new GuardedStream(raw, guard, false);
+  const stream = new GuardedStream(raw, guard);
   stream.sendAtOnce();
   stream.limit((piece) => frames.read(piece));
   // The HTTP/2 session notices the end of its connection only by "close".

@@ -5,7 +5,7 @@ import type { RunAction } from "../../shared/probes/run.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
 import { PeerAccounts } from "./accounts.js";
 import { CpuTurns } from "./cpu-turns.js";
-import type { Guard } from "./guarded-stream.js";
+import type { Guard } from "./guarded-source.js";
 
 /** The action belongs to another thread (`probeThreadOf`): main has sent the probe to the wrong one. */
 class MisroutedProbeError extends Error {

@@ -47,7 +47,11 @@ function podWith(...actions: readonly ProbeAction[]): ProbedPod {
   return { uid: "u1", namespace: "default", name: "web", probes };
 }
 
-const hookTo = (port: number): HttpHook => ({ uid: "u1", url: `http://127.0.0.1:${port}/`, headers: [["X-A", ["1"]]] });
+const hookTo = (port: number): HttpHook => ({
+  uid: "u1",
+  action: { scheme: "http", host: "127.0.0.1", port, path: "/", headers: [{ name: "X-A", value: "1" }] },
+  userAgent: "kube-lifecycle/1.36",
+});
 
 test("each probe runs on its own thread; a thread without probes does not start", async (t) => {
   const { prober, peers, both, records, set } = threadsOn(t);

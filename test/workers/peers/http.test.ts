@@ -62,9 +62,9 @@ test("101 is a failure with its status, at once", async (t) => {
 });
 
 test("endless informational responses fail the probe before its timeout", async (t) => {
-  const { outcome, output } = await get(await serveRaw(t, "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
+  const { outcome, output } = await get(await serveRaw(t, "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(30_000)));
   assert.equal(outcome, "failure");
-  assert.match(output, /too many 1xx informational responses$/);
+  assert.match(output, /server response headers exceeded 524288 bytes; aborted$/);
 });
 
 describe("statuses", () => {
@@ -94,7 +94,7 @@ describe("the request", () => {
         { name: "user-agent", value: "mine" },
         { name: "ACCEPT", value: "text/plain" },
       ],
-      ["Host", "127.0.0.1:PORT", "user-agent", "mine", "ACCEPT", "text/plain"],
+      ["Host", "127.0.0.1:PORT", "User-Agent", "mine", "Accept", "text/plain"],
     ],
     ["an empty Accept: none", [{ name: "Accept", value: "" }], ["Host", "127.0.0.1:PORT", "User-Agent", USER_AGENT]],
     [
@@ -108,7 +108,7 @@ describe("the request", () => {
         { name: "X-A", value: "1" },
         { name: "X-A", value: "2" },
       ],
-      ["Host", "127.0.0.1:PORT", "X-A", "1", "X-A", "2", "User-Agent", USER_AGENT, "Accept", "*/*"],
+      ["Host", "127.0.0.1:PORT", "User-Agent", USER_AGENT, "Accept", "*/*", "X-A", "1", "X-A", "2"],
     ],
   ];
   for (const [name, headers, expected] of cases) {
@@ -126,7 +126,7 @@ describe("the request", () => {
   const paths: [given: string, sent: string][] = [
     ["/a/../b?x=1&y=%20#part", "/a/../b?x=1&y=%20"],
     ["healthz", "/healthz"],
-    ["//double", "//double"],
+    ["//double", "/"],
     ["/ä b", "/%C3%A4%20b"],
   ];
   for (const [given, sent] of paths) {
@@ -175,7 +175,7 @@ describe("redirects", () => {
     });
     const { outcome, output } = await get(port);
     assert.equal(outcome, "failure");
-    assert.match(output, /^Get "http:\/\/127\.0\.0\.1:\d+\/9": stopped after 10 redirects$/);
+    assert.match(output, /^Get "\/10": stopped after 10 redirects$/);
     assert.equal(asked, 10);
   });
 
@@ -200,13 +200,14 @@ describe("bodies", () => {
     assert.equal(output.length, OUTPUT_LIMIT_BYTES);
   });
 
-  test("a response that never ends is a failure at the deadline", async (t) => {
+  test("a response that never ends proves nothing: the run is an error at the deadline", async (t) => {
     const port = await serve(t, (_request, response) => {
       response.write("a beginning");
     });
-    const { outcome, output } = await get(port, {}, 200);
-    assert.equal(outcome, "failure");
-    assert.match(output, /context deadline exceeded \(Client\.Timeout or context cancellation while reading body\)$/);
+    await assert.rejects(get(port, {}, 200), {
+      name: "BodyError",
+      message: "context deadline exceeded (Client.Timeout or context cancellation while reading body)",
+    });
   });
 });
 

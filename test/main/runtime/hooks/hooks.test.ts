@@ -318,7 +318,7 @@ test("an HTTP preStop goes to the sandbox's address", async (t) => {
   await world.kill(world.pod, world.killStep(id, 5));
   assert.match(
     world.kept.warnings().join(),
-    /Get "http:\/\/127\.0\.0\.1:1\/": dial tcp 127\.0\.0\.1:1: connect: connection refused/,
+    /Get "http:\/\/127\.0\.0\.1:1": dial tcp 127\.0\.0\.1:1: connect: connection refused/,
   );
 });
 

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { HookError, runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
-import { hookHeaders, hookUrl, portOf, userAgent } from "../../../../src/main/runtime/hooks/http-hook.js";
-import type { HTTPGetAction, LifecycleHandler } from "../../../../src/shared/api/pod.js";
+import { portOf, userAgent } from "../../../../src/main/runtime/hooks/http-hook.js";
+import type { LifecycleHandler } from "../../../../src/shared/api/pod.js";
 import { runPod } from "../../../shared/cri/support.js";
 import { temporaryFolder, until } from "../../../support/sources-kit.js";
 import { app, never, podOf, runtimeOn } from "../runtime-kit.js";
@@ -151,8 +151,8 @@ test("101 Switching Protocols is a response like any other", { timeout: 120_000 
 
 test("a server that sends informational responses without end fails the hook", { timeout: 120_000 }, async (t) => {
   const world = await build(t);
-  const port = await serveRaw(t, (socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100)));
-  await failsWith(world.run({ httpGet: { port } }), /too many 1xx informational responses$/);
+  const port = await serveRaw(t, (socket) => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(30_000)));
+  await failsWith(world.run({ httpGet: { port } }), /server response headers exceeded 524288 bytes; aborted$/);
 });
 
 test("any response to an HTTP request is a success; the standard headers are sent", async (t) => {
@@ -165,7 +165,7 @@ test("any response to an HTTP request is a success; the standard headers are sen
     [headers["user-agent"], headers.accept, headers["x-a"], headers.connection, headers.host],
     ["kube-lifecycle/1.36", "*/*", "1", "close", `127.0.0.1:${port}`],
   );
-  assert.equal(headers["accept-encoding"], undefined);
+  assert.equal(headers["accept-encoding"], "gzip");
 });
 
 test("given headers win, an empty Accept takes the standard one away, Host is honoured", async (t) => {
@@ -259,14 +259,7 @@ test("an HTTPS request with a response without TLS is repeated without TLS, and 
   assert.ok(world.counted.includes("http fallback"));
 });
 
-test("rules of address, port and headers", () => {
-  const action = (fields: Partial<HTTPGetAction>): HTTPGetAction => ({ port: 80, ...fields });
-  const urls: [Partial<HTTPGetAction>, string, string][] = [
-    [{}, "10.0.0.1", "http://10.0.0.1/"],
-    [{ path: "a b" }, "10.0.0.1", "http://10.0.0.1/a%20b"],
-    [{ scheme: "HTTPS", path: "/x" }, "fd00::1", "https://[fd00::1]:80/x"],
-  ];
-  for (const [fields, host, expected] of urls) assert.equal(hookUrl(action(fields), host, 80).href, expected);
+test("rules of port and user agent", () => {
   const container = app({ ports: [{ name: "http", containerPort: 8080 }] });
   for (const [port, expected] of [
     [81, 81],
@@ -277,11 +270,4 @@ test("rules of address, port and headers", () => {
   }
   for (const port of ["", "other", 0, 65536, "65536"]) assert.throws(() => portOf({ port }, container), /neither/);
   assert.equal(userAgent("v1.36.2+vendor"), "kube-lifecycle/1.36");
-  assert.deepEqual(
-    [...hookHeaders(action({}), "v1.36.0")],
-    [
-      ["User-Agent", ["kube-lifecycle/1.36"]],
-      ["Accept", ["*/*"]],
-    ],
-  );
 });
