@@ -9,13 +9,12 @@ import type { GuardedStream } from "./guarded-stream.js";
 /**
  * Bytes of a server before its handshake is complete. Three certificates of 4,096 bits with a hundred names are 10 KiB. OpenSSL checks all
  * signatures of a chain before it reports the first wrong one: 32 KiB of the costliest certificates take 0.2 s.
- * @internal
  */
-export const HANDSHAKE_BYTES = 32 * 1024;
-/** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. @internal */
-export const GROUPS = "X25519:P-256:P-384:P-521";
-/** Without finite-field Diffie-Hellman. @internal */
-export const CIPHERS = `${DEFAULT_CIPHERS.split(":")
+const HANDSHAKE_BYTES = 32 * 1024;
+/** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. */
+const GROUPS = "X25519:P-256:P-384:P-521";
+/** Without finite-field Diffie-Hellman. */
+const CIPHERS = `${DEFAULT_CIPHERS.split(":")
   .filter((name) => !name.startsWith("DHE-"))
   .join(":")}:!kDHE`;
 
