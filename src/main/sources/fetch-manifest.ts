@@ -1,19 +1,29 @@
-// One GET of a manifest. It follows redirects as Go's client does (ten at most, credentials stay with their host). One deadline covers
-// everything, and the memory never exceeds the size limit.
-import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
+// One GET of a manifest, as Go's client makes it: redirects to any host, ten requests at most; credentials stay with their host. One
+// deadline covers everything, and the memory never exceeds the size limit.
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import { messageOf } from "../../shared/errors/thrown.js";
-
-const MAX_REDIRECTS = 10;
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-const CREDENTIALS = ["authorization", "cookie", "cookie2", "www-authenticate"];
+import { fromBytes } from "../../shared/http/client/bytes.js";
+import { Headers, HeaderError } from "../../shared/http/client/headers.js";
+import { LocationError, MAX_REQUESTS, redirectOf, type GetRequest } from "../../shared/http/client/redirects.js";
+import { parseUrl } from "../../shared/http/client/url.js";
+import { UrlError } from "../../shared/http/client/url-escapes.js";
+import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
+import { getOnce, GetOnceError, type WholeReply } from "./get-once.js";
 
 /** A manifest URL could not be read; the message names it without its credentials. */
 export class ManifestFetchError extends Error {
   override readonly name = "ManifestFetchError";
-  constructor(url: string, reason: string, options?: ErrorOptions) {
+  constructor(
+    url: string,
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
     super(`manifest ${url}: ${reason}`, options);
   }
 }
+
+const unzip = promisify(gunzip);
 
 /** The body of a 200 response. Rejects with ManifestFetchError or the signal's reason. */
 export async function fetchManifest(
@@ -22,75 +32,57 @@ export async function fetchManifest(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const name = publicUrl(url);
-  const headers = new Headers();
-  for (const [key, values] of Object.entries(header)) for (const value of values) headers.append(key, value);
-  const { target: first, authorization } = withoutCredentials(url);
-  if (authorization !== undefined && !headers.has("authorization")) headers.set("authorization", authorization);
-  let target = first;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await get(target, headers, signal, name);
-    const location = response.headers.get("location");
-    if (REDIRECTS.has(response.status) && location !== null) {
-      await response.body?.cancel();
-      const next = new URL(location, target);
-      if (!staysWithin(next.hostname, new URL(url).hostname)) for (const key of CREDENTIALS) headers.delete(key);
-      target = next.href;
-      continue;
-    }
-    if (response.status !== 200) {
-      await response.body?.cancel();
-      throw new ManifestFetchError(
-        name,
-        `the server responded with ${response.status} ${response.statusText}`.trimEnd(),
-      );
-    }
-    return await body(response, name);
-  }
-  throw new ManifestFetchError(name, `more than ${MAX_REDIRECTS} redirects`);
-}
-
-/** fetch refuses a user and password in the URL, which Go's client sends as basic authorization. */
-function withoutCredentials(url: string): { target: string; authorization?: string } {
-  if (!URL.canParse(url)) return { target: url };
-  const parsed = new URL(url);
-  if (parsed.username === "" && parsed.password === "") return { target: url };
-  const pair = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
-  parsed.username = "";
-  parsed.password = "";
-  return { target: parsed.href, authorization: `Basic ${Buffer.from(pair).toString("base64")}` };
-}
-
-async function get(url: string, headers: Headers, signal: AbortSignal, name: string): Promise<Response> {
   try {
-    return await fetch(url, { headers, signal, redirect: "manual" });
+    return await bodyOf(await follow(firstRequest(url, header), signal));
   } catch (error) {
     signal.throwIfAborted();
-    // fetch hides the reason (ECONNREFUSED, certificate) in the cause.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new ManifestFetchError(name, messageOf(cause), { cause: error });
+    if (!EXPECTED.some((type) => error instanceof type)) throw error;
+    throw new ManifestFetchError(name, messageOf(error), { cause: error });
   }
 }
 
-function staysWithin(host: string, origin: string): boolean {
-  return host === origin || host.endsWith(`.${origin}`);
+const EXPECTED = [GetOnceError, HeaderError, LocationError, UrlError];
+
+function firstRequest(url: string, header: Readonly<Record<string, readonly string[]>>): GetRequest {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(header)) for (const value of values) headers.add(name, value);
+  // As in Go, a Host among the headers is not sent: the URL names the host.
+  return { url: parseUrl(url), host: "", headers };
 }
 
-async function body(response: Response, name: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? [];
-  for await (const chunk of stream) {
-    length += chunk.byteLength;
-    // Leaving the loop cancels the body.
-    if (length > MANIFEST_LIMIT) throw new ManifestFetchError(name, `larger than ${MANIFEST_LIMIT / 1024 / 1024} MiB`);
-    chunks.push(chunk);
+async function follow(first: GetRequest, signal: AbortSignal): Promise<WholeReply> {
+  let request = first;
+  for (let requests = 1; ; requests++) {
+    const reply = await getOnce(request, { bodyBytes: MANIFEST_LIMIT + 1, signal });
+    const next = redirectOf(reply.head, first, request);
+    if (next === undefined) return reply;
+    if (requests >= MAX_REQUESTS) throw new GetOnceError(`stopped after ${MAX_REQUESTS} redirects`);
+    request = next.request;
   }
-  if (length === 0) throw new ManifestFetchError(name, "the server sent nothing; expected a v1 Pod or PodList");
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
 }
+
+async function bodyOf({ head, body }: WholeReply): Promise<Uint8Array> {
+  if (head.status !== 200) {
+    throw new GetOnceError(
+      `the server responded with ${head.status} ${fromBytes(head.reason.slice(0, 256))}`.trimEnd(),
+    );
+  }
+  const isZipped = head.field("Content-Encoding")?.toLowerCase() === "gzip";
+  const text = isZipped ? await unzipped(body) : body;
+  if (text.length > MANIFEST_LIMIT) throw tooLarge();
+  if (text.length === 0) throw new GetOnceError("the server sent nothing; expected a v1 Pod or PodList");
+  // A copy of its own: the bytes move to another thread.
+  return Uint8Array.from(text);
+}
+
+async function unzipped(body: Buffer): Promise<Buffer> {
+  if (body.length > MANIFEST_LIMIT) throw tooLarge();
+  try {
+    return await unzip(body, { maxOutputLength: MANIFEST_LIMIT });
+  } catch (error) {
+    const isLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    throw isLarge ? tooLarge() : new GetOnceError(`the body is no gzip: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const tooLarge = (): GetOnceError => new GetOnceError(`larger than ${MANIFEST_LIMIT / 1024 / 1024} MiB`);
