@@ -1,0 +1,56 @@
+// Gives a stand-alone node a pod network if it has none: what `nodelet doctor --fix` does.
+import { messageOf } from "../../shared/errors/thrown.js";
+import { configurationsIn } from "../network/cni-files.js";
+import { networkText, type Network } from "../network/ipv4.js";
+import { choosePodRange } from "../network/pod-range.js";
+import { takenNetworks } from "../network/taken-networks.js";
+import { writeNetwork } from "../network/write-network.js";
+import type { NodeMode } from "../runtime/node-mode.js";
+import { DEFAULT_CONF_DIR, type RuntimeSettings } from "../runtime/runtime-settings.js";
+
+export interface Fixed {
+  /** "fixed": a file was written; "fine": there was nothing to do; "failed": the node still has no network. */
+  result: "fixed" | "fine" | "failed";
+  said: string;
+}
+
+export interface FixInput {
+  mode: NodeMode;
+  /** undefined: the runtime is not installed, or does not say. It will look in the usual folder. */
+  settings: Pick<RuntimeSettings, "confDir" | "template"> | undefined;
+  /** Docker's own network serves the pods. */
+  dockerNetwork: boolean;
+  /** @internal For tests: the record of the file. */
+  record?: string;
+}
+
+export async function fixNetwork({ mode, settings, dockerNetwork, record }: FixInput): Promise<Fixed> {
+  const folder = settings?.confDir ?? DEFAULT_CONF_DIR;
+  if (dockerNetwork) return fine("Docker's own network serves the pods");
+  if (mode === "cluster")
+    return fine("the network plugin of the cluster serves the pods; it is installed after the join");
+  if (settings?.template !== undefined) return fine(`the runtime makes its network from ${settings.template}`);
+  try {
+    const configured = await configurationsIn(folder);
+    if (configured.length > 0) return fine(`${folder} has ${configured.join(", ")}; it is left as it is`);
+    const { taken, own } = await takenNetworks();
+    const range = own ?? choosePodRange(taken);
+    if (range === undefined) {
+      return { result: "failed", said: "every private range of addresses overlaps a route or an address of this node" };
+    }
+    const path = await writeNetwork(folder, range, record);
+    return path === undefined
+      ? fine(`${folder} has a configuration by now`)
+      : { result: "fixed", said: wrote(path, range) };
+  } catch (error) {
+    return { result: "failed", said: `cannot write a pod network: ${messageOf(error)}` };
+  }
+}
+
+function wrote(path: string, range: Network): string {
+  return `wrote ${path}: pods get addresses of ${networkText(range)} on a bridge, with published host ports`;
+}
+
+function fine(said: string): Fixed {
+  return { result: "fine", said };
+}
