@@ -9,16 +9,20 @@ export interface Problem {
   help: string;
 }
 
+/** Where the runtime looks for the pod network. */
 export interface CniDirectories {
   readonly confDir: string;
   readonly binDirs: readonly string[];
 }
 
+/** The kubelet's answer and, where the network is in question, what the runtime's configuration says. A browser cannot read that. */
+export type NodeView = NodeletStatus & { readonly cni?: CniDirectories };
+
 /** As the supervisor's own limit: a thread without a tick for so long is restarted. */
 const LATE_MS = 10_000;
 const EXPIRES_SOON_MS = 14 * 24 * 3_600_000;
 
-export function problemsOf(status: NodeletStatus): Problem[] {
+export function problemsOf(status: NodeView): Problem[] {
   return [
     ...threadProblems(status),
     ...runtimeProblems(status),
@@ -68,7 +72,7 @@ export function isLate({ state, lastTickMs }: ThreadFacts): boolean {
   return state === "running" && lastTickMs !== undefined && lastTickMs > LATE_MS;
 }
 
-function* runtimeProblems(status: NodeletStatus): Iterable<Problem> {
+function* runtimeProblems(status: NodeView): Iterable<Problem> {
   const { facts, runtimeEndpoint } = status;
   const unit = unitOf(status);
   const { runtime, runtimeSince } = facts ?? {};
@@ -95,7 +99,7 @@ function* runtimeProblems(status: NodeletStatus): Iterable<Problem> {
       severity: "error",
       what: `${name} has no pod network${why}; only pods with hostNetwork start`,
       ...at,
-      help: `install or repair the CNI plugin: ${cniPlaces(status)}`,
+      help: cniHelp(status),
     };
   }
 }
@@ -106,16 +110,15 @@ export function unitOf({ docker, facts, runtimeEndpoint }: NodeletStatus): strin
   return runtimeEndpoint.includes("crio") ? "crio" : "containerd";
 }
 
-/** Those of the kubelet's flags on a Docker Engine; a CRI runtime's own configuration may name others. */
-export function cniDirectories({ docker }: Pick<NodeletStatus, "docker">): CniDirectories {
-  const network = docker?.network;
-  if (network?.plugin === "cni") return network;
-  return { confDir: "/etc/cni/net.d", binDirs: ["/opt/cni/bin"] };
-}
-
-export function cniPlaces(status: Pick<NodeletStatus, "docker">): string {
-  const { confDir, binDirs } = cniDirectories(status);
-  return `its configuration is in ${confDir}, its programs in ${binDirs.join(" or ")}`;
+export function cniHelp(status: Pick<NodeView, "docker" | "cni" | "apiServer">): string {
+  const network = status.docker?.network;
+  const places = status.cni ?? (network?.plugin === "cni" ? network : undefined);
+  const where =
+    places === undefined
+      ? "`nodelet doctor` names what is missing and the folders in which the runtime looks"
+      : `its configuration is in ${places.confDir}, its programs in ${places.binDirs.join(" or ")}. \`nodelet doctor\` names what is missing`;
+  const fix = status.apiServer === undefined ? "; `nodelet doctor --fix` writes a network if none is configured" : "";
+  return `install or repair the CNI plugin: ${where}${fix}`;
 }
 
 function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Problem> {

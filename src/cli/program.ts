@@ -176,10 +176,12 @@ export function programOf(done: (code: number) => void): Command {
       const { cgroupsCommand } = await import("./commands/cgroups.js");
       done(await watched(context(), watch, (shown) => cgroupsCommand(shown, options)));
     });
-  command("doctor", "check the machine: kernel, cgroups, network, runtime, disks and more").action(async () => {
-    const { doctorCommand } = await import("./commands/doctor.js");
-    done(await doctorCommand(context()));
-  });
+  command("doctor", "check the machine: kernel, cgroups, network, runtime, disks and more")
+    .option("--fix", "write a pod network for a stand-alone node on which none is configured, instead of the checks")
+    .action(async (options: { fix?: boolean }) => {
+      const { doctorCommand } = await import("./commands/doctor.js");
+      done(await doctorCommand(context(), options));
+    });
   command("support-bundle", "write a tar.gz for an issue, with secrets masked")
     .option("--file <path>", "the file (default: nodelet-support-<time>.tar.gz)")
     .action(async (options: { file?: string }) => {

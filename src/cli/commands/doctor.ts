@@ -1,19 +1,32 @@
-// nodelet doctor: checks the machine, before and after the kubelet's first start.
+// nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none is configured.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import type { Result } from "../doctor/check.js";
+import { fixNetwork } from "../doctor/fix-network.js";
 import { readMachine } from "../doctor/machine.js";
+import { readNode } from "../runtime/read-node.js";
 import { judge } from "../doctor/rules.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
 
-export async function doctorCommand(context: Context): Promise<ExitCode> {
+export async function doctorCommand(context: Context, { fix = false }: { fix?: boolean } = {}): Promise<ExitCode> {
   const status = await statusOf(context);
-  const machine = await readMachine(status);
+  if (fix) return fixCommand(context, status);
+  const machine = await readMachine(status, context.client);
   const results = judge(machine, status);
   await print(context, { machine, results }, () => doctorText(context, results));
   return results.some(({ severity }) => severity === "error") ? EXIT.wrong : EXIT.fine;
+}
+
+/** The checks are not repeated: the unit of the packages runs this before the kubelet. */
+async function fixCommand(context: Context, status: NodeletStatus | undefined): Promise<ExitCode> {
+  const { mode, settings } = await readNode(context, status);
+  const dockerNetwork = status?.docker?.network.plugin === "none";
+  const fixed = await fixNetwork({ mode, settings, dockerNetwork });
+  const colours = { fixed: "green", fine: "green", failed: "red" } as const;
+  await print(context, fixed, () => `${context.paint(colours[fixed.result], fixed.result)}: ${fixed.said}\n`);
+  return fixed.result === "failed" ? EXIT.wrong : EXIT.fine;
 }
 
 /** Undefined: no kubelet answers. */
@@ -32,8 +45,15 @@ export function doctorText({ paint, columns }: Pick<Context, "paint" | "columns"
   const lines = results.flatMap(({ severity, check, found, why, fix }) => [
     `${paint(colours[severity], severity.padEnd(7))} ${check}: ${wrap(found, columns, "        ").trimStart()}`,
     ...(why === undefined ? [] : [wrap(`why: ${why}`, columns, "        ")]),
-    ...(fix === undefined ? [] : [wrap(`fix: ${fix}`, columns, "        ")]),
+    // In one line, so that it can be pasted.
+    ...(fix === undefined ? [] : [`        fix: ${fix}`]),
   ]);
   const count = (severity: Result["severity"]): number => results.filter((one) => one.severity === severity).length;
-  return `${lines.join("\n")}\n\n${count("error")} errors, ${count("warning")} warnings, ${count("ok")} checks are fine\n`;
+  const fine = count("ok");
+  const counts = [plural(count("error"), "error"), plural(count("warning"), "warning")];
+  return `${lines.join("\n")}\n\n${counts.join(", ")}, ${plural(fine, "check")} ${fine === 1 ? "is" : "are"} fine\n`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -8,12 +8,13 @@ import { print } from "../output/print.js";
 import { table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
 import { podState } from "../pods/state.js";
+import { withCni } from "../runtime/cni-places.js";
 import { isLate, problemsOf, type Problem } from "../problems.js";
 
 export async function statusCommand(context: Context): Promise<ExitCode> {
   const { client } = context;
   const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
-  const problems = problemsOf(status);
+  const problems = problemsOf(await withCni(status));
   const troubled = pods.filter((pod) => !podState(pod).fine);
   const data = { ...status, problems, pods: pods.map((pod) => ({ name: fullName(pod), ...podState(pod) })) };
   await print(context, data, () => statusText(context, status, pods, problems));

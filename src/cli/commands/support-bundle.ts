@@ -31,7 +31,7 @@ export async function bundleCommand({ client, clock, write }: Context, { file }:
     ["config.json", async () => maskText(await client.text("/configz?origin=1"))],
     ["metrics.txt", async () => client.text("/metrics")],
     ["stats.json", async () => client.text("/stats/summary")],
-    ["machine.json", async () => pretty(await readMachine(await statusOf({ client })))],
+    ["machine.json", async () => pretty(await readMachine(await statusOf({ client }), client))],
     ["kubelet.log", async () => maskLog(await kubeletLog())],
   ];
   const files: ArchivedFile[] = [];

@@ -10,6 +10,7 @@ import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
 import { findPod, podsOf, podPath } from "../pods/find.js";
+import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
 import type { Finding, WhyInput } from "../why/input.js";
 
@@ -18,13 +19,15 @@ const SHOWN_DECISIONS = 15;
 
 export async function whyCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client } = context;
-  const [node, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
+  const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
   const pod = findPod(pods, named, namespace);
   const [facts, events, timeline] = await Promise.all([
     ofMain(() => client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`)),
     ofMain(() => eventsAbout(client, pod)),
     ofMain(() => client.find<PodTimeline>(`/debug/pods/${podPath(pod)}/timeline`)),
   ]);
+  const failed = events?.some(({ reason }) => reason === "FailedCreatePodSandBox") ?? false;
+  const node = await withCni(status, failed && pod.status?.phase === "Pending");
   const input: WhyInput = { pod, facts, events: events ?? [], node, pods, now: node.now };
   const explanation = explain(input, timeline);
   await print(context, explanation, () => whyText(context, explanation, node.now));

@@ -1,6 +1,9 @@
 // The result of one check of `nodelet doctor`, and the facts of the machine that checks judge. Checks are pure.
 
-import type { CniDirectories } from "../problems.js";
+import type { CniFiles } from "../network/cni-files.js";
+import type { KubeletSettings } from "../runtime/kubelet-settings.js";
+import type { NodeMode } from "../runtime/node-mode.js";
+import type { RuntimeSettings } from "../runtime/runtime-settings.js";
 
 export interface Result {
   severity: "ok" | "warning" | "error";
@@ -12,6 +15,11 @@ export interface Result {
   /** The command that mends it. */
   fix?: string;
 }
+
+export const ok = (check: string, found: string): Result => ({ severity: "ok", check, found });
+export const bad = (severity: "warning" | "error", check: string, found: string, why: string, fix: string): Result => ({
+  ...{ severity, check, found, why, fix },
+});
 
 /** Texts and figures of the machine; undefined: could not be read. */
 export interface Machine {
@@ -28,9 +36,19 @@ export interface Machine {
   sysctls: Readonly<Record<string, string | undefined>>;
   /** Loaded or built in. */
   modules: readonly string[];
-  cni: CniDirectories;
-  cniConfigs: readonly string[];
+  mode: NodeMode;
+  /** undefined: the runtime is not installed, or does not say. */
+  settings: RuntimeSettings | undefined;
+  kubelet: KubeletSettings;
+  /** Those of the folder in which the runtime looks. */
+  cniFiles: CniFiles;
+  /** Names in the folders in which the runtime looks. */
   cniPrograms: readonly string[];
+  /** A folder with CNI programs in which the runtime does not look. */
+  otherCniPrograms?: string;
+  /** Of containerd, crio, dockerd and iptables: those that are on the machine. */
+  installed: readonly string[];
+  packages: "apt" | "dnf";
   nameServers: readonly string[];
   /** By path. */
   disks: readonly { path: string; freePercent: number; freeInodesPercent: number }[];

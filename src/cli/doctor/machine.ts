@@ -3,7 +3,12 @@ import { access, readdir, readFile, statfs } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import { cniDirectories, unitOf } from "../problems.js";
+import type { Client } from "../client.js";
+import { readCniFiles } from "../network/cni-files.js";
+import { unitOf } from "../problems.js";
+import { findProgram } from "../runtime/find-program.js";
+import { readNode } from "../runtime/read-node.js";
+import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";
 import type { Machine } from "./check.js";
 
 const PORTS = [10250, 10255, 10248];
@@ -13,25 +18,28 @@ const RUNTIMES = [
   { unit: "containerd", endpoint: "unix:///run/containerd/containerd.sock" },
   { unit: "docker", endpoint: "unix:///var/run/docker.sock" },
 ];
+const PROGRAMS = ["containerd", "crio", "dockerd", "iptables"];
+/** Where packages of distributions put CNI programs: Debian, Fedora, and upstream. */
+const CNI_FOLDERS = ["/usr/lib/cni", "/usr/libexec/cni", DEFAULT_BIN_DIR];
 const CONNECT_MS = 1000;
 
 /** @param status absent when no kubelet answers */
-export async function readMachine(status: NodeletStatus | undefined): Promise<Machine> {
-  const cni = cniDirectories(status ?? {});
-  const [cgroup, swaps, sysctls, modules, cniConfigs, cniPrograms, resolv, disks, ports, clock, runtimes, systemd] =
+export async function readMachine(status: NodeletStatus | undefined, client: Client): Promise<Machine> {
+  const network = readNetwork(status, client);
+  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt] =
     await Promise.all([
       cgroups(),
       text("/proc/swaps"),
       Promise.all(SYSCTLS.map(async (name) => [name, (await text(`/proc/sys/${name}`))?.trim()] as const)),
       kernelModules(),
-      names(cni.confDir, /\.conf(list)?$|\.json$/),
-      Promise.all(cni.binDirs.map((dir) => names(dir, /./))),
       text("/etc/resolv.conf"),
       readDisks(),
       Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
       isSynchronised(),
       Promise.all(runtimesOf(status).map(async (one) => ({ ...one, answers: await answers(one.endpoint) }))),
       isThere("/run/systemd/system"),
+      Promise.all(PROGRAMS.map((name) => findProgram(name))),
+      findProgram("apt-get"),
     ]);
   return {
     kernel: release(),
@@ -43,9 +51,9 @@ export async function readMachine(status: NodeletStatus | undefined): Promise<Ma
       .map((line) => line.split(/\s/)[0] ?? line),
     sysctls: Object.fromEntries(sysctls),
     modules,
-    cni,
-    cniConfigs,
-    cniPrograms: cniPrograms.flat(),
+    ...(await network),
+    installed: PROGRAMS.filter((_name, index) => installed[index] !== undefined),
+    packages: apt === undefined ? "dnf" : "apt",
     nameServers: lines(resolv).flatMap((line) => {
       const [word, address] = line.trim().split(/\s+/, 2);
       return word === "nameserver" && address !== undefined ? [address] : [];
@@ -55,6 +63,25 @@ export async function readMachine(status: NodeletStatus | undefined): Promise<Ma
     clockSynchronised: clock,
     runtimes,
     systemd,
+  };
+}
+
+type NetworkFacts = Pick<Machine, "mode" | "settings" | "kubelet" | "cniFiles" | "cniPrograms" | "otherCniPrograms">;
+
+async function readNetwork(status: NodeletStatus | undefined, client: Client): Promise<NetworkFacts> {
+  const { mode, settings, kubelet } = await readNode({ client }, status);
+  const binDirs = settings?.binDirs ?? [DEFAULT_BIN_DIR];
+  const others = CNI_FOLDERS.filter((folder) => !binDirs.includes(folder));
+  const [cniFiles, cniPrograms, elsewhere] = await Promise.all([
+    readCniFiles(settings?.confDir ?? DEFAULT_CONF_DIR),
+    Promise.all(binDirs.map(names)),
+    Promise.all(others.map(async (folder) => ({ folder, programs: await names(folder) }))),
+  ]);
+  const other = elsewhere.find(({ programs }) => programs.includes("loopback"))?.folder;
+  return {
+    ...{ mode, settings, kubelet, cniFiles },
+    cniPrograms: cniPrograms.flat(),
+    ...(other !== undefined && { otherCniPrograms: other }),
   };
 }
 
@@ -120,9 +147,8 @@ async function isSynchronised(): Promise<boolean | undefined> {
   return (await isThere("/run/systemd/timesync")) ? false : undefined;
 }
 
-async function names(folder: string, pattern: RegExp): Promise<string[]> {
-  const all = await readdir(folder).catch(() => []);
-  return all.filter((name) => pattern.test(name)).sort();
+async function names(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
 }
 
 async function isThere(path: string): Promise<boolean> {

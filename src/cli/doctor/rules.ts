@@ -2,12 +2,12 @@
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { FIT_NODE, nodeVersionProblem } from "../../shared/text/node-version.js";
 import { problemsOf } from "../problems.js";
-import type { Machine, Result } from "./check.js";
-
-const ok = (check: string, found: string): Result => ({ severity: "ok", check, found });
-const bad = (severity: "warning" | "error", check: string, found: string, why: string, fix: string): Result => ({
-  ...{ severity, check, found, why, fix },
-});
+import { cgroupDriver } from "./cgroup-driver.js";
+import { bad, ok, type Machine, type Result } from "./check.js";
+import { cniConfiguration } from "./cni-configuration.js";
+import { cniPrograms } from "./cni-programs.js";
+import { bridgeTraffic, ipForward } from "./forwarding.js";
+import { runtime } from "./runtime.js";
 
 /** `status`: absent when no kubelet answers, which is no fault before the first start. */
 export function judge(machine: Machine, status: NodeletStatus | undefined): Result[] {
@@ -17,9 +17,14 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
     root(machine),
     ...cgroups(machine),
     swap(machine),
-    ...network(machine),
-    ...cni(machine, status),
+    ipForward(machine),
+    bridgeTraffic(machine),
+    overlay(machine),
+    ...(status?.docker?.network.plugin === "none"
+      ? [ok("CNI", "not needed: --network-plugin=none")]
+      : [cniConfiguration(machine), ...cniPrograms(machine)]),
     runtime(machine, status),
+    ...cgroupDriver(machine),
     dns(machine),
     clock(machine),
     ...machine.disks.map(disk),
@@ -33,7 +38,7 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
           "nothing restarts the kubelet when it exits",
           "run the kubelet under a supervisor",
         ),
-    ...(status === undefined ? [ok("kubelet", "does not respond on the socket")] : ofKubelet(status)),
+    ...(status === undefined ? [ok("kubelet", "none runs: nothing responds on its socket")] : ofKubelet(status)),
   ];
 }
 
@@ -74,12 +79,12 @@ function cgroups({ cgroupVersion, controllers }: Machine): Result[] {
           "cgroups",
           "version 1",
           "the kubelet refuses it unless failCgroupV1 is false; memory QoS and swap limits need version 2",
-          "add systemd.unified_cgroup_hierarchy=1 to the kernel's command line and reboot",
+          kernelArgument("systemd.unified_cgroup_hierarchy=1"),
         );
   const missing = ["cpu", "cpuset", "memory", "pids"].filter((name) => !controllers.includes(name));
   if (missing.length === 0) return [version, ok("cgroup controllers", controllers.join(" "))];
   const fix = missing.includes("memory")
-    ? "add cgroup_enable=memory to the kernel's command line and reboot"
+    ? kernelArgument("cgroup_enable=memory")
     : "enable them in the kernel's configuration";
   return [
     version,
@@ -87,86 +92,26 @@ function cgroups({ cgroupVersion, controllers }: Machine): Result[] {
   ];
 }
 
+/** GRUB is the boot loader of nearly every machine with Debian or Fedora. */
+function kernelArgument(argument: string): string {
+  return `sed -i 's/^GRUB_CMDLINE_LINUX="/&${argument} /' /etc/default/grub && update-grub && reboot`;
+}
+
 function swap({ swaps }: Machine): Result {
   if (swaps.length === 0) return ok("swap", "off");
   const why = "the kubelet does not start with swap, unless failSwapOn is false";
-  return bad("warning", "swap", swaps.join(", "), why, "swapoff -a, and remove it from /etc/fstab");
+  return bad("warning", "swap", swaps.join(", "), why, "swapoff -a && sed -i '/\\sswap\\s/s/^/#/' /etc/fstab");
 }
 
-function network({ sysctls, modules }: Machine): Result[] {
-  const forward = sysctls["net/ipv4/ip_forward"];
-  const bridge = sysctls["net/bridge/bridge-nf-call-iptables"];
-  const overlay = modules.includes("overlay");
-  return [
-    forward === "1"
-      ? ok("net.ipv4.ip_forward", "1")
-      : bad(
-          "error",
-          "net.ipv4.ip_forward",
-          forward ?? "not readable",
-          "pods reach nothing outside the node",
-          "sysctl -w net.ipv4.ip_forward=1, and write it to /etc/sysctl.d/k8s.conf",
-        ),
-    bridge === "1"
-      ? ok("net.bridge.bridge-nf-call-iptables", "1")
-      : bad(
-          "warning",
-          "net.bridge.bridge-nf-call-iptables",
-          bridge ?? "the module br_netfilter is not loaded",
-          "services do not work between pods of one bridge, with network plugins that use a bridge and iptables",
-          "modprobe br_netfilter && sysctl -w net.bridge.bridge-nf-call-iptables=1",
-        ),
-    overlay
-      ? ok("overlay", "in the kernel")
-      : bad(
-          "error",
-          "overlay",
-          "the kernel has no overlay file system",
-          "the images of containerd and Docker need it",
-          "modprobe overlay, and add it to /etc/modules-load.d/k8s.conf",
-        ),
-  ];
-}
-
-function cni({ cni: { confDir, binDirs }, cniConfigs, cniPrograms }: Machine, status?: NodeletStatus): Result[] {
-  if (status?.docker?.network.plugin === "none") return [ok("CNI", "not needed: --network-plugin=none")];
-  const programs = binDirs.join(", ");
-  return [
-    cniConfigs.length > 0
-      ? ok("CNI configuration", cniConfigs.join(", "))
-      : bad(
-          "warning",
-          "CNI configuration",
-          `${confDir} has none`,
-          "only pods with hostNetwork start",
-          "install a network plugin; a runtime may use another directory",
-        ),
-    cniPrograms.includes("loopback")
-      ? ok("CNI programs", `${cniPrograms.length} in ${programs}`)
-      : bad(
-          "warning",
-          "CNI programs",
-          `loopback is missing in ${programs}`,
-          "the runtime cannot set up the network of a pod",
-          "apt-get install containernetworking-plugins; a runtime may use another directory",
-        ),
-  ];
-}
-
-function runtime({ runtimes }: Machine, status: NodeletStatus | undefined): Result {
-  const known = status?.facts?.runtime;
-  if (known?.reachable === true)
-    return ok("runtime", `${known.name} ${known.version} at ${status?.runtimeEndpoint ?? ""}`);
-  const found = runtimes.filter(({ answers }) => answers);
-  if (found.length > 0) return ok("runtime", `a socket at ${endpointsOf(found)}`);
-  const [first, ...others] = runtimes.map(({ unit }) => unit);
-  const also = others.map((unit) => `; or ${unit}, with the kubelet's flag --container-runtime=${unit}`).join("");
-  const fix = `systemctl enable --now ${first ?? ""}${also}`;
-  return bad("error", "runtime", `no socket at ${endpointsOf(runtimes)}`, "no pod can start", fix);
-}
-
-function endpointsOf(runtimes: Machine["runtimes"]): string {
-  return runtimes.map(({ endpoint }) => endpoint).join(" or ");
+function overlay({ modules }: Machine): Result {
+  if (modules.includes("overlay")) return ok("overlay", "in the kernel");
+  return bad(
+    "error",
+    "overlay",
+    "the kernel has no overlay file system",
+    "the images of containerd and Docker need it",
+    "modprobe overlay && echo overlay >/etc/modules-load.d/k8s.conf",
+  );
 }
 
 function dns({ nameServers }: Machine): Result {
@@ -177,7 +122,7 @@ function dns({ nameServers }: Machine): Result {
       "DNS",
       "resolv.conf has no name server",
       "image registries do not resolve",
-      "add a nameserver line to /etc/resolv.conf",
+      "echo nameserver 9.9.9.9 >>/etc/resolv.conf",
     );
   }
   if (loop.length === 0) return ok("DNS", nameServers.join(", "));

@@ -2,7 +2,8 @@
 import type { Event } from "../../shared/api/event.js";
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
-import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { PodFacts } from "../../shared/contracts/nodelet.js";
+import type { NodeView } from "../problems.js";
 
 export interface WhyInput {
   pod: Pod;
@@ -10,7 +11,7 @@ export interface WhyInput {
   facts: PodFacts | undefined;
   /** About the pod, least recently recorded first. */
   events: readonly Event[];
-  node: NodeletStatus;
+  node: NodeView;
   /** All pods of the node. */
   pods: readonly Pod[];
   now: number;

@@ -1,7 +1,7 @@
 // Rules about the whole pod: runtime, volumes, sandbox, failed syncs, termination, conditions. Pure.
 import { duration, moment, timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
-import { cniPlaces, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
+import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 
 /** A set-up that takes longer is worth a line. */
@@ -89,9 +89,7 @@ export function* sandboxRules({ events, pod, facts, node }: WhyInput): Iterable<
 function sandboxHelp(error: string, node: WhyInput["node"]): string[] {
   const full = fullDiskHelp(error);
   if (full.length > 0) return full;
-  return /cni|network/i.test(error)
-    ? [`repair the CNI plugin: ${cniPlaces(node)}`]
-    : [`see the runtime's log: journalctl -u ${unitOf(node)}`];
+  return /cni|network/i.test(error) ? [cniHelp(node)] : [`see the runtime's log: journalctl -u ${unitOf(node)}`];
 }
 
 export function* syncRules({ facts, node }: WhyInput): Iterable<Finding> {

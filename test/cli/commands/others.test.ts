@@ -12,6 +12,7 @@ import { imagesText } from "../../../src/cli/commands/images.js";
 import { timelineText } from "../../../src/cli/commands/timeline.js";
 import { topText } from "../../../src/cli/commands/top.js";
 import type { Machine } from "../../../src/cli/doctor/check.js";
+import { HEALTHY as healthy } from "../doctor/healthy.js";
 import { judge } from "../../../src/cli/doctor/rules.js";
 import { bytes, duration, durationMs } from "../../../src/cli/output/amounts.js";
 import { wrap } from "../../../src/cli/output/table.js";
@@ -209,25 +210,6 @@ test("config: values by the path of their origin", () => {
 });
 
 describe("doctor", () => {
-  const healthy: Machine = {
-    kernel: "6.1.0-1",
-    node: "v24.21.0",
-    uid: 0,
-    cgroupVersion: 2,
-    controllers: ["cpu", "cpuset", "memory", "pids"],
-    swaps: [],
-    sysctls: { "net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1" },
-    modules: ["overlay"],
-    cni: { confDir: "/etc/cni/net.d", binDirs: ["/opt/cni/bin"] },
-    cniConfigs: ["10-x.conflist"],
-    cniPrograms: ["loopback"],
-    nameServers: ["10.0.0.1"],
-    disks: [{ path: "/", freePercent: 60, freeInodesPercent: 90 }],
-    ports: [],
-    clockSynchronised: true,
-    runtimes: [{ unit: "containerd", endpoint: "unix:///run/c.sock", answers: true }],
-    systemd: true,
-  };
   test("a healthy machine has no finding", () => {
     deepEqual(
       judge(healthy, undefined).filter(({ severity }) => severity !== "ok"),
@@ -242,15 +224,10 @@ describe("doctor", () => {
     ["cgroups", "warning", { cgroupVersion: 1 }],
     ["cgroup controllers", "error", { controllers: ["cpu", "cpuset", "pids"] }],
     ["swap", "warning", { swaps: ["/swapfile"] }],
-    ["net.ipv4.ip_forward", "error", { sysctls: { "net/bridge/bridge-nf-call-iptables": "1" } }],
-    ["net.bridge.bridge-nf-call-iptables", "warning", { sysctls: { "net/ipv4/ip_forward": "1" } }],
     ["overlay", "error", { modules: [] }],
-    ["CNI configuration", "warning", { cniConfigs: [] }],
-    ["CNI programs", "warning", { cniPrograms: [] }],
     ["DNS", "warning", { nameServers: ["127.0.0.53"] }],
     ["DNS", "warning", { nameServers: [] }],
     ["clock", "warning", { clockSynchronised: false }],
-    ["runtime", "error", { runtimes: [{ unit: "containerd", endpoint: "unix:///x", answers: false }] }],
     ["disk /", "error", { disks: [{ path: "/", freePercent: 3, freeInodesPercent: 90 }] }],
     ["ports", "warning", { ports: [10250] }],
     ["systemd", "warning", { systemd: false }],
@@ -265,24 +242,11 @@ describe("doctor", () => {
       match(doctorText(PLAIN, found), /why: [^]+\n +fix: .+/);
     });
   }
-  test("without a kubelet and without a runtime, the advice is containerd, or the Docker Engine with its flag", () => {
-    const runtimes = ["containerd", "docker"].map((unit) => ({ unit, endpoint: `unix:///${unit}`, answers: false }));
-    const [found] = judge({ ...healthy, runtimes }, undefined).filter(({ check }) => check === "runtime");
-    deepEqual(
-      [found?.found, found?.fix],
-      [
-        "no socket at unix:///containerd or unix:///docker",
-        "systemctl enable --now containerd; or docker, with the kubelet's flag --container-runtime=docker",
-      ],
-    );
-    const docker = runtimes.map((one) => ({ ...one, answers: one.unit === "docker" }));
-    const seen = judge({ ...healthy, runtimes: docker }, undefined).find(({ check }) => check === "runtime");
-    deepEqual([seen?.severity, seen?.found], ["ok", "a socket at unix:///docker"]);
-  });
   test("on a Docker Engine the advice names docker, and CNI counts with --network-plugin=cni only", () => {
     const away = { ...RUNTIME, name: "docker", reachable: false };
     const endpoint = "unix:///var/run/docker.sock";
-    const machine: Machine = { ...healthy, runtimes: [{ unit: "docker", endpoint, answers: false }], cniConfigs: [] };
+    const NONE = { names: [], broken: [] };
+    const machine: Machine = { ...healthy, runtimes: [{ unit: "docker", endpoint, answers: false }], cniFiles: NONE };
     const faults = (docker: DockerFacts): readonly (readonly [check: string, fix: string | undefined])[] =>
       judge(machine, node({ runtime: away }, { runtimeEndpoint: "unix:///x/cri.sock", docker }))
         .filter(({ severity }) => severity !== "ok")
@@ -295,10 +259,27 @@ describe("doctor", () => {
     ];
     deepEqual(faults({ endpoint, network: { plugin: "none" } }), none);
     const cni = { plugin: "cni" as const, binDirs: ["/b"], confDir: "/c", cacheDir: "/d" };
-    deepEqual(faults({ endpoint, network: cni }), [
-      ["CNI configuration", "install a network plugin; a runtime may use another directory"],
-      ...none,
-    ]);
+    deepEqual(faults({ endpoint, network: cni }), [["CNI configuration", "nodelet doctor --fix"], ...none]);
+  });
+  test("one of a kind is counted in the singular", () => {
+    const counts = (machine: Partial<Machine>): string =>
+      doctorText(PLAIN, judge({ ...healthy, ...machine }, undefined))
+        .trim()
+        .split("\n")
+        .at(-1) ?? "";
+    match(counts({}), /^0 errors, 0 warnings, \d+ checks are fine$/);
+    match(counts({ modules: [], uid: 1 }), /^1 error, 1 warning, \d+ checks are fine$/);
+    equal(
+      doctorText(PLAIN, [{ severity: "ok", check: "x", found: "y" }])
+        .trim()
+        .split("\n")
+        .at(-1),
+      "0 errors, 0 warnings, 1 check is fine",
+    );
+  });
+  test("a fix stays in one line, so that it can be pasted", () => {
+    const text = doctorText({ ...PLAIN, columns: 40 }, judge({ ...healthy, cgroupVersion: 1 }, undefined));
+    match(text, /^ +fix: sed -i .* && update-grub && reboot$/m);
   });
   test("problems of a running kubelet are findings", () => {
     const found = judge(healthy, node({}, { mainProblem: "late" }));

@@ -1,0 +1,202 @@
+// doctor's checks of the pod network, the runtime and what both need of the kernel: severity, words and the command that mends it.
+import { deepEqual, match } from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Machine } from "../../../src/cli/doctor/check.js";
+import { judge } from "../../../src/cli/doctor/rules.js";
+import { networkOf } from "../../../src/cli/network/cni-files.js";
+import { node, RUNTIME } from "../kit.js";
+import { HEALTHY, NETWORK } from "./healthy.js";
+
+const CNI = "/etc/cni/net.d";
+const SETTINGS = HEALTHY.settings!;
+const NONE = { names: [], broken: [] };
+const away = [{ unit: "containerd", endpoint: "unix:///x", answers: false }];
+const unset = { "net/bridge/bridge-nf-call-iptables": "1", "net/ipv4/ip_forward": "0" };
+const macvlan = networkOf("05-net.conf", JSON.stringify({ type: "macvlan", ipam: { type: "dhcp" } }));
+
+interface Row {
+  title: string;
+  machine: Partial<Machine>;
+  check: string;
+  severity: "ok" | "warning" | "error";
+  found: RegExp;
+  fix?: string;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    ...{ title: "a folder without a configuration", machine: { cniFiles: NONE }, check: "CNI configuration" },
+    ...{ severity: "warning", found: /^\/etc\/cni\/net\.d has none$/, fix: "nodelet doctor --fix" },
+  },
+  {
+    ...{ title: "the folder of the runtime, not the usual one", check: "CNI configuration", severity: "warning" },
+    ...{
+      machine: { cniFiles: NONE, settings: { ...SETTINGS, confDir: "/opt/net.d" } },
+      found: /^\/opt\/net\.d has none$/,
+    },
+    fix: "nodelet doctor --fix",
+  },
+  {
+    ...{ title: "a cluster before its network plugin", machine: { mode: "cluster", cniFiles: NONE } },
+    ...{ check: "CNI configuration", severity: "warning", found: /has none/ },
+    fix: "install the network plugin of the cluster: kubectl apply -f its manifest",
+  },
+  {
+    ...{ title: "a template of containerd", check: "CNI configuration", severity: "ok", found: /makes it from \/t/ },
+    machine: { cniFiles: NONE, settings: { ...SETTINGS, template: "/t" } },
+  },
+  {
+    ...{ title: "a broken file", check: "CNI configuration", severity: "error", found: /^a\.conf: is no JSON$/ },
+    machine: { cniFiles: { names: ["a.conf"], broken: ["a.conf: is no JSON"] } },
+    fix: `mv ${CNI}/a.conf ${CNI}/a.conf.disabled && nodelet doctor --fix`,
+  },
+  {
+    ...{ title: "a broken file before a valid one, with containerd", check: "CNI configuration", severity: "error" },
+    machine: { cniFiles: { names: ["a.conf", "b.conflist"], broken: ["a.conf: no"], network: NETWORK } },
+    ...{ found: /a\.conf: no/, fix: `mv ${CNI}/a.conf ${CNI}/a.conf.disabled` },
+  },
+  {
+    ...{ title: "a broken file before a valid one, with CRI-O", check: "CNI configuration", severity: "warning" },
+    machine: {
+      settings: { ...SETTINGS, runtime: "cri-o" },
+      cniFiles: { names: ["a.conf", "b.conflist"], broken: ["a.conf: no"], network: NETWORK },
+    },
+    ...{ found: /a\.conf: no/, fix: `mv ${CNI}/a.conf ${CNI}/a.conf.disabled` },
+  },
+  {
+    ...{ title: "a folder that cannot be read", check: "CNI configuration", severity: "error", found: /EACCES/ },
+    ...{ machine: { cniFiles: { names: [], broken: ["EACCES: permission denied"] } }, fix: `ls -ld ${CNI}` },
+  },
+  {
+    ...{ title: "the network of a stand-alone node in a cluster", machine: { mode: "cluster" } },
+    ...{ check: "CNI configuration", severity: "warning", found: /10-nodelet/, fix: `rm ${CNI}/10-nodelet.conflist` },
+  },
+  {
+    ...{ title: "no CNI programs", check: "CNI programs", severity: "error", machine: { cniPrograms: [] } },
+    ...{ found: /^loopback, bridge, host-local, portmap missing in \/usr\/lib\/cni$/ },
+    fix: "apt-get install -y containernetworking-plugins",
+  },
+  {
+    ...{ title: "programs where the runtime does not look", check: "CNI programs", severity: "error" },
+    machine: {
+      ...{ cniPrograms: [], otherCniPrograms: "/usr/lib/cni" },
+      settings: { ...SETTINGS, binDirs: ["/opt/cni/bin"] },
+    },
+    ...{ found: /missing in \/opt\/cni\/bin$/, fix: "mkdir -p /opt/cni/bin && ln -s /usr/lib/cni/* /opt/cni/bin/" },
+  },
+  {
+    ...{ title: "no programs at all, and the runtime looks in upstream's folder, with dnf", check: "CNI programs" },
+    machine: { cniPrograms: [], packages: "dnf", settings: { ...SETTINGS, binDirs: ["/opt/cni/bin"] } },
+    ...{ severity: "error", found: /missing/ },
+    fix: "dnf install -y containernetworking-plugins && mkdir -p /opt/cni/bin && ln -s /usr/libexec/cni/* /opt/cni/bin/",
+  },
+  {
+    ...{ title: "a plugin of the configured network", check: "CNI programs", severity: "error" },
+    machine: { cniFiles: { names: ["05-net.conf"], broken: [], network: macvlan } },
+    ...{ found: /^macvlan, dhcp missing in/, fix: "apt-get install -y containernetworking-plugins" },
+  },
+  {
+    ...{ title: "a bridge without iptables", machine: { installed: ["containerd"] }, check: "iptables" },
+    ...{ severity: "error", found: /^not installed$/, fix: "apt-get install -y iptables" },
+  },
+  {
+    ...{ title: "forwarding that the bridge switches on", machine: { sysctls: unset }, check: "net.ipv4.ip_forward" },
+    ...{ severity: "ok", found: /^0: the CNI plugin bridge switches it on with the first pod$/ },
+  },
+  {
+    ...{
+      title: "forwarding that no plugin switches on",
+      check: "net.ipv4.ip_forward",
+      severity: "error",
+      found: /^0$/,
+    },
+    machine: {
+      ...{ sysctls: unset, cniPrograms: ["loopback", "macvlan", "dhcp"] },
+      cniFiles: { names: ["05-net.conf"], broken: [], network: macvlan },
+    },
+    fix: "echo net.ipv4.ip_forward=1 >/etc/sysctl.d/k8s.conf && sysctl -p /etc/sysctl.d/k8s.conf",
+  },
+  {
+    ...{
+      title: "forwarding in a cluster, which kubeadm wants before",
+      check: "net.ipv4.ip_forward",
+      severity: "error",
+    },
+    ...{ machine: { mode: "cluster", sysctls: unset, cniFiles: { ...NONE, names: ["10-x.conf"] } }, found: /^0$/ },
+    fix: "echo net.ipv4.ip_forward=1 >/etc/sysctl.d/k8s.conf && sysctl -p /etc/sysctl.d/k8s.conf",
+  },
+  {
+    ...{ title: "traffic of bridges on a stand-alone node", machine: { sysctls: { "net/ipv4/ip_forward": "1" } } },
+    ...{ check: "net.bridge.bridge-nf-call-iptables", severity: "ok", found: /not needed/ },
+  },
+  {
+    ...{ title: "traffic of bridges in a cluster", check: "net.bridge.bridge-nf-call-iptables", severity: "warning" },
+    machine: {
+      ...{ mode: "cluster", sysctls: { "net/ipv4/ip_forward": "1" } },
+      cniFiles: { names: ["10-x.conf"], broken: [], network: { ...NETWORK, file: "10-x.conf" } },
+    },
+    found: /br_netfilter is not loaded/,
+    fix: "echo br_netfilter >/etc/modules-load.d/br_netfilter.conf && modprobe br_netfilter && sysctl -w net.bridge.bridge-nf-call-iptables=1",
+  },
+  {
+    ...{ title: "a runtime that is not installed", check: "runtime", severity: "error" },
+    machine: {
+      installed: ["iptables"],
+      settings: undefined,
+      runtimes: away,
+      cniPrograms: ["bridge", "host-local", "loopback", "portmap"],
+    },
+    ...{ found: /^containerd: not installed$/, fix: "apt-get install -y containerd containernetworking-plugins" },
+  },
+  {
+    ...{ title: "a runtime that does not run", machine: { runtimes: away }, check: "runtime", severity: "error" },
+    ...{ found: /^no socket at unix:\/\/\/x$/, fix: "systemctl enable --now containerd" },
+  },
+  {
+    ...{ title: "only Docker is installed", check: "runtime", severity: "error", found: /^no socket at/ },
+    machine: {
+      installed: ["dockerd", "iptables"],
+      runtimes: [...away, { unit: "docker", endpoint: "unix:///d", answers: false }],
+    },
+    fix: "systemctl enable --now docker",
+  },
+  {
+    ...{ title: "a containerd for Docker alone", check: "runtime", severity: "error", found: /disabled_plugins/ },
+    machine: { settings: { ...SETTINGS, criDisabled: true } },
+    fix: "sed -i '/^disabled_plugins/s/^/#/' /etc/containerd/config.toml && systemctl restart containerd",
+  },
+  {
+    ...{ title: "two cgroup drivers", check: "cgroup driver", severity: "error" },
+    machine: { settings: { ...SETTINGS, cgroupDriver: "systemd" } },
+    found: /^the kubelet has cgroupfs, containerd systemd \(SystemdCgroup = true\)$/,
+    fix: "sed -i '/^cgroupDriver:/d' /etc/nodelet/kubelet.yaml && echo 'cgroupDriver: systemd' >>/etc/nodelet/kubelet.yaml && systemctl restart kubelet",
+  },
+];
+
+describe("doctor finds", () => {
+  for (const { title, machine, check, severity, found, fix } of ROWS) {
+    test(`${check}: ${title}`, () => {
+      const results = judge({ ...HEALTHY, ...machine }, undefined);
+      const faults = results.filter((one) => one.severity !== "ok").map((one) => one.check);
+      deepEqual(faults, severity === "ok" ? [] : [check], "no other finding");
+      const result = results.find((one) => one.check === check);
+      match(result?.found ?? "", found);
+      deepEqual([result?.severity, result?.fix], [severity, fix]);
+    });
+  }
+
+  test("no cgroup driver of a runtime that tells the kubelet its own", () => {
+    const { cgroupDriver: _, ...settings } = SETTINGS;
+    deepEqual(
+      judge({ ...HEALTHY, settings }, undefined).filter(({ check }) => check === "cgroup driver"),
+      [],
+    );
+  });
+
+  test("a socket without a kubelet, and the version with one", () => {
+    const of = (status?: Parameters<typeof judge>[1]): string | undefined =>
+      judge(HEALTHY, status).find(({ check }) => check === "runtime")?.found;
+    deepEqual(of(), "a socket at unix:///run/c.sock");
+    deepEqual(of(node({ runtime: RUNTIME })), "containerd 1.6.20 at unix:///run/containerd/containerd.sock");
+  });
+});
