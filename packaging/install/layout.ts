@@ -12,6 +12,8 @@ export interface Layout {
   executable: string;
   /** The nodelet command. */
   command: string;
+  /** Of packages only: the unit's program, which runs the kubelet stand-alone or for kubeadm. */
+  start: string;
   unit: string;
   standaloneDropIn: string;
   kubeadmDropIn: string;
@@ -29,6 +31,7 @@ export function layoutOf({ prefix, destdir }: Pick<InstallerOptions, "prefix" | 
     record: join(home, "installed.json"),
     executable: join(prefix, "bin", "kubelet"),
     command: join(prefix, "bin", "nodelet"),
+    start: join(home, "start-kubelet"),
     unit,
     standaloneDropIn: `${unit}.d/10-standalone.conf`,
     kubeadmDropIn: `${unit}.d/10-kubeadm.conf`,

@@ -7,6 +7,7 @@ import { run } from "../standalone/exec.js";
 import { errnoOf, SetupProblem } from "../standalone/problem.js";
 import { layoutOf, STATE, STATE_ROOT, type Layout } from "./layout.js";
 import type { InstallerOptions } from "./options.js";
+import { REMOVE_NETWORK, RUNNING_PODS } from "./purge-guards.js";
 import { readRecord } from "./record.js";
 import { forgetUnit, stopEmptySlice, stopUnit } from "./systemd.js";
 
@@ -14,6 +15,8 @@ const CGROUP_ROOT = "/sys/fs/cgroup";
 /** The top of the pods' cgroups under either driver. */
 const POD_SLICE = "kubepods.slice";
 const POD_CGROUPS = ["kubepods", POD_SLICE];
+/** A runtime that hangs is asked for so long at most. */
+const PODS_MS = 120_000;
 
 export async function uninstall(options: InstallerOptions, say: (line: string) => void): Promise<void> {
   const layout = layoutOf(options);
@@ -44,6 +47,14 @@ async function purge(layout: Layout, live: boolean): Promise<void> {
         `state in ${STATE_ROOT} is kept, because pods still use it (${mounts.length} mounts, for example ${example}): stop these pods and repeat`,
       );
     }
+    const pods = (await run("sh", ["-c", `${RUNNING_PODS}running_pods`], { timeoutMs: PODS_MS })).trim().split("\n");
+    if (pods[0] !== "") {
+      const names = pods.slice(0, 5).join(" ");
+      throw new SetupProblem(
+        `state in ${STATE_ROOT} is kept, because pods still run: ${names}: stop these pods and repeat`,
+      );
+    }
+    await run("sh", ["-c", `${REMOVE_NETWORK}remove_network`]);
     await removePodCgroups();
     await removeOwnMount(STATE_ROOT);
   }

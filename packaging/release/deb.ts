@@ -28,6 +28,8 @@ export async function makeDeb(build: Build): Promise<string> {
   await put(join(control, "control"), controlText(build.version, build.architecture, await installedKiB(build.tree)));
   await put(join(control, "md5sums"), sums);
   await put(join(control, "conffiles"), `${LAYOUT.config}\n`);
+  // Whenever another package brings or removes kubeadm, postinst decides again who starts the kubelet.
+  await put(join(control, "triggers"), "interest-noawait /usr/bin/kubeadm\n");
   for (const name of MAINTAINER_SCRIPTS) await put(join(control, name), await script(build.root, name), 0o755);
   await settle(stage, build.epoch);
   const file = join(build.out, `nodelet_${build.version}_${build.architecture}.deb`);

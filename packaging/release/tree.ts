@@ -91,17 +91,23 @@ async function putCode(to: string, { root, architecture, version, epoch, fetch, 
 /** One unit, whose command line kubeadm's drop-in replaces: a package must not bring a drop-in that sorts after it. */
 async function putSystemFiles(to: string, root: string): Promise<void> {
   const packaged = (name: string): Promise<string> => readFile(join(root, "packaging", name), "utf8");
-  const [unit, dropIn] = [await packaged("systemd/kubelet.service"), await packaged("systemd/10-standalone.conf")];
+  const unit = await packaged("systemd/kubelet.service");
   const start = /^ExecStart=.+\n/m;
-  const standalone = start.exec(dropIn)?.[0];
-  if (standalone === undefined || !start.test(unit)) throw new SetupProblem("the unit or its drop-in has no ExecStart");
-  const environment = /^EnvironmentFile=.+\n/m.exec(dropIn)?.[0] ?? "";
+  if (!start.test(unit)) throw new SetupProblem("the unit has no ExecStart");
+  const lines = [
+    "# KUBELET_KUBEADM_ARGS, written by kubeadm init and kubeadm join.",
+    "EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env",
+    "# MODE=standalone or MODE=cluster, and KUBELET_EXTRA_ARGS: flags of this machine, which take precedence.",
+    "EnvironmentFile=-/etc/default/kubelet",
+    `ExecStart=${LAYOUT.start} $KUBELET_KUBEADM_ARGS -- $KUBELET_EXTRA_ARGS`,
+  ];
   const text = unit
     .replace(
       /^# The kubelet\..*\n/,
-      "# The kubelet, stand-alone. kubeadm's drop-in in kubelet.service.d replaces the command line.\n",
+      "# The kubelet, stand-alone or in a cluster. kubeadm's drop-in in kubelet.service.d replaces the command line.\n",
     )
-    .replace(start, `${environment}${standalone}`);
+    .replace(start, () => `${lines.join("\n")}\n`);
+  await put(join(to, LAYOUT.start), await packaged("systemd/start-kubelet"), 0o755);
   await put(join(to, LAYOUT.unit), text);
   await put(join(to, LAYOUT.config), await packaged("systemd/kubelet.yaml"));
   await mkdir(join(to, LAYOUT.manifests), { recursive: true });

@@ -58,16 +58,28 @@ install_files() {
   fi
 }
 
+purge_config() {
+  rm -f "$DESTDIR/etc/nodelet/kubelet.yaml"
+  rmdir "$DESTDIR/etc/nodelet" "$DESTDIR/etc/kubernetes/manifests" "$DESTDIR/etc/kubernetes" 2>/dev/null || true
+}
+
 uninstall_files() {
-  [ -e "$list" ] || fail "nothing is installed that this script has installed"
+  if [ ! -e "$list" ]; then
+    # A purge that was refused is repeated.
+    if [ "$1" = --purge ] && [ -z "$DESTDIR" ]; then
+      purge_config
+      purge_state
+      return
+    fi
+    fail "nothing is installed that this script has installed"
+  fi
   if has_systemd; then systemctl disable --now kubelet; fi
   while read -r path; do rm -f "$DESTDIR/$path"; done <"$list"
   rm -rf "$DESTDIR$home"
   if has_systemd; then systemctl daemon-reload; fi
   rmdir "$DESTDIR/usr/share/doc/nodelet/examples" "$DESTDIR/usr/share/doc/nodelet" 2>/dev/null || true
   if [ "$1" = --purge ]; then
-    rm -f "$DESTDIR/etc/nodelet/kubelet.yaml"
-    rmdir "$DESTDIR/etc/nodelet" "$DESTDIR/etc/kubernetes/manifests" "$DESTDIR/etc/kubernetes" 2>/dev/null || true
+    purge_config
     [ -n "$DESTDIR" ] || purge_state
   else
     echo "kept: /etc/nodelet/kubelet.yaml and the state in /var/lib/kubelet; --purge removes them, too"

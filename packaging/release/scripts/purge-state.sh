@@ -4,6 +4,12 @@ purge_state() {
     echo "nodelet: the state in @STATE_ROOT@ is kept, because pods still use it (mount$used): stop these pods and repeat" >&2
     return 1
   fi
+  pods=$(running_pods | head -n 5 | tr '\n' ' ')
+  if [ -n "$pods" ]; then
+    echo "nodelet: the state in @STATE_ROOT@ is kept, because pods still run: ${pods% }: stop these pods and repeat" >&2
+    return 1
+  fi
+  remove_network
   # Where / is not a shared mount, the kubelet mounts its root directory on itself. A disk of the operator's stays.
   if awk '$5 == "@STATE_ROOT@" && $4 != "/" { found = 1 } END { exit !found }' /proc/self/mountinfo; then
     umount @STATE_ROOT@

@@ -60,6 +60,7 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
     `${home}/node_modules/needed/LICENSE.txt`,
     `${home}/node_modules/needed/index.js`,
     `${home}/package.json`,
+    `${home}/start-kubelet`,
     "/usr/lib/systemd/system/kubelet.service",
     ...["kubelet", "nodelet"].map((name) => `/usr/share/bash-completion/completions/${name}`),
     ...["THIRD-PARTY-LICENSES.gz", "copyright", "examples/10-kubeadm.conf", "sbom.cdx.json"].map(
@@ -73,10 +74,9 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
   for (const name of ["preinst", "postinst", "prerm", "postrm"]) await run("sh", ["-n", join(out, "DEBIAN", name)]);
   await run("md5sum", ["--quiet", "--check", "DEBIAN/md5sums"], { cwd: out });
   const unit = await readFile(join(out, "usr/lib/systemd/system/kubelet.service"), "utf8");
-  assert.match(
-    unit,
-    /^ExecStart=\/usr\/bin\/kubelet --config=\/etc\/nodelet\/kubelet\.yaml --read-only-pods=false \$KUBELET_EXTRA_ARGS$/m,
-  );
+  assert.match(unit, /^ExecStart=\/usr\/lib\/nodelet\/start-kubelet \$KUBELET_KUBEADM_ARGS -- \$KUBELET_EXTRA_ARGS$/m);
+  assert.match(await readFile(join(out, "DEBIAN/triggers"), "utf8"), /^interest-noawait \/usr\/bin\/kubeadm$/m);
+  await run("sh", ["-n", join(out, home, "start-kubelet")]);
   assert.equal(unit.match(/^ExecStart=/gm)?.length, 1);
   assert.match(await readFile(join(out, "usr/bin/kubelet"), "utf8"), / exec -a "\$0" \/usr\/lib\/nodelet\/node\/node /);
   const licences = await run("gzip", ["-dc", join(out, "usr/share/doc/nodelet/THIRD-PARTY-LICENSES.gz")]);
