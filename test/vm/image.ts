@@ -7,7 +7,17 @@ import { dirname, join } from "node:path";
 import { run } from "../../packaging/standalone/exec.js";
 import { errnoOf } from "../../packaging/standalone/problem.js";
 import { step } from "../../packaging/standalone/progress.js";
-import { FILES, KERNEL_SUITE, MASKED, packagesOf, recipeHash, type Suite, textOf, WANTED } from "./recipe.js";
+import {
+  filesOf,
+  KERNEL_SUITE,
+  type Kind,
+  MASKED,
+  packagesOf,
+  recipeHash,
+  type Suite,
+  textOf,
+  WANTED,
+} from "./recipe.js";
 
 export interface VmImage {
   disk: string;
@@ -25,21 +35,22 @@ const DEFAULT_MIRROR = "http://deb.debian.org/debian";
 const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
 
 /** The image for the recipe; about a minute when it has to be made. */
-export async function vmImage(root: string, suite: Suite = KERNEL_SUITE): Promise<VmImage> {
+export async function vmImage(root: string, suite: Suite = KERNEL_SUITE, kind: Kind = "prepared"): Promise<VmImage> {
   const node = process.execPath;
-  const name = `${suite}-${await recipeHash(root, node, suite)}`;
+  const family = kind === "prepared" ? suite : `${kind}-${suite}`;
+  const name = `${family}-${await recipeHash(root, node, suite, kind)}`;
   const folder = join(CACHE, name);
   const image = { disk: join(folder, "disk.img"), kernel: join(folder, "vmlinuz"), initrd: join(folder, "initrd") };
   if (await exists(folder)) return image;
-  const kernel = suite === KERNEL_SUITE ? undefined : await vmImage(root);
+  const kernel = suite === KERNEL_SUITE && kind === "prepared" ? undefined : await vmImage(root);
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(join(CACHE, "build-"));
   try {
     const tree = join(work, "root");
     const made = join(work, "made");
     await mkdir(made);
-    await step(`installing ${suite} for the test machine`, () => bootstrap(tree, suite));
-    await dress(root, tree, node);
+    await step(`installing ${family} for the test machine`, () => bootstrap(tree, suite, kind));
+    await dress(root, tree, node, kind);
     if (kernel === undefined) await takeKernel(tree, made);
     else await borrowKernel(kernel, tree, made);
     await step("making the test machine's disk", () => makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE));
@@ -50,14 +61,14 @@ export async function vmImage(root: string, suite: Suite = KERNEL_SUITE): Promis
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  await removeOthers(name, suite);
+  await removeOthers(name, family);
   return image;
 }
 
-async function bootstrap(tree: string, suite: Suite): Promise<void> {
+async function bootstrap(tree: string, suite: Suite, kind: Kind): Promise<void> {
   const { mirror, proxy } = await aptSettings(suite);
   const inside = ["--mount", "--pid", "--fork", "--kill-child", "--"];
-  const how = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packagesOf(suite).join(",")}`];
+  const how = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packagesOf(suite, kind).join(",")}`];
   // It needs one processor for half a minute. debootstrap needed two, and sixteen beside the kubelets of other lanes.
   await run("nice", ["-n", String(NICENESS), "unshare", ...inside, "mmdebstrap", ...how, suite, tree, mirror], {
     timeoutMs: BUILD_TIMEOUT_MS,
@@ -77,15 +88,17 @@ async function aptSettings(suite: Suite): Promise<{ mirror: string; proxy: strin
 }
 
 /** Our files, units and Node over what mmdebstrap made. */
-async function dress(root: string, tree: string, node: string): Promise<void> {
-  for (const file of FILES) {
+async function dress(root: string, tree: string, node: string, kind: Kind): Promise<void> {
+  for (const file of filesOf(kind)) {
     const path = join(tree, file.path);
     await mkdir(dirname(path), { recursive: true });
     await rm(path, { force: true });
     await writeFile(path, await textOf(root, file), { mode: 0o644 });
   }
-  await copyFile(node, join(tree, "usr/bin/node"));
-  await chmod(join(tree, "usr/bin/node"), 0o755);
+  if (kind === "prepared") {
+    await copyFile(node, join(tree, "usr/bin/node"));
+    await chmod(join(tree, "usr/bin/node"), 0o755);
+  }
   const units = join(tree, "etc/systemd/system");
   for (const [link, target] of Object.entries(WANTED)) await putLink(target, join(units, link));
   for (const unit of MASKED) await putLink("/dev/null", join(units, unit));
@@ -124,9 +137,9 @@ export async function makeFileSystem(folder: string, file: string, size: string)
 }
 
 /** Images of earlier recipes; a build under way is left alone. */
-async function removeOthers(name: string, suite: Suite): Promise<void> {
+async function removeOthers(name: string, family: string): Promise<void> {
   // Names without a release are of older versions of this file.
-  const names = new RegExp(`^(${suite}-)?[0-9a-f]{16}$`);
+  const names = new RegExp(`^(${family}-)?[0-9a-f]{16}$`);
   const old = (await readdir(CACHE)).filter((entry) => names.test(entry) && entry !== name);
   for (const entry of old) await rm(join(CACHE, entry), { recursive: true, force: true });
 }

@@ -48,6 +48,27 @@ export function notingPod(name: string, { priority, deaf = false }: { priority?:
   };
 }
 
+/** A pod without volumes that serves the files of /etc on a port of the host. */
+export function portPod(name: string, hostPort: number) {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      terminationGracePeriodSeconds: 1,
+      dnsPolicy: "Default",
+      containers: [
+        {
+          name: "app",
+          image: BUSYBOX_IMAGE,
+          command: ["busybox", "httpd", "-f", "-p", "80", "-h", "/etc"],
+          ports: [{ containerPort: 80, hostPort }],
+        },
+      ],
+    },
+  };
+}
+
 /** Of the pod's cgroup: 64 MiB; half of a period of 100 ms; 250m as a weight; podPidsLimit of the installed example. */
 export const LIMITS: Readonly<Record<string, string>> = {
   "memory.max": String(64 * 1024 * 1024),

@@ -8,6 +8,12 @@ import { join } from "node:path";
 /** Debian 12 and 13. */
 export type Suite = "bookworm" | "trixie";
 
+/**
+ * "prepared": containerd is configured for images of the test, and pods have a network. "fresh": what Debian's installer and
+ * `apt install containerd containernetworking-plugins iptables sudo` leave: Debian's own configuration of containerd and no CNI network.
+ */
+export type Kind = "prepared" | "fresh";
+
 /** Every machine runs this release's kernel: its 6.1 cloud kernel is steady under emulation; later ones were not. */
 export const KERNEL_SUITE: Suite = "bookworm";
 
@@ -21,7 +27,8 @@ const PACKAGES: readonly string[] = [
 ];
 const KERNEL = "linux-image-cloud-amd64";
 
-export function packagesOf(suite: Suite): readonly string[] {
+export function packagesOf(suite: Suite, kind: Kind): readonly string[] {
+  if (kind === "fresh") return [...PACKAGES, "sudo"];
   return suite === KERNEL_SUITE ? [...PACKAGES, KERNEL] : PACKAGES;
 }
 
@@ -36,17 +43,34 @@ export interface GuestFile {
   text?: string;
 }
 
-export const FILES: readonly GuestFile[] = [
+const COMMON: readonly GuestFile[] = [
   { path: "/usr/local/lib/nodelet-vm/agent.sh", from: "agent.sh" },
   { path: "/etc/systemd/system/nodelet-vm-agent.service", from: "nodelet-vm-agent.service" },
-  { path: "/etc/containerd/config.toml", from: "containerd.toml" },
-  { path: "/etc/cni/net.d/10-vm.conflist", from: "cni.conflist" },
-  { path: "/etc/hostname", text: "vm\n" },
-  { path: "/etc/hosts", text: "127.0.0.1 localhost\n127.0.1.1 vm\n" },
-  { path: "/etc/resolv.conf", text: "" },
   // Fixed, so that no boot counts as the first one.
   { path: "/etc/machine-id", text: "6e6f64656c657400000000000000766d\n" },
 ];
+
+const FILES: Readonly<Record<Kind, readonly GuestFile[]>> = {
+  prepared: [
+    ...COMMON,
+    { path: "/etc/containerd/config.toml", from: "containerd.toml" },
+    { path: "/etc/cni/net.d/10-vm.conflist", from: "cni.conflist" },
+    { path: "/etc/hostname", text: "vm\n" },
+    { path: "/etc/hosts", text: "127.0.0.1 localhost\n127.0.1.1 vm\n" },
+    { path: "/etc/resolv.conf", text: "" },
+  ],
+  // The name is that of the documents.
+  fresh: [
+    ...COMMON,
+    { path: "/etc/hostname", text: "node1\n" },
+    { path: "/etc/hosts", text: "127.0.0.1 localhost\n127.0.1.1 node1\n" },
+    { path: "/etc/resolv.conf", text: "nameserver 192.0.2.53\n" },
+  ],
+};
+
+export function filesOf(kind: Kind): readonly GuestFile[] {
+  return FILES[kind];
+}
 
 /** Relative to /etc/systemd/system: units that start, and those that only cost time. */
 export const WANTED: Readonly<Record<string, string>> = {
@@ -63,8 +87,9 @@ export async function textOf(root: string, { from, text }: GuestFile): Promise<s
 }
 
 /** Name of the image that this recipe and this Node make: 16 hexadecimal digits. */
-export async function recipeHash(root: string, node: string, suite: Suite): Promise<string> {
-  const files = await Promise.all(FILES.map(async (file) => [file.path, await textOf(root, file)]));
-  const recipe = [VERSION, suite, packagesOf(suite), files, WANTED, MASKED, process.version, (await stat(node)).size];
+export async function recipeHash(root: string, node: string, suite: Suite, kind: Kind): Promise<string> {
+  const files = await Promise.all(filesOf(kind).map(async (file) => [file.path, await textOf(root, file)]));
+  const itsNode = kind === "prepared" ? [process.version, (await stat(node)).size] : [];
+  const recipe = [VERSION, suite, packagesOf(suite, kind), files, WANTED, MASKED, ...itsNode];
   return createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 16);
 }

@@ -10,7 +10,7 @@ import { makeFileSystem, vmImage } from "./image.js";
 import { Machine } from "./machine.js";
 import { ensureVmPackages } from "./packages.js";
 import { makePayload } from "./payload.js";
-import type { Suite } from "./recipe.js";
+import type { Kind, Suite } from "./recipe.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
@@ -23,14 +23,15 @@ export interface World {
 
 export interface WorldOptions {
   suite?: Suite;
+  kind?: Kind;
   /** Makes the second disk in a folder; default: the project as `make install` needs it. */
   payload?: (root: string, dir: string) => Promise<string>;
 }
 
-export async function openWorld({ suite, payload: make = makePayload }: WorldOptions = {}): Promise<World> {
+export async function openWorld({ suite, kind, payload: make = makePayload }: WorldOptions = {}): Promise<World> {
   widenPath();
   await ensureVmPackages();
-  const image = await vmImage(ROOT, suite);
+  const image = await vmImage(ROOT, suite, kind);
   const dir = await mkdtemp(join(tmpdir(), "nodelet-vm-"));
   let vm: Machine | undefined;
   const close = async (): Promise<void> => {
