@@ -1,5 +1,5 @@
 // The packages on machines with systemd and without a Node of their own: Debian 12 and 13.
-// One life of a package per machine: install, a pod, upgrade, remove, a refused purge, install again, purge. With NODELET_VM_TESTS=1
+// One life of a package per machine: install, a pod, upgrade, downgrade, remove, a refused purge, install again, purge. With NODELET_VM_TESTS=1
 // the integration tests of a pod's life under the systemd driver follow on Debian 13.
 
 import assert from "node:assert/strict";
@@ -148,6 +148,17 @@ function lifeOn(suite: Suite): void {
       assert.notEqual(await node.mainPid(), pid);
       assert.notEqual((await node.vm.ok("dpkg-query --show --showformat='${Version}' nodelet")).trim(), OLDER);
       assert.deepEqual(await observe(), container);
+      await node.vm.ok("grep -qx '# mine' /etc/nodelet/kubelet.yaml");
+    });
+
+    test("a downgrade restarts the kubelet and no container, and the way back up, too", async () => {
+      for (const file of [packages.older, packages.deb]) {
+        const pid = await node.mainPid();
+        await installed(file);
+        await node.waitHealthy();
+        assert.notEqual(await node.mainPid(), pid);
+        assert.deepEqual(await observe(), container);
+      }
       await node.vm.ok("grep -qx '# mine' /etc/nodelet/kubelet.yaml");
     });
 
