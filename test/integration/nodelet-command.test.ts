@@ -184,6 +184,8 @@ describe("the nodelet command", () => {
     for (const check of ["kernel", "cgroups", "swap", "runtime", "DNS", "disk /", "kubelet"])
       assert.ok(stdout.includes(` ${check}: `), check);
     assert.match(stdout, new RegExp(`ok +runtime: ${RUNTIME_NAME} v?\\d`));
+    // The private containerd's own folder, by its configuration.
+    if (RUNTIME_NAME === "containerd") assert.match(stdout, /^ok +CNI configuration: \S+ in \S+\/cni\/conf$/m);
   });
 
   test("support-bundle writes an archive for root only, without values of variables", async () => {

@@ -216,7 +216,16 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
       facts: facts({ retry: { message: "cni plugin not initialized", failures: 2, nextTryAt: NOW + 4000 } }),
     }),
     /cannot create its sandbox .*: cni plugin not initialized/,
-    /\/etc\/cni\/net\.d/,
+    /`nodelet doctor` names what is missing and the folders in which the runtime looks; `nodelet doctor --fix`/,
+  ],
+  [
+    "a sandbox without a network, and where the runtime looks for it",
+    input({
+      pod: pod({}),
+      events: [event("FailedCreatePodSandBox", "Failed to create pod sandbox: cni plugin not initialized")],
+      node: { ...node(), cni: { confDir: "/etc/cni/net.d", binDirs: ["/usr/lib/cni"] } },
+    }),
+    /its configuration is in \/etc\/cni\/net\.d, its programs in \/usr\/lib\/cni\./,
   ],
   [
     "a sandbox that the Docker Engine cannot create",
