@@ -66,9 +66,9 @@ suite("--container-runtime=docker", { skip: !isDocker && "needs a Docker Engine:
     const of = (results: readonly Result[], check: string) => results.find((one) => one.check === check);
     const up = await doctor();
     assert.match(of(up, "runtime")?.found ?? "", /^docker \d/);
-    assert.deepEqual(of(up, "CNI configuration"), {
-      ...{ severity: "ok", check: "CNI configuration", found: "10-nodelet.conflist" },
-    });
+    const { severity, found = "" } = of(up, "CNI configuration") ?? {};
+    assert.equal(severity, "ok");
+    assert.match(found, /^10-nodelet\.conflist in \//);
     await docker.kill9();
     await waitFor(
       async () =>
