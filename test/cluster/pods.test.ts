@@ -70,6 +70,19 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     await waitFor(sent, { what: `the events ${expected.join()}`, timeoutMs: 60_000, lastSeen: () => reasons.join() });
   });
 
+  test("a pod that needs cluster DNS gets a warning while the kubelet's configuration names none", async () => {
+    const { api } = cluster;
+    await api.create("pods", boundPod("resolver", IDLE, { dnsPolicy: "ClusterFirst" }));
+    await ready("resolver");
+    const warned = async (): Promise<boolean> => {
+      const { items } = await api.list("events", "default", { fieldSelector: "involvedObject.name=resolver" });
+      return items.some((event) => event["reason"] === "MissingClusterDNS");
+    };
+    await waitFor(warned, { what: "MissingClusterDNS", timeoutMs: 60_000 });
+    await api.delete("pods", "default", "resolver");
+    await gone("resolver");
+  });
+
   test("deleted by force: the object is removed at once, the container after it", async () => {
     const { api, node } = cluster;
     const made = await api.create("pods", boundPod("forced", IDLE));

@@ -220,7 +220,7 @@ export async function makeRuntime(settings: NodeSettings, deps: NodeRuntimeDeps)
     sandboxesAhead: new SandboxesAhead(),
     node,
     settings: doerSettings(settings),
-    dns: nodeDns(settings.network, deps.hostIPs),
+    dns: nodeDns(settings.network, cluster !== undefined, deps.hostIPs),
     metrics: countingMetrics(metrics, registry),
   };
 }
@@ -254,18 +254,19 @@ function doerSettings(settings: NodeSettings): DoerSettings {
 /** The node's resolver settings; the host's file is parsed again only when it changed. */
 function nodeDns(
   settings: Pick<NetworkSettings, "clusterDNS" | "clusterDomain" | "resolvConf">,
+  inCluster: boolean,
   hostIPs: Pick<HostIPs, "current">,
 ): () => Promise<NodeDns> {
   const { clusterDNS, clusterDomain, resolvConf } = settings;
   let cached: { version: string; host: NodeDns["host"] } | undefined;
   return async () => {
     const nodeIPs = hostIPs.current;
-    if (resolvConf === "") return { clusterDNS, clusterDomain, nodeIPs, host: undefined };
+    if (resolvConf === "") return { inCluster, clusterDNS, clusterDomain, nodeIPs, host: undefined };
     const { mtimeMs, size, ino } = await stat(resolvConf);
     const version = `${mtimeMs} ${size} ${ino}`;
     if (cached?.version !== version) {
       cached = { version, host: parseResolvConf(await readFile(resolvConf, "utf8")) };
     }
-    return { clusterDNS, clusterDomain, nodeIPs, host: cached.host };
+    return { inCluster, clusterDNS, clusterDomain, nodeIPs, host: cached.host };
   };
 }

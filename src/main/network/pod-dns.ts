@@ -18,6 +18,8 @@ export interface DnsWarning {
 }
 
 export interface NodeDns {
+  /** The node belongs to a cluster, which should have a DNS service. */
+  inCluster: boolean;
   /** Addresses of the cluster's DNS servers; empty when the configuration names none. */
   clusterDNS: readonly string[];
   /** "" for none: no cluster search domains then. */
@@ -54,7 +56,7 @@ function policyDns(pod: Pod, node: NodeDns, warnings: DnsWarning[]): PodDns {
     case "ClusterFirstWithHostNet":
       if (policy === "ClusterFirst" && pod.spec.hostNetwork === true) return hostDns(node);
       if (node.clusterDNS.length > 0) return clusterDns(pod, node);
-      warnings.push(...missingClusterDns(pod));
+      if (node.inCluster) warnings.push(...missingClusterDns(pod));
       return hostDns(node);
   }
 }

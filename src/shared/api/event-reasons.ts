@@ -72,7 +72,8 @@ export const EVENT_REASONS = {
   MissingClusterDNS: {
     about: ["Pod", "Node"],
     types: ["Warning"],
-    meaning: "a pod has dnsPolicy ClusterFirst and the kubelet has no clusterDNS; the pod gets policy Default",
+    meaning:
+      "a pod has dnsPolicy ClusterFirst and the kubelet of a cluster has no clusterDNS; the pod gets policy Default",
   },
   DNSConfigForming: warning("Pod", "too many name servers or search domains; the rest is left out"),
   HostIPsIPFamilyMismatch: warning("Pod", "the pod's and the node's first addresses are of different families"),

@@ -81,7 +81,13 @@ test("resolv.conf: inherited values", () => {
 });
 
 const host = { servers: ["1.1.1.1"], searches: ["corp", "svc.cl"], options: ["rotate"] };
-const node: NodeDns = { clusterDNS: ["10.96.0.10"], clusterDomain: "cl", host, nodeIPs: ["192.0.2.1"] };
+const node: NodeDns = {
+  inCluster: true,
+  clusterDNS: ["10.96.0.10"],
+  clusterDomain: "cl",
+  host,
+  nodeIPs: ["192.0.2.1"],
+};
 const clusterFirst = { servers: ["10.96.0.10"], searches: ["ns.svc.cl", "svc.cl", "cl", "corp"], options: ["ndots:5"] };
 const none = { servers: [], searches: [], options: [] };
 
@@ -120,6 +126,13 @@ test("ClusterFirst without cluster DNS falls back and warns pod and node", () =>
     { reason: "MissingClusterDNS", object: "pod", message: `pod: "web_ns(u1)". ${text}` },
     { reason: "MissingClusterDNS", object: "node", message: text },
   ]);
+});
+
+test("a node without a cluster uses the host's resolver for ClusterFirst and warns about nothing", () => {
+  for (const spec of [{}, { dnsPolicy: "ClusterFirstWithHostNet" as const, hostNetwork: true }]) {
+    const outcome = podDns(makePod(spec), { ...node, inCluster: false, clusterDNS: [] });
+    assert.deepEqual(outcome, { dns: host, warnings: [] });
+  }
 });
 
 test("dnsConfig is appended without duplicates; a later option replaces one of its name", () => {

@@ -177,6 +177,7 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
     },
     dns: () =>
       Promise.resolve({
+        inCluster: true,
         clusterDNS: ["192.0.2.53"],
         clusterDomain: "cluster.local",
         nodeIPs: ["192.0.2.10"],
