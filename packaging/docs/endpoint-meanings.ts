@@ -46,4 +46,6 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/nodelet/pods/{namespace}/{name}": "what main knows of a pod: decisions, next tries, volumes",
   "/nodelet/events": "the events that the kubelet keeps",
   "/nodelet/images": "data of `nodelet images`",
+  "/nodelet/manifests":
+    "the manifests of static pods: accepted, warned, shadowed and refused ones with place and reason",
 };

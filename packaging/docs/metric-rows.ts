@@ -27,6 +27,7 @@ import { draMetrics } from "../../src/main/resources/dra/metrics.js";
 import { podLevelMetrics } from "../../src/main/resources/managers/pod-level.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
+import { manifestMetrics } from "../../src/main/sources/metrics.js";
 import { configMetrics } from "../../src/main/startup/dynamic-config/metrics.js";
 import { watchGates } from "../../src/main/startup/gate-metrics.js";
 import { podStatusMetrics } from "../../src/main/status/manager/metrics.js";
@@ -120,6 +121,7 @@ export async function metricRegistries(): Promise<Record<MetricPage, NotingRegis
 }
 
 function mainThread(registry: NotingRegistry): void {
+  manifestMetrics(registry);
   const pods = podMetrics(registry);
   const nothing = { all: () => new Map<string, never>().values(), staleRecords: 0 };
   watchNode(registry, pods, { cache: nothing, workers: nothing, records: { usage: { bytes: 0, unsaved: 0 } } });

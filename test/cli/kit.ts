@@ -1,4 +1,5 @@
 // Pods, nodes and events for tests of the nodelet command.
+import { NO_MANIFESTS } from "../../src/shared/contracts/manifest-facts.js";
 import type { Event } from "../../src/shared/api/event.js";
 import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/shared/api/pod-status.js";
 import type { Pod, PodSpec } from "../../src/shared/api/pod.js";
@@ -65,6 +66,7 @@ export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStat
       ...facts,
     },
     devicePluginProblem: "",
+    manifests: NO_MANIFESTS,
     ...fields,
   };
 }

@@ -189,6 +189,7 @@ test(
     const changes: string[] = [];
     const sources = startSources({
       earlier: NO_EARLIER_PODS,
+      onManifests: () => undefined,
       staticPodPath: folder,
       nodeName: "n",
       preventAPIReferences: true,

@@ -1,20 +1,39 @@
 // Starts the pod sources: manifest files, the manifest URL, and the API server once the node has joined its cluster.
+import { moduleLogger } from "../../shared/log/logger.js";
+import { publicUrl } from "../sources/decode-job.js";
+import { ManifestReporter } from "../sources/manifest-reporter.js";
+import { manifestMetrics } from "../sources/metrics.js";
+import type { NameOwner } from "../sources/shadowed-pods.js";
 import { startSources, type Sources } from "../sources/start-sources.js";
 import { podUidsIn } from "../volumes/paths.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
+import { Later } from "./later.js";
 import type { ManagedRuntime } from "./managed-runtime.js";
 import type { SyncPath } from "./sync-path.js";
 
 export function startPodSources(
-  { settings, clock, log }: AgentContext,
-  { tasks, membership }: Foundation,
+  { settings, threads, registry, clock, log }: AgentContext,
+  { tasks, membership, events }: Foundation,
   { runtime: { cri } }: Pick<ManagedRuntime, "runtime">,
-  { loop }: NodeSync,
+  sync: NodeSync,
 ): Sources {
   const { rootDir } = settings;
-  return startSources({
+  const later = new Later<Sources>("the pod sources");
+  const { staticPodPath, staticPodURL } = settings.sources;
+  const reporter = new ManifestReporter({
+    manifests: () => later.get().manifests(),
+    configured: [staticPodPath, staticPodURL === "" ? "" : publicUrl(staticPodURL)].filter((one) => one !== ""),
+    ownerOf: (fullName) => nameOwner(sync.workers, fullName),
+    sourceOf: (uid) => later.get().sourceOf(uid),
+    publish: (list) => threads.servers.setManifests(list),
+    metrics: manifestMetrics(registry),
+    ...{ events, clock },
+    log: moduleLogger(log, "sources"),
+  });
+  sync.subscribe("manifests", { accepted: reporter.changed, removed: reporter.changed, terminated: reporter.changed });
+  const sources = startSources({
     ...settings.sources,
     preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
     ...(settings.manifestApi && { submittedFolder: `${rootDir}/nodelet/manifests` }),
@@ -30,9 +49,26 @@ export function startPodSources(
         return { sandboxes: sandboxes.items, containers: containers.containers };
       },
     },
-    ...{ loop, tasks, clock, log },
+    ...{ tasks, clock, log },
+    loop: sync.loop,
     withApi: membership !== undefined,
+    onManifests: reporter.changed,
   });
+  later.set(sources);
+  return {
+    ...sources,
+    stop: async () => {
+      reporter.stop();
+      await sources.stop();
+    },
+  };
+}
+
+function nameOwner(workers: NodeSync["workers"], fullName: string): NameOwner | undefined {
+  const uid = workers.ownerOf(fullName);
+  if (uid === undefined) return undefined;
+  const state = workers.get(uid)?.state;
+  return { uid, isEnding: state === "terminating" || state === "terminated" };
 }
 
 /** Joins the cluster in the background; nothing happens on a stand-alone node. */

@@ -72,6 +72,7 @@ const SUBSCRIBERS = [
   "eviction",
   "cluster",
   "pods-api",
+  "manifests",
 ] as const;
 export type PodSubscriberName = (typeof SUBSCRIBERS)[number];
 

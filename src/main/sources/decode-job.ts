@@ -27,6 +27,8 @@ export interface Decoded {
   pods: Pod[];
   warnings: ManifestWarning[];
   error?: ManifestError;
+  /** With an error: names of pods as the text has them, "namespace/name". */
+  claims: string[];
   /** True when the fault may be the machine's (deadline, dead thread): worth another try later. */
   retry: boolean;
   /** True when the deadline was missed. */
@@ -73,10 +75,11 @@ export async function decodeInPool(
     if (isTaskThreadError(error)) return fault(origin, `it must be readable with little memory; ${error.message}`);
     throw error;
   }
-  const { pods, warnings, error } = result;
+  const { pods, warnings, error, claims = [] } = result;
   return {
     pods,
     warnings,
+    claims,
     retry: false,
     ...(error === undefined ? {} : { error: new ManifestError(originName(origin), error) }),
   };
@@ -84,5 +87,5 @@ export async function decodeInPool(
 
 function fault(origin: Exclude<ManifestOrigin, { kind: "submitted" }>, allowed: string): Decoded {
   const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
-  return { pods: [], warnings: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
+  return { pods: [], warnings: [], claims: [], retry: true, error: new ManifestError(originName(origin), [violation]) };
 }

@@ -10,6 +10,7 @@ import type { DecodeOptions } from "./decode-job.js";
 import { DirectoryWatch } from "./directory-watch.js";
 import { ManifestFile } from "./manifest-file.js";
 import { ManifestSet } from "./manifest-set.js";
+import { unreadable, type ManifestState, type Refusal } from "./manifest-state.js";
 import type { PodChanges } from "./pod-changes.js";
 import { StaticPodUids, type StaticPodUidsOptions } from "./static-pod-uids.js";
 import { errorCode, messageOf } from "../../shared/errors/thrown.js";
@@ -28,6 +29,8 @@ export interface FileSourceOptions {
   earlier: Pick<StaticPodUidsOptions, "path" | "uidsOnDisk" | "runningPods">;
   /** Gets the whole set after every change: complete once every file of the first scan was read or refused. */
   changes: Pick<PodChanges, "deliver">;
+  /** What `manifests` returns has changed. */
+  onManifests: () => void;
 }
 
 export class FileSource {
@@ -41,7 +44,7 @@ export class FileSource {
   /** Set when the path is a single file. */
   private only: string | undefined;
   private readonly scans: Loop;
-  private complaint: string | undefined;
+  private complaint: { code: string; refused: Refusal } | undefined;
 
   constructor(private readonly options: FileSourceOptions) {
     // One listener per manifest that waits for its decoding, removed after it.
@@ -49,7 +52,7 @@ export class FileSource {
     this.folder = options.path;
     const { earlier, changes, clock, log } = options;
     this.uids = new StaticPodUids({ ...earlier, changedAt: (pod) => this.changedAt(pod), changes, clock, log });
-    this.set = new ManifestSet(this.uids);
+    this.set = new ManifestSet(this.uids, options.onManifests);
     this.watch = new DirectoryWatch({
       clock: options.clock,
       log: options.log,
@@ -102,6 +105,23 @@ export class FileSource {
     }
   }
 
+  /** Every file that was read or refused, and the folder itself while it cannot be listed. */
+  *manifests(): Iterable<ManifestState> {
+    if (this.complaint !== undefined) {
+      yield { origin: this.folder, source: "file", pods: [], refused: this.complaint.refused, warnings: [] };
+    }
+    for (const [name, { exists, settled, pods, refused, warnings }] of this.set.files) {
+      if (!exists || !settled) continue;
+      yield {
+        origin: this.pathOf(name),
+        source: "file",
+        pods: pods.map((pod) => this.uids.delivered(pod)),
+        refused,
+        warnings,
+      };
+    }
+  }
+
   private onEvent(name: string): void {
     if (this.abort.signal.aborted || !this.isWanted(name)) return;
     this.examine(name);
@@ -149,13 +169,14 @@ export class FileSource {
   private async list(): Promise<string[] | undefined> {
     try {
       const names = await readdir(this.folder);
-      this.complaint = undefined;
+      this.complain(undefined);
       return names.filter((name) => this.isWanted(name)).sort();
     } catch (error) {
       const code = errorCode(error) ?? String(error);
       if (code === "ENOENT") return [];
-      if (this.complaint !== code) {
-        this.complaint = code;
+      if (this.complaint?.code !== code) {
+        const refused = unreadable(`its files cannot be listed (${code})`, this.options.clock.now());
+        this.complain({ code, refused });
         const text = `cannot list manifests in ${this.folder} (${code}); keeping the known pods`;
         this.options.log.error({ folder: this.folder, err: error }, text);
       }
@@ -163,13 +184,23 @@ export class FileSource {
     }
   }
 
+  private complain(complaint: { code: string; refused: Refusal } | undefined): void {
+    if (this.complaint === undefined && complaint === undefined) return;
+    this.complaint = complaint;
+    this.options.onManifests();
+  }
+
+  /** The path is part of a static pod's identity: it is built from the configured one. */
+  private pathOf(name: string): string {
+    return this.only === undefined ? join(this.options.path, name) : this.options.path;
+  }
+
   private examine(name: string): void {
     const { clock, log, decode } = this.options;
     let file = this.set.files.get(name);
     if (file === undefined) {
       file = new ManifestFile({
-        // The path is part of a static pod's identity: it is built from the configured one.
-        path: this.only === undefined ? join(this.options.path, name) : this.options.path,
+        path: this.pathOf(name),
         decode: { ...decode, signal: this.abort.signal },
         clock,
         log,

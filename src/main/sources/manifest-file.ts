@@ -13,6 +13,7 @@ import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { decodeInPool, LATE_TRIES, type DecodeOptions } from "./decode-job.js";
 import type { ManifestSet } from "./manifest-set.js";
+import { refusalOf, unreadable, warningProblems, type ManifestState, type Refusal } from "./manifest-state.js";
 import { currentSignature, readManifest, type FileSignature, type ReadOutcome } from "./read-manifest.js";
 
 /** A broken file this young may be half-written. */
@@ -37,6 +38,10 @@ export class ManifestFile {
   settled = false;
   /** False after the removal of the file. */
   exists = true;
+  /** Why its present content makes no pod. */
+  refused: Refusal | undefined;
+  /** Of the last accepted content. */
+  warnings: ManifestState["warnings"] = [];
 
   private signature: FileSignature | undefined;
   private bytes: Buffer | undefined;
@@ -101,7 +106,7 @@ export class ManifestFile {
         this.gone();
         return;
       case "refused":
-        this.refused(outcome.signature, outcome.reason);
+        this.refuse(outcome.signature, outcome.reason);
         return;
       case "content":
         await this.content(outcome);
@@ -116,26 +121,31 @@ export class ManifestFile {
     const { path, log } = this.options;
     if ((await currentSignature(path)) === lost.signature) return;
     log.info({ path }, `manifest ${path} was removed; terminating its pod`);
-    this.release();
-    this.signature = undefined;
-    this.bytes = undefined;
-    this.settle([]);
+    this.forget();
   }
 
   private gone(): void {
-    this.release();
     this.exists = false;
+    this.forget();
+  }
+
+  private forget(): void {
+    this.release();
     this.signature = undefined;
     this.bytes = undefined;
+    this.refused = undefined;
+    this.warnings = [];
     this.settle([]);
   }
 
-  private refused(signature: FileSignature, reason: string): void {
+  private refuse(signature: FileSignature, reason: string): void {
     this.release();
     this.signature = signature;
     this.bytes = undefined;
     const violation = { field: "", reason: "forbidden", allowed: reason, line: 0, column: 0 } as const;
-    this.report(new ManifestError(this.options.path, [violation]), signature);
+    const { clock, path } = this.options;
+    const refusal = unreadable(reason, clock.now());
+    this.report(new ManifestError(path, [violation]), refusal, signature);
     this.settle([...this.pods]);
   }
 
@@ -171,7 +181,7 @@ export class ManifestFile {
     if (decoded.late === true && !this.settled && this.lateTries < LATE_TRIES - 1) {
       // After a restart the file's pod may be running: a busy machine must not count as a file without pods.
       this.lateTries++;
-      this.report(decoded.error, signature);
+      this.report(decoded.error, refusalOf(decoded.error, decoded.claims, clock.now()), signature);
       this.again = true;
       return;
     }
@@ -183,18 +193,20 @@ export class ManifestFile {
     // Without a signature the next scan tries again: the fault may have been the machine's.
     this.signature = decoded.retry ? undefined : signature;
     this.bytes = decoded.retry ? undefined : kept;
-    this.report(decoded.error, signature);
+    this.report(decoded.error, refusalOf(decoded.error, decoded.claims, clock.now()), signature);
     this.settle([...this.pods]);
   }
 
   private accept(signature: FileSignature, kept: Buffer | undefined, pods: Pod[], warnings: ManifestWarning[]): void {
-    const { path, log } = this.options;
+    const { path, log, clock } = this.options;
     this.release();
     this.exists = true;
     this.signature = signature;
     this.bytes = kept;
     if (this.reported !== undefined) log.info({ path }, `manifest ${path} is readable again`);
     this.reported = undefined;
+    this.refused = undefined;
+    this.warnings = warningProblems(warnings, clock.now());
     for (const warning of warnings) log.warn({ path, ...warning }, warningText(path, warning));
     this.settle(pods);
   }
@@ -217,9 +229,10 @@ export class ManifestFile {
   }
 
   /** Once per content: neither a second try nor a mere touch of the file is news. */
-  private report(error: ManifestError, signature: FileSignature): void {
+  private report(error: ManifestError, refusal: Refusal, signature: FileSignature): void {
     const known = this.reported?.signature === signature || this.reported?.message === error.message;
     this.reported = { signature, message: error.message };
+    this.refused = known ? { ...refusal, since: this.refused?.since ?? refusal.since } : refusal;
     if (known) return;
     const { path, log } = this.options;
     const kept = this.pods.length === 0 ? "" : "; the pod of its last good version keeps running";

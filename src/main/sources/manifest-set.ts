@@ -16,7 +16,11 @@ export class ManifestSet<File extends PodsOfFile> {
   private scanned = false;
   private stopped = false;
 
-  constructor(private readonly uids: StaticPodUids) {}
+  constructor(
+    private readonly uids: Pick<StaticPodUids, "deliver">,
+    /** Called after each delivery. */
+    private readonly onChange: () => void,
+  ) {}
 
   /** The folder was read: `files` has every file of it. */
   onScanned(): void {
@@ -36,6 +40,7 @@ export class ManifestSet<File extends PodsOfFile> {
       pods.push(...file.pods);
     }
     this.uids.deliver(pods, this.scanned && settled);
+    this.onChange();
   }
 
   /** Nothing is delivered afterwards. */

@@ -129,6 +129,11 @@ export class PodMerger {
     return { changes, conflicts: [] };
   }
 
+  /** The source whose pod of this UID counts. */
+  sourceOf(uid: string): PodSourceName | undefined {
+    return this.entries.get(uid)?.source;
+  }
+
   /** All pods in the order in which they were first delivered. */
   pods(): Pod[] {
     return [...this.entries.values()].sort((a, b) => (a.seen < b.seen ? -1 : 1)).map((entry) => entry.pod);

@@ -43,6 +43,11 @@ export class PodChanges {
     return this.merger.pods();
   }
 
+  /** The source whose pod of this UID counts. */
+  sourceOf(uid: string): PodSourceName | undefined {
+    return this.merger.sourceOf(uid);
+  }
+
   /** Takes a source's whole set; `complete` as PodMerger.deliver has it. */
   deliver(source: PodSourceName, pods: readonly Pod[], complete: boolean): void {
     if (!this.stopped) this.pass(this.merger.deliver(source, pods, complete));

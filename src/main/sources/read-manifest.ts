@@ -43,7 +43,7 @@ export async function readManifest(path: string, known?: FileSignature): Promise
     if (signature === known) return undefined;
     if (!stats.isFile()) return { kind: "refused", signature, reason: "a manifest must be a regular file" };
     if (stats.size > MANIFEST_LIMIT) {
-      return { kind: "refused", signature, reason: `at most ${MANIFEST_LIMIT / 1024 / 1024} MiB` };
+      return { kind: "refused", signature, reason: `its size must be at most ${MANIFEST_LIMIT / 1024 / 1024} MiB` };
     }
     return await readRegular(path);
   } catch (error) {

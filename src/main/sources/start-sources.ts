@@ -5,6 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import { FileSource } from "./file-source.js";
+import type { ManifestState } from "./manifest-state.js";
 import { HttpSource } from "./http-source.js";
 import type { PodSourceName } from "./merge.js";
 import { PodChanges, type PodChangeLoop } from "./pod-changes.js";
@@ -34,6 +35,8 @@ export interface SourcesOptions {
   withApi?: boolean;
   /** Receives the changes. */
   loop: PodChangeLoop;
+  /** What `Sources.manifests` returns has changed. */
+  onManifests: () => void;
 }
 
 export interface Sources {
@@ -42,6 +45,10 @@ export interface Sources {
   pods(): Pod[];
   /** For the pods of the API server, which are delivered as the source "api". */
   readonly changes: Pick<PodChanges, "deliver" | "set" | "drop">;
+  /** All manifests that were read or refused. */
+  manifests(): Iterable<ManifestState>;
+  /** The source whose pod of this UID counts. */
+  sourceOf(uid: string): PodSourceName | undefined;
   /** A call of the manifest API. Rejects while it is off, or its code cannot be loaded. */
   submitted(call: ManifestCall): Promise<ManifestReply>;
   /** Ends watches, timers and requests; no change is delivered afterwards. */
@@ -51,7 +58,7 @@ export interface Sources {
 const CHECK_FREQUENCY_MS = 20_000;
 
 export function startSources(options: SourcesOptions): Sources {
-  const { staticPodPath = "", staticPodURL = "", clock } = options;
+  const { staticPodPath = "", staticPodURL = "", clock, onManifests } = options;
   const log = moduleLogger(options.log, "sources");
   const names: PodSourceName[] = [];
   if (staticPodPath !== "") names.push("file");
@@ -71,18 +78,21 @@ export function startSources(options: SourcesOptions): Sources {
   if (staticPodPath !== "") {
     const checkFrequencyMs = positive(options.fileCheckFrequencyMs);
     const path = staticPodPath;
-    sources.push(new FileSource({ path, checkFrequencyMs, decode, earlier: options.earlier, changes, clock, log }));
+    const { earlier } = options;
+    sources.push(new FileSource({ path, checkFrequencyMs, decode, earlier, changes, onManifests, clock, log }));
   }
   if (staticPodURL !== "") {
     const checkFrequencyMs = positive(options.httpCheckFrequencyMs);
     const header = options.staticPodURLHeader ?? {};
     const url = staticPodURL;
-    sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, changes, clock, log }));
+    sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, changes, onManifests, clock, log }));
   }
+  let submittedSource: SubmittedSource | undefined;
   for (const source of sources) source.start();
   const startSubmitted = async (folder: string): Promise<SubmittedSource> => {
     const { SubmittedSource } = await import("./submitted/submitted-source.js");
-    const source = new SubmittedSource({ ...decode, folder, changes, clock, log });
+    const source = new SubmittedSource({ ...decode, folder, changes, onManifests, clock, log });
+    submittedSource = source;
     if (!stopped) source.start();
     return source;
   };
@@ -95,6 +105,11 @@ export function startSources(options: SourcesOptions): Sources {
     allSourcesSeen: () => changes.allSourcesSeen(),
     pods: () => changes.pods(),
     changes,
+    *manifests() {
+      for (const source of sources) yield* source.manifests();
+      if (submittedSource !== undefined) yield* submittedSource.manifests();
+    },
+    sourceOf: (uid) => changes.sourceOf(uid),
     submitted: async (call) => {
       if (submitted === undefined) throw new Error("the manifest API is off: start the kubelet with --manifest-api");
       return await (await submitted).handle(call);

@@ -69,6 +69,11 @@ export class StaticPodUids {
       });
   }
 
+  /** The pod with the UID under which it was delivered. */
+  delivered(pod: Pod): Pod {
+    return withUid(pod, this.decided.get(pod.metadata.uid));
+  }
+
   async stop(): Promise<void> {
     this.abort.abort(new Error("the sources were stopped"));
     await this.read;
@@ -81,7 +86,7 @@ export class StaticPodUids {
     this.settled ||= newest.complete;
     this.options.changes.deliver(
       "file",
-      newest.pods.map((pod) => withUid(pod, this.decided.get(pod.metadata.uid))),
+      newest.pods.map((pod) => this.delivered(pod)),
       newest.complete,
     );
   }

@@ -1,4 +1,5 @@
 // Makes the init data of the servers' threads from the settings, and their upcalls to main.
+import { NO_MANIFESTS } from "../../shared/contracts/manifest-facts.js";
 import { adminSocketOf } from "../../shared/contracts/nodelet.js";
 import type {
   AdminInit,
@@ -64,6 +65,7 @@ function commonInit(facts: ThreadFacts): Omit<ServerInit, "readOnlyPort" | "heal
     readOnlyPods: settings.readOnlyPods,
     healthzBindAddress: settings.server.healthzBindAddress,
     devicePluginProblem: "",
+    manifests: NO_MANIFESTS,
     syncLoopMaxAgeMs: settings.sources.syncLoopMaxAgeMs,
     nodeName,
     configz: configzBodies(settings.config),

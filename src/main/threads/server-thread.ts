@@ -11,6 +11,7 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
@@ -51,12 +52,14 @@ export class ServerThread {
   private readonly texts: PodTexts;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
+  private manifests: NodeManifests;
 
   constructor(private readonly options: ServerThreadOptions) {
     const { name } = options;
     this.texts = new PodTexts(options.podTexts);
     this.configz = options.init.configz;
     this.devicePluginProblem = options.init.devicePluginProblem;
+    this.manifests = options.init.manifests;
     const { texts } = this;
     this.deltas = new PodDeltas({
       thread: name,
@@ -74,14 +77,18 @@ export class ServerThread {
     });
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.table,
-      init: () => ({ ...options.init, configz: this.configz, devicePluginProblem: this.devicePluginProblem }),
+      init: () => {
+        const { configz, devicePluginProblem, manifests } = this;
+        return { ...options.init, configz, devicePluginProblem, manifests };
+      },
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
         await this.deltas.join(
-          () => {
+          async () => {
             texts.reset();
-            return thread.call.startPods();
+            await thread.call.setManifests(this.manifests);
+            await thread.call.startPods();
           },
           () => owner.pods().map((pod) => [pod.metadata.uid, pod] as const),
         );
@@ -131,6 +138,18 @@ export class ServerThread {
       this.options.log.warn(
         { err: error },
         `the ${this.options.name} thread did not accept the state of device plugins for /healthz`,
+      );
+    });
+  }
+
+  /** The manifests of static pods. A thread that does not accept them gets them at its next start. */
+  setManifests(list: NodeManifests): void {
+    this.manifests = list;
+    if (!this.deltas.joined) return;
+    this.thread.call.setManifests(list).catch((error: unknown) => {
+      this.options.log.warn(
+        { err: error },
+        `the ${this.options.name} thread did not accept the list of manifests for nodelet status`,
       );
     });
   }

@@ -1,11 +1,15 @@
 // The threads that serve HTTP: each has its own copy of the pods and of the configuration (docs/adr/0081).
+import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ConfigzBodies } from "../../shared/contracts/server.js";
 import type { PodDelta } from "../model/pod-events.js";
 import type { ServerThread } from "./server-thread.js";
 import type { SharedTexts } from "./shared-texts.js";
 
 export class ServerThreads {
-  private readonly threads: readonly Pick<ServerThread, "publish" | "setConfigz" | "setDevicePluginProblem">[];
+  private readonly threads: readonly Pick<
+    ServerThread,
+    "publish" | "setConfigz" | "setDevicePluginProblem" | "setManifests"
+  >[];
 
   /** Without `secure-server` the node does not open port 10250. `texts`: those that the threads use. */
   constructor(
@@ -29,5 +33,9 @@ export class ServerThreads {
 
   setDevicePluginProblem(problem: string): void {
     for (const thread of this.threads) thread.setDevicePluginProblem(problem);
+  }
+
+  setManifests(list: NodeManifests): void {
+    for (const thread of this.threads) thread.setManifests(list);
   }
 }

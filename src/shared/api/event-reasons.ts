@@ -77,6 +77,13 @@ export const EVENT_REASONS = {
   },
   DNSConfigForming: warning("Pod", "too many name servers or search domains; the rest is left out"),
   HostIPsIPFamilyMismatch: warning("Pod", "the pod's and the node's first addresses are of different families"),
+  // Manifests of static pods
+  InvalidManifest: warning(
+    "Node",
+    "a manifest is refused or cannot be read; the message has the file and the position",
+  ),
+  ShadowedManifest: warning("Node", "the pod of a manifest does not run because another pod has its name or UID"),
+  ManifestWarning: warning("Node", "a part of a manifest is ignored, for example an unknown field"),
   // Admission
   UnexpectedAdmissionError: rejected("an error that is not the pod's"),
   NodeAffinity: rejected("node selector or required node affinity does not match the Node"),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Event } from "../api/event.js";
 import type { NodeCondition } from "../api/node.js";
 import type { ThreadState } from "../queue/board.js";
+import type { NodeManifests } from "./manifest-facts.js";
 import type { DockershimNetwork } from "./dockershim.js";
 import type { Pressure } from "./node-status.js";
 import type { RuntimeState } from "./pleg.js";
@@ -154,6 +155,7 @@ export interface NodeletStatus {
   facts?: NodeFacts;
   mainProblem?: string;
   devicePluginProblem: string;
+  manifests: NodeManifests;
 }
 
 /** GET /nodelet/events */

@@ -6,6 +6,7 @@ import type { MetricSnapshot } from "../metrics/snapshot.js";
 import type { PodDiskUsage } from "./eviction.js";
 import type { UnusedImage } from "./image-gc.js";
 import type { Event } from "../api/event.js";
+import type { NodeManifests } from "./manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "./manifests.js";
 import type { DockerFacts, NodeFacts, PodFacts } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
@@ -30,6 +31,8 @@ export interface ServerControl {
   setConfigz(bodies: ConfigzBodies): void;
   /** Why device plugins cannot register with the kubelet; "": they can. For /healthz/device-plugin. */
   setDevicePluginProblem(problem: string): void;
+  /** The manifests of static pods, with what is wrong with them. */
+  setManifests(list: NodeManifests): void;
   /** Addresses of the thread's listeners, once each has been tried; a listener that is off or failed is absent. */
   listening(): Promise<Listening>;
   /** What the thread has counted itself: without process_* and other figures that each page reads anew. */
@@ -109,6 +112,8 @@ export interface ServerInit {
   syncLoopMaxAgeMs: number;
   /** The value of setDevicePluginProblem. */
   devicePluginProblem: string;
+  /** The value of setManifests. */
+  manifests: NodeManifests;
   nodeName: string;
   configz: ConfigzBodies;
   runtime: RuntimeInit;

@@ -25,6 +25,8 @@ export interface DecodeManifestResult {
   warnings: ManifestWarning[];
   /** Everything wrong with the manifest, in the order of the text; never empty. */
   error?: ManifestViolation[];
+  /** With an error: "namespace/name" of the pods as the text has them. */
+  claims?: string[];
 }
 
 /** One or many documents that were sent to the manifest API. */

@@ -13,6 +13,7 @@ import type {
   ServerThreadName,
   ServerUpcalls,
 } from "../../shared/contracts/server.js";
+import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { processMetrics, processStartTime } from "./process-metrics.js";
@@ -80,10 +81,12 @@ export class ServerLogic implements ServerControl {
   private disks: Promise<NodeDisks> | undefined;
   private configz: ConfigzBodies;
   private devicePluginProblem: string;
+  private listedManifests: NodeManifests;
 
   constructor(private readonly deps: ServerDeps) {
     this.configz = deps.init.configz;
     this.devicePluginProblem = deps.init.devicePluginProblem;
+    this.listedManifests = deps.init.manifests;
     const { thread, init, upcalls, health, clock, log } = deps;
     this.registry = new ThreadRegistry(thread);
     watchThreadUsage(this.registry);
@@ -161,6 +164,10 @@ export class ServerLogic implements ServerControl {
 
   setDevicePluginProblem(problem: string): void {
     this.devicePluginProblem = problem;
+  }
+
+  setManifests(list: NodeManifests): void {
+    this.listedManifests = list;
   }
 
   async listening(): Promise<Listening> {
@@ -292,6 +299,7 @@ export class ServerLogic implements ServerControl {
       certificates,
       api: api === undefined ? undefined : this.deps.api,
       devicePluginProblem: () => this.devicePluginProblem,
+      manifests: () => this.listedManifests,
       disk: (path) => this.disk(path),
     } satisfies Omit<StatusDeps, "facts" | "threads" | "clock">;
   }

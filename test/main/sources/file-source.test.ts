@@ -47,6 +47,7 @@ async function start(
   let seen = 0;
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
+    onManifests: () => undefined,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,
@@ -85,6 +86,46 @@ test("a static pod that names a service account is refused, unless the gate Prev
   assert.match(refused.errors().join(), /serviceAccountName/);
   const accepted = await start(t, { preventAPIReferences: false }, put);
   assert.deepEqual([accepted.changes.length, accepted.errors()], [1, []]);
+});
+
+test("what is wrong with a file is known until it is mended or removed", async (t) => {
+  const folder = join(await temporaryFolder(t), "manifests");
+  await mkdir(folder);
+  const { log } = keptLog();
+  const sources = startSources({
+    earlier: NO_EARLIER_PODS,
+    onManifests: () => undefined,
+    staticPodPath: folder,
+    nodeName: "n",
+    preventAPIReferences: true,
+    tasks,
+    log,
+    clock: systemClock,
+    loop: { onPodChange: () => undefined, onSourcesSeen: () => undefined, onStaticSourcesSeen: () => undefined },
+  });
+  t.after(() => sources.stop());
+  const file = join(folder, "web.yaml");
+  const known = (): string[] =>
+    [...sources.manifests()].map(({ origin, pods, refused, warnings }) => {
+      assert.equal(origin, file);
+      const said = refused === undefined ? warnings : [refused, ...refused.claims.map((message) => ({ message }))];
+      return [...pods.map(({ metadata }) => metadata.name), ...said.map(({ message }) => message)].join(" | ");
+    });
+  const stated = (expected: string[]): Promise<void> =>
+    until(`${expected.join()}; it is ${known().join()}`, () => JSON.stringify(known()) === JSON.stringify(expected));
+  await writeFile(file, manifest("My_Web"));
+  await stated([
+    'metadata.name: invalid value "My_Web"; allowed: a DNS name: lower-case letters, digits, "-" and ".", at most 253 characters, a letter or digit at both ends of each part | default/My_Web',
+  ]);
+  await writeFile(file, manifest("web", "comand: [x]"));
+  await stated(['web-n | spec.containers[0].comand: unknown field, ignored (did you mean "command"?)']);
+  await writeFile(file, manifest("web"));
+  await stated(["web-n"]);
+  await unlink(file);
+  await symlink("/nonexistent", file);
+  await stated(["its symbolic link leads nowhere"]);
+  await unlink(file);
+  await stated([]);
 });
 
 test("present manifests come before sourcesSeen, in the order of names; dot files and folders do not count", async (t) => {
@@ -312,6 +353,7 @@ test("after stop nothing is delivered", async (t) => {
   let changes = 0;
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
+    onManifests: () => undefined,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,

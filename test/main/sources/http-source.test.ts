@@ -46,6 +46,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
   const { port } = server.address() as AddressInfo;
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
+    onManifests: () => undefined,
     staticPodURL: `http://${credentials}127.0.0.1:${port}${path}`,
     staticPodURLHeader: { "X-Token": ["a", "b"], ...(credentials === "" ? { Authorization: ["Bearer t"] } : {}) },
     httpCheckFrequencyMs: 20,

@@ -1,4 +1,5 @@
 // The server thread as main runs it, in a real thread.
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -80,6 +81,7 @@ function serverThread(context: ThreadContext, log: Logger, readOnlyPort: number,
       healthzPort: 0,
       syncLoopMaxAgeMs: 300_000,
       devicePluginProblem: "",
+      manifests: NO_MANIFESTS,
       nodeName: "node",
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
       runtime: RUNTIME_INIT,

@@ -4,6 +4,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { HandlerInit, ServerInit } from "../../../src/shared/contracts/server.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
@@ -124,6 +125,7 @@ async function initOf(certificates: Certificates, dir: string, init: Partial<Ser
     healthzPort: await freePort(),
     syncLoopMaxAgeMs: 300_000,
     devicePluginProblem: "",
+    manifests: NO_MANIFESTS,
     nodeName: "node-1",
     configz: { plain: "{}", withOrigins: "{}" },
     runtime: RUNTIME_INIT,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, get, request, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, test } from "node:test";
+import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { ServerInit, ServerUpcalls } from "../../../src/shared/contracts/server.js";
 import type { PodTimeline } from "../../../src/shared/contracts/timeline.js";
@@ -90,6 +91,7 @@ class ServerKit {
         healthzPort: await freePort(),
         syncLoopMaxAgeMs: 300_000,
         devicePluginProblem: "",
+        manifests: NO_MANIFESTS,
         nodeName: "n1",
         configz: CONFIGZ,
         runtime: RUNTIME_INIT,
@@ -514,6 +516,7 @@ describe("listening", () => {
         healthzPort: 0,
         syncLoopMaxAgeMs: 10,
         devicePluginProblem: "",
+        manifests: NO_MANIFESTS,
         nodeName: "n1",
         configz: CONFIGZ,
         runtime: RUNTIME_INIT,

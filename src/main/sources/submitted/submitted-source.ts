@@ -20,6 +20,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./decoder.js";
 import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
+import { refusalOf, unreadable, type ManifestState, type Refusal } from "../manifest-state.js";
 import type { PodChanges } from "../pod-changes.js";
 import {
   badRequest,
@@ -42,6 +43,8 @@ export interface SubmittedSourceOptions extends DecoderOptions {
   log: Logger;
   /** Gets the whole set, after every change. */
   changes: Pick<PodChanges, "deliver">;
+  /** What `manifests` returns has changed. */
+  onManifests: () => void;
 }
 
 interface Entry extends FileOfManifest {
@@ -49,6 +52,7 @@ interface Entry extends FileOfManifest {
   spec: string;
   pod?: Pod;
   problem?: string;
+  refused?: Refusal;
 }
 
 type Written = Extract<ManifestReply, { ok: true }>;
@@ -83,6 +87,13 @@ export class SubmittedSource {
     this.abort.abort(new Error("the manifest API was stopped"));
     await this.loaded;
     await this.turns.run("write", () => Promise.resolve());
+  }
+
+  /** Warnings are in the responses to the clients: an accepted manifest is kept without what was ignored of it. */
+  *manifests(): Iterable<ManifestState> {
+    for (const [origin, { pod, refused }] of this.entries) {
+      yield { origin, source: "manifest-api", pods: pod === undefined ? [] : [pod], refused, warnings: [] };
+    }
   }
 
   /** Never rejects. */
@@ -238,6 +249,7 @@ export class SubmittedSource {
       [...this.entries.values()].flatMap(({ pod }) => pod ?? []),
       true,
     );
+    this.options.onManifests();
   }
 
   private async load(): Promise<void> {
@@ -268,20 +280,24 @@ export class SubmittedSource {
 
   /** Rejects only when the kubelet stops. A manifest that cannot run stays, with its problem. */
   private async loadOne(file: FileOfManifest): Promise<Entry> {
-    const { log } = this.options;
+    const { log, clock } = this.options;
     let problem: string;
+    let refused: Refusal;
     try {
       const { pods, error } = await this.decoder.decodeKept(await this.files.read(file.version), this.abort.signal);
       const [one] = pods;
       if (one !== undefined) return { ...file, ...one };
-      problem = new ManifestError(keyOf(file), error ?? []).message;
+      const refusal = new ManifestError(keyOf(file), error ?? []);
+      problem = refusal.message;
+      refused = refusalOf(refusal, [], clock.now());
     } catch (error) {
       this.abort.signal.throwIfAborted();
       problem = messageOf(error);
+      refused = unreadable(problem, clock.now());
     }
     log.error({ manifest: keyOf(file) }, `${problem}; its pod does not run; send the manifest again, or delete it`);
     const { namespace, name } = file;
-    return { ...file, metadata: JSON.stringify({ name, namespace }), spec: "{}", problem };
+    return { ...file, metadata: JSON.stringify({ name, namespace }), spec: "{}", problem, refused };
   }
 
   private existing(of: ManifestName): Entry {

@@ -48,14 +48,19 @@ function position({ line, column }: { line: number; column: number }): string {
 
 const SHOWN = 8;
 
-function summary(origin: string, violations: readonly ManifestViolation[]): string {
+/** All violations as one sentence, without the position of the first. */
+export function violationsText(violations: readonly ManifestViolation[]): string {
   const parts = violations.slice(0, SHOWN).map((violation, index) => {
     const at = index === 0 || violation.line === 0 ? "" : `line ${violation.line}: `;
     return at + violationText(violation);
   });
   if (violations.length > SHOWN) parts.push(`and ${violations.length - SHOWN} more`);
+  return parts.join("; ");
+}
+
+function summary(origin: string, violations: readonly ManifestViolation[]): string {
   const first = violations[0];
-  return `manifest ${origin}${first === undefined ? "" : position(first)}: ${parts.join("; ")}`;
+  return `manifest ${origin}${first === undefined ? "" : position(first)}: ${violationsText(violations)}`;
 }
 
 /** A manifest that was refused: everything wrong with it, in the order of the text, in one error. */
@@ -74,7 +79,12 @@ export function isManifestError(error: unknown): error is ManifestError {
   return error instanceof ManifestError;
 }
 
+/** A warning as a sentence, without its position. */
+export function warningSentence({ field, message }: Pick<ManifestWarning, "field" | "message">): string {
+  return `${field === "" ? "" : `${field}: `}${message}`;
+}
+
 /** A warning as a log line. */
 export function warningText(origin: string, warning: ManifestWarning): string {
-  return `manifest ${origin}${position(warning)}: ${warning.field === "" ? "" : `${warning.field}: `}${warning.message}`;
+  return `manifest ${origin}${position(warning)}: ${warningSentence(warning)}`;
 }

@@ -50,6 +50,7 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock }:
   });
   return [
     route("/nodelet/status", () => nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
+    route("/nodelet/manifests", () => Promise.resolve(status.manifests())),
     route("/nodelet/pods/:namespace/:name", ({ namespace = "", name = "" }) => upcalls.podFacts(namespace, name)),
     route("/nodelet/events", async (): Promise<NodeletEvents> => {
       return { kind: "EventList", apiVersion: "v1", items: await upcalls.events() };

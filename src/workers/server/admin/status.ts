@@ -6,6 +6,7 @@ import { Scope, unlessAborted } from "../../../shared/abort/scope.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
+import type { NodeManifests } from "../../../shared/contracts/manifest-facts.js";
 import type {
   ApiServerFacts,
   CertificateFacts,
@@ -36,6 +37,7 @@ export interface StatusDeps {
   /** Absent: stand-alone. */
   api: (() => Promise<Pick<ApiClient, "get">>) | undefined;
   devicePluginProblem: () => string;
+  manifests: () => NodeManifests;
   disk: NodeDisks["facts"];
   facts: () => Promise<NodeFacts>;
   threads: () => readonly ThreadSnapshot[];
@@ -62,6 +64,7 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
     ...(apiServer && { apiServer }),
     ...facts,
     devicePluginProblem: deps.devicePluginProblem(),
+    manifests: deps.manifests(),
   };
 }
 

@@ -1,6 +1,7 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from "yaml";
+import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
 import { fieldName, Report, shown, type FieldPath, type Finding } from "./report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
@@ -37,7 +38,8 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
   const outcome = parseText(job.text);
   if (!outcome.ok) {
     const faults = outcome.faults.slice(0, MAX_FINDINGS);
-    return { pods: [], warnings: [], error: faults.map((fault) => ({ field: "", ...fault })) };
+    const error = faults.map((fault) => ({ field: "", ...fault }));
+    return { pods: [], warnings: [], error, claims: claimedInText(job.text) };
   }
   const { parsed } = outcome;
   const report = new Report();
@@ -47,7 +49,8 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
 
   const { violations, warned } = positioned(report, parsed);
   warnings.push(...warned);
-  return violations.length === 0 ? { pods, warnings } : { pods: [], warnings, error: violations };
+  if (violations.length === 0) return { pods, warnings };
+  return { pods: [], warnings, error: violations, claims: claimedIn(parsed.value) };
 }
 
 /** The pods of one document; its faults are in the report. */

@@ -27,6 +27,7 @@ class Kit {
     this.source = new SubmittedSource({
       ...{ tasks, nodeName: "node", preventAPIReferences: true, folder: this.folder, clock: systemClock },
       log: this.log.log,
+      onManifests: () => undefined,
       changes: {
         deliver: (_source, pods) => {
           this.sets.push(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
