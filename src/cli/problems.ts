@@ -1,5 +1,6 @@
 // The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
 import type { DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+import { manifestProblems } from "./manifests/problems.js";
 import { bytes, duration, moment } from "./output/amounts.js";
 
 export interface Problem {
@@ -32,6 +33,7 @@ export function problemsOf(status: NodeView): Problem[] {
     ...volumeProblems(status),
     ...certificateProblems(status),
     ...startProblems(status),
+    ...manifestProblems(status.manifests),
     ...configurationProblems(status),
   ];
 }

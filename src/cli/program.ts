@@ -81,7 +81,7 @@ export function programOf(done: (code: number) => void): Command {
         await watched(context(), watch, (shown) => podsCommand(shown, namespace === undefined ? {} : { namespace })),
       );
     });
-  pod("why <pod>", "why a pod does not run, is not ready, restarts, or is not removed")
+  pod("why <pod>", "why a pod does not run, is not ready, restarts or stays, or why a manifest makes no pod")
     .option("-w, --watch", "show it again every 2 s")
     .action(async (name: string, { watch = false, namespace }: Watched & Namespaced) => {
       const { whyCommand } = await import("./commands/why.js");

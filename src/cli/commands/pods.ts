@@ -5,6 +5,8 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { duration, timeOf } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
+import { manifestRows, rowAsPod } from "../manifests/rows.js";
+import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
 import { podState } from "../pods/state.js";
 
@@ -12,9 +14,10 @@ export async function podsCommand(context: Context, { namespace }: { namespace?:
   const pods = (await podsOf(context.client))
     .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
     .sort((a, b) => compare(a.metadata.namespace, b.metadata.namespace) || compare(a.metadata.name, b.metadata.name));
-  const list = { kind: "PodList", apiVersion: "v1", items: pods };
-  await print(context, list, () => podTable(context, pods, context.clock.now()));
-  return pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
+  const manifests = manifestRows(await manifestsOf(context.client), namespace);
+  const list = { kind: "PodList", apiVersion: "v1", items: pods, manifests };
+  await print(context, list, () => podTable(context, [...pods, ...manifests.map(rowAsPod)], context.clock.now()));
+  return manifests.length === 0 && pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
 }
 
 /** @internal */

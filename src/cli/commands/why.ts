@@ -1,4 +1,4 @@
-// nodelet why: why a pod does not run, is not ready, restarts, or is not removed.
+// nodelet why: why a pod does not run, is not ready, restarts, or is not removed; why a manifest makes no pod.
 import type { Event } from "../../shared/api/event.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
@@ -9,10 +9,12 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
-import { findPod, podsOf, podPath } from "../pods/find.js";
+import { podsOf, podPath } from "../pods/find.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
+import { explainManifests } from "../why/explain-manifest.js";
 import type { Finding, WhyInput } from "../why/input.js";
+import { subjectOf } from "../why/subject.js";
 
 /** Older decisions are shown with -o wide, json and yaml. */
 const SHOWN_DECISIONS = 15;
@@ -20,7 +22,13 @@ const SHOWN_DECISIONS = 15;
 export async function whyCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client } = context;
   const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
-  const pod = findPod(pods, named, namespace);
+  const subject = subjectOf(pods, status.manifests, named, namespace);
+  if (subject.kind === "manifests") {
+    const explanation = explainManifests(subject.manifests);
+    await print(context, explanation, () => whyText(context, explanation, status.now));
+    return EXIT.wrong;
+  }
+  const { pod } = subject;
   const [facts, events, timeline] = await Promise.all([
     ofMain(() => client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`)),
     ofMain(() => eventsAbout(client, pod)),

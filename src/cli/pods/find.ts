@@ -40,7 +40,7 @@ export function findPod(pods: readonly Pod[], named: string, namespace?: string)
     EXIT.wrong,
     `this node has no pod ${named}`,
     near === undefined
-      ? "see `nodelet pods`; a manifest that cannot be read makes no pod, and the kubelet's log names its error"
+      ? "see `nodelet pods`, which lists refused manifests, too"
       : `did you mean ${near}? See \`nodelet pods\``,
   );
 }

@@ -7,6 +7,7 @@ import { admissionRules } from "./admission.js";
 import { exitRules } from "./exits.js";
 import { imageRules } from "./images.js";
 import type { Finding, Rule, WhyInput } from "./input.js";
+import { manifestFindings } from "./manifest.js";
 import { nameRules, nodeRules, sandboxRules, syncRules, terminationRules, volumeRules, waitRules } from "./pod-life.js";
 import { probeRules } from "./probes.js";
 
@@ -33,6 +34,8 @@ interface Decision {
 export interface Explanation {
   pod: string;
   uid: string;
+  /** Set when this is about a manifest that makes no pod: its origin. */
+  manifest?: string;
   verdict: string;
   /** The pod runs and is ready, or has completed. */
   fine: boolean;
@@ -47,7 +50,8 @@ export function explain(input: WhyInput, timeline: PodTimeline | undefined): Exp
   const found = RULES.flatMap((rule) => [...rule(input)]);
   // A failed pass is only the symptom of what another rule explains.
   const all = found.some(({ severity }) => severity === "error") ? found : [...found, ...syncRules(input)];
-  const findings = all.toSorted((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity]);
+  // What is ignored of a pod's definition is likely to cause the rest.
+  const findings = [...manifestFindings(input), ...all.toSorted((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity])];
   const { fine } = podState(pod);
   const unexplained = !fine && findings.length === 0;
   return {
