@@ -15,6 +15,7 @@ import { placeOf, podLink, type Place } from "./place.js";
 import { Replica } from "./replica.js";
 import { configView } from "./views/config.js";
 import { imagesView } from "./views/images.js";
+import { manifestsView } from "./views/manifests.js";
 import { nodeView } from "./views/node.js";
 import { badge } from "./views/parts.js";
 import { podView } from "./views/pod.js";
@@ -210,7 +211,10 @@ export class Page {
     const { stream } = this.opened;
     switch (place.view) {
       case "pods":
-        return [podsView({ pods, filter: this.podFilter, onFilter: this.onPodFilter, now })];
+        return [
+          ...manifestsView(status?.manifests, now),
+          podsView({ pods, filter: this.podFilter, onFilter: this.onPodFilter, now }),
+        ];
       case "pod":
         return this.podContent(place, status, pods);
       case "node": {

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Event } from "../../src/shared/api/event.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { startBrowser } from "../support/browser.js";
+import { freePort } from "../support/free-port.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
 
@@ -72,6 +74,7 @@ describe("manifests with problems", () => {
   let node: TestNode;
   let server: Server;
   let folder: string;
+  let pagePort: number;
 
   before(async () => {
     // The URL has a pod with the name of a file's pod.
@@ -79,7 +82,9 @@ describe("manifests with problems", () => {
     server = createServer((_request, response) => response.end(served)).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const staticPodURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pods`;
+    pagePort = await freePort();
     node = await startNode({
+      flags: [`--status-page-port=${pagePort}`],
       config: { staticPodURL, httpCheckFrequency: "1s", fileCheckFrequency: "2s" },
       start: false,
     });
@@ -160,6 +165,17 @@ describe("manifests with problems", () => {
     await waitFor(async () => (await metric("nodelet_manifests_refused")) === String(REFUSED.length), {
       what: "the metric",
     });
+  });
+
+  test("the status page lists them with place and reason", async (t) => {
+    const browser = await startBrowser();
+    t.after(() => browser.close());
+    const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(`http://127.0.0.1:${pagePort}/ui/`);
+    const row = page.getByRole("row").filter({ hasText: "badname.yaml" });
+    await row.getByText("InvalidManifest").waitFor();
+    await row.getByText(/badname\.yaml:4:9: metadata\.name: invalid value "My_Pod"/).waitFor();
   });
 
   test("a restart of the kubelet shows them again, and each content makes one event", async () => {
