@@ -1,6 +1,7 @@
 // A pod's state in one word and its restarts, as kubectl shows them. Pure.
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
+import { isTerminating } from "../../shared/api/termination-mark.js";
 
 export interface PodState {
   /** "Running", "CrashLoopBackOff", "Init:0/2", "Terminating". */
@@ -13,7 +14,7 @@ export interface PodState {
 }
 
 export function podState(pod: Pod): PodState {
-  const { status, spec, metadata } = pod;
+  const { status, spec } = pod;
   const statuses = status?.containerStatuses ?? [];
   const inits = status?.initContainerStatuses ?? [];
   const sidecars = inits.filter(({ name }) =>
@@ -22,7 +23,7 @@ export function podState(pod: Pod): PodState {
   const counted = [...statuses, ...sidecars];
   const ready = counted.filter((one) => one.ready).length;
   const containers = spec.containers.length + (spec.initContainers ?? []).filter(isSidecar).length;
-  const word = metadata.deletionTimestamp != null ? "Terminating" : (initWord(pod, inits) ?? mainWord(pod, statuses));
+  const word = isTerminating(pod) ? "Terminating" : (initWord(pod, inits) ?? mainWord(pod, statuses));
   return {
     word,
     ready,

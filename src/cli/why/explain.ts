@@ -8,8 +8,9 @@ import { exitRules } from "./exits.js";
 import { imageRules } from "./images.js";
 import type { Finding, Rule, WhyInput } from "./input.js";
 import { manifestFindings } from "./manifest.js";
-import { nameRules, nodeRules, sandboxRules, syncRules, terminationRules, volumeRules, waitRules } from "./pod-life.js";
+import { nameRules, nodeRules, sandboxRules, syncRules, volumeRules, waitRules } from "./pod-life.js";
 import { probeRules } from "./probes.js";
+import { isEnding, terminationRules } from "./termination.js";
 
 /** In the order in which they are shown among findings of one weight. */
 const RULES: readonly Rule[] = [
@@ -58,19 +59,21 @@ export function explain(input: WhyInput, timeline: PodTimeline | undefined): Exp
     pod: fullName(pod),
     uid: pod.metadata.uid,
     verdict: verdictOf(input),
-    fine: fine && !findings.some(({ severity }) => severity === "error"),
+    fine: fine && !isEnding(input) && !findings.some(({ severity }) => severity === "error"),
     findings: unexplained ? [underWay(input)] : findings,
     decisions: decisionsOf(input, timeline),
   };
 }
 
-function verdictOf({ pod }: WhyInput): string {
+function verdictOf(input: WhyInput): string {
+  const { pod } = input;
+  if (isEnding(input)) return "is terminating";
   const { word, ready, containers, restarts } = podState(pod);
   const times = restarts === 0 ? "" : `, after ${restarts} restart${restarts === 1 ? "" : "s"}`;
   if (word === "Completed") return "has completed";
   if (word === "Running")
     return `${ready === containers ? "is running and ready" : `is running, ${ready} of ${containers} containers are ready`}${times}`;
-  return word === "Terminating" ? "is terminating" : `is not running: ${word}${times}`;
+  return `is not running: ${word}${times}`;
 }
 
 /** No rule found a cause: the kubelet's current action. */

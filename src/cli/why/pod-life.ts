@@ -1,5 +1,5 @@
-// Rules about the whole pod: runtime, volumes, sandbox, failed syncs, termination, conditions. Pure.
-import { duration, moment, timeOf } from "../output/amounts.js";
+// Rules about the whole pod: runtime, volumes, sandbox, failed syncs, conditions. Pure.
+import { duration, timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
@@ -114,52 +114,6 @@ export function* nameRules({ facts, pods }: WhyInput): Iterable<Finding> {
     what: `an earlier pod of the same name (UID ${uid}) must terminate first${other === undefined ? "" : `; it is ${other.status?.phase ?? "unknown"}`}`,
     help: [`see why it does not terminate: nodelet why ${uid}`],
   };
-}
-
-/** Terminating pods: what still runs, and until when. */
-export function* terminationRules({ pod, facts, now, events }: WhyInput): Iterable<Finding> {
-  const deleted = timeOf(pod.metadata.deletionTimestamp);
-  const ends = facts?.worker === "terminating" || (facts?.worker === "ending" && facts.termination !== undefined);
-  if (deleted === undefined && !ends) return;
-  const running = containersOf(pod).filter(({ status }) => status?.state.running !== undefined);
-  const { deadline, reason } = facts?.termination ?? {};
-  const names = running.map(({ container }) => container.name).join(", ");
-  const late = deadline !== undefined && now > deadline;
-  const exceeded = events.some((event) => event.reason === "ExceededGracePeriod");
-  const left =
-    running.length > 0
-      ? `still running: ${names}. ${deadline === undefined ? "" : late ? `The grace period ended at ${moment(deadline)}, and the runtime has not killed ${running.length === 1 ? "it" : "them"} yet` : `SIGKILL follows in ${duration(deadline - now)}, at ${moment(deadline)}`}`
-      : "no container runs any more: the kubelet unmounts volumes and removes cgroup and sandbox";
-  const preStop = running.some(({ container }) => container.lifecycle?.preStop !== undefined);
-  yield {
-    severity: late ? "error" : "info",
-    about: "pod",
-    what: `it is terminating${reason === undefined ? "" : ` (${reason})`}. ${left}`,
-    ...(deleted !== undefined && deleted < now && { since: deleted }),
-    help: [
-      ...(exceeded || late
-        ? [
-            "the runtime does not kill the container: a process in uninterruptible sleep (ps: state D) hangs on a device or a network mount",
-          ]
-        : []),
-      ...(preStop && !late ? ["a preStop hook runs within the same grace period"] : []),
-      ...(running.length === 0 ? ["a volume that hangs is listed below, if one does"] : []),
-    ],
-  };
-  const finalizers = finalizersOf(pod);
-  if (running.length === 0 && finalizers.length > 0) {
-    yield {
-      severity: "warning",
-      about: "pod",
-      what: `its object stays in the API until the finalizers are removed: ${finalizers.join(", ")}`,
-      help: ["the controller that set a finalizer removes it; it may not run any more"],
-    };
-  }
-}
-
-function finalizersOf({ metadata }: WhyInput["pod"]): string[] {
-  const { finalizers } = metadata as { finalizers?: unknown };
-  return Array.isArray(finalizers) ? finalizers.filter((one): one is string => typeof one === "string") : [];
 }
 
 /** Init containers that run long, and readiness gates. */

@@ -75,7 +75,7 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   pods(): Pod[] {
-    return this.deps.sync.statuses.all();
+    return this.deps.sync.shownPods();
   }
 
   timeline(namespace: string, name: string): PodTimeline | undefined {

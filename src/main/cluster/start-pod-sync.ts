@@ -20,6 +20,7 @@ import { StatusManager } from "../status/manager/status-manager.js";
 import { MirrorManager } from "../status/mirror/mirror-manager.js";
 import { isFinalPhase } from "../model/phase.js";
 import { podIdentity } from "../model/slim-pod.js";
+import { HeldPods } from "./held-pods.js";
 import type { ClusterPods } from "../sync/sync-components.js";
 import type { NodeSync } from "../sync/node-sync.js";
 
@@ -37,7 +38,7 @@ export interface PodSyncDeps {
   node(): Node | undefined;
   /** The node is registered and its object was read. */
   ready: Promise<void>;
-  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord">;
+  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord" | "onHeldPod">;
   sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
   registry: ThreadRegistry;
@@ -61,10 +62,12 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
   const { client, clock, registry, sync } = deps;
   const metrics = podStatusMetrics(registry);
   const view = new ApiView((object, before) => {
+    held.seen(object.metadata.uid);
     const { status } = object;
     if (status === undefined || isMirrorPod(object) || !concerns(status, before?.status)) return;
     sync.onApiStatus(object.metadata.uid, status);
   });
+  const held = new HeldPods(view, (uid) => sync.onHeldPod(uid));
   const statuses = new StatusManager({
     client,
     view,
@@ -94,6 +97,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
       if (isMirrorPod(object)) mirrors.onChange(object);
     },
     dropped(object) {
+      held.dropped(object.metadata.uid);
       statuses.onObjectDeleted(object);
       metrics.mirrorPods(view.mirrorCount);
       if (isMirrorPod(object)) mirrors.onChange(object);
@@ -112,7 +116,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     sync.settleRecord(uid, view.get(uid)?.status);
     source.slim(uid);
   };
-  sync.join(clusterPods(view, statuses, mirrors, cleanedUp));
+  sync.join(clusterPods(view, statuses, mirrors, held, cleanedUp));
   deps.recorder.sendTo(sink);
   reflector.start();
   const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
@@ -135,11 +139,13 @@ function clusterPods(
   view: ApiView,
   statuses: StatusManager,
   mirrors: MirrorManager,
+  held: HeldPods,
   cleanedUp: (uid: string) => void,
 ): ClusterPods {
   const statics = new Map<string, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
+    heldPods: held,
     subscriber: {
       accepted({ pod }) {
         if (!isStaticPod(pod)) return;
@@ -150,6 +156,7 @@ function clusterPods(
       cleanedUp: ({ uid }) => cleanedUp(uid),
       removed({ uid }) {
         statuses.gone(uid);
+        held.removed(uid);
         const pod = statics.get(uid);
         if (pod === undefined) return;
         statics.delete(uid);

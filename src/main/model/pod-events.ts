@@ -32,6 +32,8 @@ export interface PodEvents {
   statusFinal: { pod: Pod; status: PodStatus };
   /** All containers run for the first time in this process. */
   started: { pod: Pod };
+  /** The kubelet begins to stop the pod's containers, or their deadline has moved. */
+  stopping: { uid: string };
   /** No container of the pod runs or will start again; its volumes and cgroup may still exist. */
   terminated: { uid: string };
   /**

@@ -9,12 +9,15 @@ import type { ApiContainerStatus, PodStatus } from "../../shared/api/pod-status.
 const OWN_ANNOTATION = "kubernetes.io/config.";
 /** Authors may write these annotations and owners, too. */
 const LONGEST = 512;
+const MOST_FINALIZERS = 16;
 
 /** The pod's identity: what finds its object, its mirror pod, its logs and its directories. */
 export function podIdentity({ apiVersion, kind, metadata }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
   const { deletionTimestamp, deletionGracePeriodSeconds, ownerReferences } = metadata;
   const annotations = ownAnnotations(metadata.annotations);
+  // They hold the object of a deleted pod back. Of others nothing needs them.
+  const finalizers = deletionTimestamp === undefined ? [] : boundedFinalizers(metadata.finalizers);
   const node = ownerReferences?.find(ownsByNode);
   return {
     apiVersion,
@@ -30,6 +33,7 @@ export function podIdentity({ apiVersion, kind, metadata }: Pod): Pod {
         ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }],
       }),
       ...(annotations !== undefined && { annotations }),
+      ...(finalizers.length > 0 && { finalizers }),
     },
     spec: { containers: [] },
   };
@@ -63,6 +67,10 @@ export function slimPod(pod: Pod, status: PodStatus | undefined = pod.status): P
 /** The owner of a mirror pod. */
 function ownsByNode({ kind, name, uid, controller }: OwnerReference): boolean {
   return controller === true && kind === "Node" && name.length + uid.length <= LONGEST;
+}
+
+function boundedFinalizers(finalizers: readonly string[] = []): string[] {
+  return finalizers.slice(0, MOST_FINALIZERS).map((name) => name.slice(0, LONGEST));
 }
 
 function ownAnnotations(annotations: Record<string, string> | undefined): Record<string, string> | undefined {

@@ -237,6 +237,13 @@ export class PodStatuses {
     }
   }
 
+  /** The pod is shown in another form, although its status is the same. */
+  republish(uid: string): void {
+    if (!this.entries.has(uid)) return;
+    this.changed.add(uid);
+    this.schedule();
+  }
+
   /** The termination message of one of the pod's containers was read. */
   onMessageRead(uid: string): void {
     const input = this.held.get(uid);

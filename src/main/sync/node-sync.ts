@@ -28,6 +28,7 @@ import { PodIntake } from "./pod-intake.js";
 import { ownSubscribers } from "./own-subscribers.js";
 import { PodRecords } from "./pod-records.js";
 import { PodWorkers } from "./pod-workers.js";
+import { ShownPods } from "./shown-pods.js";
 import { SyncLoop } from "./sync-loop.js";
 
 export class NodeSync implements SyncComponents {
@@ -43,6 +44,7 @@ export class NodeSync implements SyncComponents {
   readonly cgroupWatches: PodCgroupWatches;
   readonly planEvents: PlanEvents;
   private readonly orphans: OrphanCgroups;
+  private readonly shown: ShownPods;
   cluster: ClusterPods | undefined;
   private staticsKnown = false;
 
@@ -69,6 +71,11 @@ export class NodeSync implements SyncComponents {
     });
     this.records = new PodRecords(join(rootDir, "nodelet", "pods"), clock, moduleLogger(log, "pod-records"));
     this.cache = new PodCache(clock, deps.pleg);
+    this.shown = new ShownPods({
+      worker: (uid) => this.workers.get(uid),
+      heldPod: (uid) => this.cluster?.heldPods.get(uid),
+      clock,
+    });
     this.statuses = new PodStatuses({
       clock,
       log: moduleLogger(log, "pod-statuses"),
@@ -96,7 +103,7 @@ export class NodeSync implements SyncComponents {
       changesOnRestart: runtime.settings.changeContainerStatusOnKubeletRestart,
       ...(deps.resourceHealth !== undefined && { resourceHealth: deps.resourceHealth }),
       apiStatus: (uid) => this.cluster?.statusOf(uid),
-      publish: (delta) => deps.publish(delta),
+      publish: (delta) => deps.publish(this.shown.delta(delta)),
       events: this.events,
     });
     runtime.volumes.onSetUp((uid) => this.statuses.onVolumesSetUp(uid));
@@ -173,6 +180,18 @@ export class NodeSync implements SyncComponents {
     forEachIsolated(this.statuses.all(), republish, failed);
     if (this.staticsKnown) staticsKnown?.(undefined);
     this.events.subscribe("cluster", cluster.subscriber);
+  }
+
+  /** All pods as the servers' threads show them. */
+  shownPods(): Pod[] {
+    const held = [...(this.cluster?.heldPods.all() ?? [])];
+    return [...this.statuses.all().map((pod) => this.shown.shown(pod)), ...held];
+  }
+
+  /** A pod that the API holds back is shown in another form, or no longer. */
+  onHeldPod(uid: string): void {
+    if (this.statuses.get(uid) !== undefined) return;
+    this.deps.publish(this.shown.delta({ set: [], removed: [uid] }));
   }
 
   /** Adds a late subscriber: first it receives the pods that run already, as admitted pods. */

@@ -19,6 +19,7 @@ export function ownSubscribers(components: SyncComponents): Partial<Record<PodSu
       removed: ({ uid }) => components.records.forget(uid),
     },
     statuses: {
+      stopping: ({ uid }) => components.statuses.republish(uid),
       resizeChanged: ({ uid }) => components.statuses.refresh(uid),
       removed: ({ uid }) => components.statuses.forget(uid),
     },

@@ -53,6 +53,7 @@ export class PassReports {
    */
   async onEnding(uid: string, { cause, failure, deadline }: PodEnd): Promise<void> {
     this.deps.cgroupWatches.set(uid, []);
+    if (cause === "failed") this.deps.events.emit("stopping", { uid });
     if (cause === "failed" && failure !== undefined) await this.deps.records.failing(uid, failure, deadline);
   }
 
@@ -60,6 +61,7 @@ export class PassReports {
   onTerminating(uid: string, deadline: number, reason: string): Promise<void> {
     // From here on every exit is the kubelet's own request, and main inspects the pod itself.
     this.deps.cgroupWatches.set(uid, []);
+    this.deps.events.emit("stopping", { uid });
     return this.deps.records.terminating(uid, { deadline, reason });
   }
 

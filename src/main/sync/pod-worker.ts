@@ -74,6 +74,11 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     return this.working().steps;
   }
 
+  /** Why and until when the pod's containers are stopped; undefined: they are not. */
+  get stopping(): TerminationRequest | undefined {
+    return this.ending.stopping;
+  }
+
   /** Why the pod waits, for the nodelet command. */
   waits() {
     return { retry: this.retry.last, startFailures: this.parts?.steps.failures, termination: this.ending.request };

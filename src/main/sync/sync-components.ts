@@ -76,6 +76,8 @@ export interface SyncComponents {
 export interface ClusterPods {
   /** The status that the API server has of a pod; undefined: none, or the pod is static. */
   statusOf(uid: string): PodStatus | undefined;
+  /** Pods that have ended on this node, and whose objects the API server holds back. */
+  readonly heldPods: { get(uid: string): Pod | undefined; all(): Iterable<Pod> };
   readonly subscriber: PodSubscriber;
 }
 

@@ -134,9 +134,12 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
   };
 }
 
+export const NO_HELD_PODS: ClusterPods["heldPods"] = { get: () => undefined, all: () => [] };
+
 function clusterOf(hear: (line: string) => void): ClusterPods {
   return {
     statusOf: () => undefined,
+    heldPods: NO_HELD_PODS,
     subscriber: {
       accepted: ({ pod }) => hear(`cluster.desired: ${pod.metadata.uid}`),
       statusComputed: ({ pod, status }) => hear(`cluster.status: ${pod.metadata.uid} ${status.phase}`),

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { BUSYBOX } from "../runtime/runtime-kit.js";
-import { syncNode } from "./node-sync-kit.js";
+import { NO_HELD_PODS, syncNode } from "./node-sync-kit.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
 
 const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
@@ -119,6 +119,7 @@ test("a listener that joins late hears of the pods that run already", async (t) 
   const late: string[] = [];
   node.sync.join({
     statusOf: () => undefined,
+    heldPods: NO_HELD_PODS,
     subscriber: {
       accepted: ({ pod: { metadata } }) => late.push(`desired ${metadata.uid}`),
       statusComputed: ({ pod: { metadata }, status }) => late.push(`status ${metadata.uid} ${status.phase}`),

@@ -1,8 +1,15 @@
 // A pod as the status page shows it: what `nodelet why` reads, without the values of variables, commands, headers and annotations.
 // Those can hold secrets, and readers of the page need none of them.
+import { terminationMark, withTerminationMark } from "../../../shared/api/termination-mark.js";
 import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/api/pod.js";
 
-export function visiblePod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
+export function visiblePod(pod: Pod): Pod {
+  const mark = terminationMark(pod);
+  const visible = visibleParts(pod);
+  return mark === undefined ? visible : withTerminationMark(visible, mark);
+}
+
+function visibleParts({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { name, namespace, uid, deletionTimestamp, creationTimestamp, labels } = metadata;
   const { containers, initContainers, ephemeralContainers, volumes, restartPolicy } = spec;
   return {

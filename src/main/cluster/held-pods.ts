@@ -1,0 +1,77 @@
+// Pods that have ended on this node and whose objects the API server holds back, because a finalizer is not removed yet. They stay in the list
+// of pods, so that an operator sees why they are not gone.
+// Invariant: of a pod only identity, finalizers and status are kept, which the view of the API has anyway; the list ends with the object.
+import type { Pod } from "../../shared/api/pod.js";
+import { withTerminationMark } from "../../shared/api/termination-mark.js";
+import { isMirrorPod, type ApiView } from "../status/manager/api-view.js";
+
+export class HeldPods {
+  /** UIDs of pods of which nothing is left on the node, while their object is there. */
+  private readonly ended = new Set<string>();
+  private readonly held = new Map<string, { object: Pod; shown: Pod }>();
+
+  constructor(
+    private readonly view: Pick<ApiView, "get">,
+    /** The pod is shown in another form, or no longer. */
+    private readonly changed: (uid: string) => void,
+  ) {}
+
+  get(uid: string): Pod | undefined {
+    return this.held.get(uid)?.shown;
+  }
+
+  *all(): Iterable<Pod> {
+    for (const { shown } of this.held.values()) yield shown;
+  }
+
+  /** Nothing of the pod is left on this node. */
+  removed(uid: string): void {
+    if (this.view.get(uid) === undefined) return;
+    this.ended.add(uid);
+    this.check(uid);
+  }
+
+  /** The view has another version of the object. */
+  seen(uid: string): void {
+    if (this.ended.has(uid)) this.check(uid);
+  }
+
+  /** The object is gone. */
+  dropped(uid: string): void {
+    this.ended.delete(uid);
+    this.check(uid);
+  }
+
+  private check(uid: string): void {
+    const object = this.ended.has(uid) ? this.view.get(uid) : undefined;
+    const known = this.held.get(uid);
+    if (object === undefined || !isHeld(object)) {
+      if (this.held.delete(uid)) this.changed(uid);
+      return;
+    }
+    if (known?.object === object) return;
+    this.held.set(uid, { object, shown: shownPod(object) });
+    this.changed(uid);
+  }
+}
+
+function isHeld(object: Pod): boolean {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  return deletionTimestamp !== undefined && finalizers.length > 0 && !isMirrorPod(object);
+}
+
+/** The names of its containers are in its status. */
+function shownPod(object: Pod): Pod {
+  const { containerStatuses = [], initContainerStatuses = [] } = object.status ?? {};
+  const names = (statuses: typeof containerStatuses) => statuses.map(({ name }) => ({ name }));
+  return withTerminationMark(
+    {
+      ...object,
+      spec: {
+        containers: names(containerStatuses),
+        ...(initContainerStatuses.length > 0 && { initContainers: names(initContainerStatuses) }),
+      },
+    },
+    "ended",
+  );
+}
