@@ -1,0 +1,88 @@
+// A pod that is being stopped is Terminating everywhere, whatever its containers still do.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { startNode, waitFor, type TestNode } from "../harness/node.js";
+import { startBrowser } from "../support/browser.js";
+import { freePort } from "../support/free-port.js";
+import { nodelet } from "../support/nodelet-command.js";
+import { manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
+
+/** Ignores SIGTERM. */
+const STUBBORN = "trap '' TERM; while true; do sleep 1; done";
+const GRACE = { spec: { terminationGracePeriodSeconds: 120 } };
+
+describe("a pod that is being stopped", () => {
+  let node: TestNode;
+  let port: number;
+  before(async () => {
+    port = await freePort();
+    node = await startNode({ flags: [`--status-page-port=${port}`] });
+  });
+  after(() => node.stop());
+
+  const running = (name: string) => waitForPod(node, name, ({ status }) => status?.phase === "Running", "running");
+  const commands = async (name: string): Promise<string> => {
+    const [pods, why, status] = await Promise.all([
+      nodelet(node, "pods"),
+      nodelet(node, "why", name),
+      nodelet(node, "status"),
+    ]);
+    const text = (all: string): string => all.replace(/\s+/g, " ");
+    return [
+      `pods ${pods.code}: ${text(pods.stdout)}`,
+      `why ${why.code}: ${text(why.stdout)}`,
+      `status ${status.code}: ${text(status.stdout)}`,
+    ].join("\n");
+  };
+  const untilShown = async (name: string, ...words: readonly RegExp[]): Promise<void> => {
+    let seen = "";
+    await waitFor(
+      async () => {
+        seen = await commands(name);
+        return words.every((one) => one.test(seen));
+      },
+      { what: `${name} to be Terminating in each command`, timeoutMs: PATIENCE_MS, lastSeen: () => seen },
+    );
+    assert.doesNotMatch(seen, /is running and ready/);
+  };
+
+  test("a static pod without its manifest, in its grace period: pods, why, status and the page", async () => {
+    await node.writeManifest("slow", manifest("slow", [shell("app", STUBBORN)], GRACE));
+    await running("slow");
+    await node.removeManifest("slow");
+    await untilShown(
+      "slow",
+      /pods 1: .*slow-testnode 1\/1 Terminating/,
+      /why 1: default\/slow-testnode is terminating pod: it is terminating \(the pod was removed from its source\)\. still running: app\. SIGKILL follows in \d+s/,
+      /status 1: .*default\/slow-testnode is Terminating: nodelet why/,
+    );
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(PATIENCE_MS);
+      await page.goto(`http://127.0.0.1:${port}/ui/`);
+      await page.getByRole("row").filter({ hasText: "slow-testnode" }).getByText("Terminating").waitFor();
+    } finally {
+      await browser.close();
+    }
+    // The next kubelet continues the termination.
+    await node.restart();
+    await untilShown(
+      "slow",
+      /pods 1: .*slow-testnode \d\/1 Terminating/,
+      /why 1: default\/slow-testnode is terminating/,
+    );
+  });
+
+  test("a pod whose active deadline is over: its source still wants it", async () => {
+    const spec = { terminationGracePeriodSeconds: 120, activeDeadlineSeconds: 2 };
+    await node.writeManifest("expired", manifest("expired", [shell("app", STUBBORN)], { spec }));
+    await running("expired");
+    await untilShown(
+      "expired",
+      /pods 1: .*expired-testnode 1\/1 Terminating/,
+      /why 1: default\/expired-testnode is terminating pod: it is terminating \(DeadlineExceeded\)\. still running: app/,
+      /status 1: .*default\/expired-testnode is Terminating/,
+    );
+  });
+});
