@@ -41,7 +41,7 @@ const REFUSED: readonly (readonly [name: string, content: string | Buffer, words
   ],
   [
     "noimage",
-    yaml("noimage", (text) => text.replace(/ +image.*\n/, "")),
+    yaml("noimage", (text) => text.replace("    image: busybox\n", "")),
     /spec\.containers\[0\]\.image: required value/,
   ],
   [
@@ -154,10 +154,7 @@ describe("manifests with problems", () => {
     );
     assert.equal(status.code, 1);
     const table = await nodelet(node, "pods");
-    assert.match(
-      table.stdout,
-      /^- +yamlerr\.yaml +0\/0 +InvalidManifest|^default +yamlerr\.yaml +0\/0 +InvalidManifest/m,
-    );
+    assert.match(table.stdout.replace(/\s+/g, " "), / default yamlerr\.yaml 0\/0 InvalidManifest /);
     assert.equal(table.code, 1);
     const { manifests } = await json<PodsJson>("pods");
     const badname = manifests.find(({ origin }) => origin.endsWith("badname.yaml"));
