@@ -1,5 +1,6 @@
 // The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
 import type { DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+import { NO_MANIFESTS } from "../shared/contracts/manifest-facts.js";
 import { manifestProblems } from "./manifests/problems.js";
 import { bytes, duration, moment } from "./output/amounts.js";
 
@@ -33,7 +34,7 @@ export function problemsOf(status: NodeView): Problem[] {
     ...volumeProblems(status),
     ...certificateProblems(status),
     ...startProblems(status),
-    ...manifestProblems(status.manifests),
+    ...manifestProblems(status.manifests ?? NO_MANIFESTS),
     ...configurationProblems(status),
   ];
 }

@@ -11,10 +11,11 @@ import { podsOf } from "../pods/find.js";
 import { podState } from "../pods/state.js";
 
 export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
-  const pods = (await podsOf(context.client))
+  const [all, known] = await Promise.all([podsOf(context.client), manifestsOf(context.client)]);
+  const pods = all
     .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
     .sort((a, b) => compare(a.metadata.namespace, b.metadata.namespace) || compare(a.metadata.name, b.metadata.name));
-  const manifests = manifestRows(await manifestsOf(context.client), namespace);
+  const manifests = manifestRows(known, namespace);
   const list = { kind: "PodList", apiVersion: "v1", items: pods, manifests };
   await print(context, list, () => podTable(context, [...pods, ...manifests.map(rowAsPod)], context.clock.now()));
   return manifests.length === 0 && pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;

@@ -9,6 +9,7 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
+import { manifestsOf } from "../manifests/find.js";
 import { podsOf, podPath } from "../pods/find.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
@@ -21,8 +22,12 @@ const SHOWN_DECISIONS = 15;
 
 export async function whyCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client } = context;
-  const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
-  const subject = subjectOf(pods, status.manifests, named, namespace);
+  const [status, pods, manifests] = await Promise.all([
+    client.json<NodeletStatus>("/nodelet/status"),
+    podsOf(client),
+    manifestsOf(client),
+  ]);
+  const subject = subjectOf(pods, manifests, named, namespace);
   if (subject.kind === "manifests") {
     const explanation = explainManifests(subject.manifests);
     await print(context, explanation, () => whyText(context, explanation, status.now));

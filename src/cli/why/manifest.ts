@@ -7,7 +7,7 @@ import type { Finding, WhyInput } from "./input.js";
 /** Findings about the manifest of a pod, and about others that want its name. */
 export function* manifestFindings({ pod, node }: Pick<WhyInput, "pod" | "node">): Iterable<Finding> {
   const full = fullName(pod);
-  for (const manifest of node.manifests.items) {
+  for (const manifest of node.manifests?.items ?? []) {
     const { pods, problems } = manifest;
     const shadowed = problems.find((problem) => problem.kind === "shadowed" && problem.pod === full);
     if (shadowed !== undefined) {

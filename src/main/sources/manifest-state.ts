@@ -31,8 +31,8 @@ export interface ManifestState {
   warnings: readonly ManifestProblem[];
 }
 
-/** Fields whose values may be secrets. */
-const PRIVATE = /\.(env|command|args|httpHeaders|annotations)\b/;
+/** Fields whose values may be secrets; "" is a text that is no pod at all, for example a token in the wrong folder. */
+const PRIVATE = /^$|\.(env|command|args|httpHeaders|annotations)\b/;
 
 export function refusalOf(error: ManifestError, claims: readonly string[], since: number): Refusal {
   const [first] = error.violations;

@@ -155,7 +155,8 @@ export interface NodeletStatus {
   facts?: NodeFacts;
   mainProblem?: string;
   devicePluginProblem: string;
-  manifests: NodeManifests;
+  /** Those with problems; GET /nodelet/manifests has all. Absent: from an older kubelet. */
+  manifests?: NodeManifests;
 }
 
 /** GET /nodelet/events */

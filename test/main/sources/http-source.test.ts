@@ -18,6 +18,8 @@ interface Kit {
   requests: IncomingMessage[];
   decodes: () => number;
   seen: () => boolean;
+  /** What the source knows of its manifest, in one line. */
+  known: () => string;
 }
 
 async function start(t: TestContext, first: string | undefined, credentials = ""): Promise<Kit> {
@@ -62,7 +64,27 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
     },
   });
   t.after(() => sources.stop());
-  return { answer: (next) => (handler = next), changes, errors, requests, decodes: () => decodes, seen: () => seen };
+  const known = (): string =>
+    [...sources.manifests()]
+      .map(({ origin, source, pods, refused, warnings }) => {
+        assert.equal(origin, `http://${credentials.replace("secret", "xxxxx")}127.0.0.1:${port}${path}`);
+        const said = refused === undefined ? warnings : [refused];
+        const words = said.map(
+          ({ kind = "", message, line }: { kind?: string; message: string; line: number }) =>
+            `${line} ${kind}${message}`,
+        );
+        return [source, ...pods.map(({ metadata }) => metadata.name), ...words].join(" | ");
+      })
+      .join();
+  return {
+    known,
+    answer: (next) => (handler = next),
+    changes,
+    errors,
+    requests,
+    decodes: () => decodes,
+    seen: () => seen,
+  };
 }
 
 const LIST = `apiVersion: v1
@@ -102,6 +124,22 @@ test("errors are logged once per change, the last set stays, nothing is seen bef
   assert.match(kit.errors()[2]!, /:1:7: kind: unsupported value "Nope"/);
   assert.equal(kit.errors().length, 3);
   assert.deepEqual(kit.changes, ["add web-n"]);
+});
+
+test("what is wrong with the URL or its body is known until it is mended", async (t) => {
+  const kit = await start(t, manifest("web", "comand: [x]"), "user:secret@");
+  const stated = (expected: string): Promise<void> =>
+    until(`${expected}; it is ${kit.known()}`, () => kit.known() === expected);
+  await stated('url | web-n | 9 warningspec.containers[0].comand: unknown field, ignored (did you mean "command"?)');
+  const broken = "kind: Nope\napiVersion: v1\n";
+  kit.answer((_, response) => void response.end(broken));
+  await stated('url | web-n | 1 kind: unsupported value "Nope"; allowed: Pod, List, PodList');
+  kit.answer((_, response) => void response.writeHead(503).end());
+  await stated("url | web-n | 0 the server responded with 503 Service Unavailable");
+  kit.answer((_, response) => void response.end(broken));
+  await stated('url | web-n | 1 kind: unsupported value "Nope"; allowed: Pod, List, PodList');
+  kit.answer((_, response) => void response.end(manifest("web")));
+  await stated("url | web-n");
 });
 
 test("redirects are followed, ten requests at most", async (t) => {

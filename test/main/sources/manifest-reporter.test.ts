@@ -117,6 +117,8 @@ test("a refusal hides values that may be secrets, and is bounded", () => {
   assert.doesNotMatch(message, /4711/);
   assert.match(message, /^spec\.containers\[0\]\.env\[0\]\.value: wrong type: a string; line 3: spec\.hostNetwork/);
   assert.equal(message.length, 1024);
+  const token = new ManifestError("/a", [{ ...violation, field: "", got: '"t0ken"', allowed: "a v1 Pod" }]);
+  assert.equal(refusalOf(token, [], 7).message, "wrong type: a v1 Pod");
   const warning = { field: "", message: "m", line: 1, column: 1 };
   assert.equal(
     warningProblems(

@@ -64,8 +64,12 @@ export async function nodeletStatus(deps: StatusDeps): Promise<NodeletStatus> {
     ...(apiServer && { apiServer }),
     ...facts,
     devicePluginProblem: deps.devicePluginProblem(),
-    manifests: deps.manifests(),
+    manifests: withProblems(deps.manifests()),
   };
+}
+
+function withProblems({ items, ...list }: NodeManifests): NodeManifests {
+  return { ...list, items: items.filter(({ problems }) => problems.length > 0) };
 }
 
 async function mainFacts({ facts, clock }: StatusDeps): Promise<Pick<NodeletStatus, "facts" | "mainProblem">> {
