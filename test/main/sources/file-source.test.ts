@@ -122,6 +122,7 @@ test("what is wrong with a file is known until it is mended or removed", async (
   await writeFile(file, manifest("web"));
   await stated(["web-n"]);
   await unlink(file);
+  await stated([]);
   await symlink("/nonexistent", file);
   await stated(["its symbolic link leads nowhere"]);
   await unlink(file);
