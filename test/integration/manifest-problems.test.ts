@@ -7,8 +7,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Event } from "../../src/shared/api/event.js";
+import type { NodeletStatus } from "../../src/shared/contracts/nodelet.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { startBrowser } from "../support/browser.js";
+import { orderFault } from "../support/fault-orders.js";
 import { freePort } from "../support/free-port.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { IDLE, manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
@@ -84,6 +86,7 @@ describe("manifests with problems", () => {
     const staticPodURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pods`;
     pagePort = await freePort();
     node = await startNode({
+      env: { NODELET_FAULTS: "1" },
       flags: [`--status-page-port=${pagePort}`],
       config: { staticPodURL, httpCheckFrequency: "1s", fileCheckFrequency: "2s" },
       start: false,
@@ -189,6 +192,28 @@ describe("manifests with problems", () => {
       },
       { what: "one event about binary.yaml", timeoutMs: PATIENCE_MS },
     );
+  });
+
+  test("a restart of the server's thread shows them again", async () => {
+    const starts = async (): Promise<number> => {
+      const { threads } = await json<NodeletStatus>("status");
+      return threads.find(({ name }) => name === "server")?.starts ?? 0;
+    };
+    const before = await starts();
+    await orderFault(node, "terminate server");
+    // The socket is away for a moment.
+    await waitFor(
+      () =>
+        starts().then(
+          (now) => now > before,
+          () => false,
+        ),
+      {
+        what: "the server's next thread",
+        timeoutMs: PATIENCE_MS,
+      },
+    );
+    await untilRows(all());
   });
 
   test("a mended file runs, a removed one is forgotten, and a broken edit leaves the pod and says so", async () => {
