@@ -5,7 +5,14 @@ export type ManifestCall =
   | { op: "list"; /** One manifest only. */ of?: ManifestName }
   | { op: "create"; body: Uint8Array; dryRun: boolean }
   | { op: "replace"; of: ManifestName; body: Uint8Array; condition: Condition; dryRun: boolean }
-  | { op: "delete"; of: ManifestName; condition: Condition; dryRun: boolean };
+  | {
+      op: "delete";
+      of: ManifestName;
+      condition: Condition;
+      dryRun: boolean;
+      /** Instead of the pod's own; at least 0. */
+      gracePeriodSeconds?: number;
+    };
 
 export interface ManifestName {
   namespace: string;

@@ -42,7 +42,7 @@ export interface SubmittedSourceOptions extends DecoderOptions {
   clock: Clock;
   log: Logger;
   /** Gets the whole set, after every change. */
-  changes: Pick<PodChanges, "deliver">;
+  changes: Pick<PodChanges, "deliver" | "set">;
   /** What `manifests` returns has changed. */
   onManifests: () => void;
 }
@@ -185,17 +185,24 @@ export class SubmittedSource {
     return same ? this.reply([current], { warnings: this.warn(warnings) }) : this.write(pods, warnings, dryRun);
   }
 
-  private async remove({ of, condition, dryRun }: Extract<ManifestCall, { op: "delete" }>): Promise<Written> {
+  private async remove(call: Extract<ManifestCall, { op: "delete" }>): Promise<Written> {
+    const { of, condition, dryRun, gracePeriodSeconds } = call;
     const entry = this.existing(of);
     const refusal = refusedByCondition(condition, String(entry.version), of);
     if (refusal !== undefined) throw new RefusedError(refusal);
     if (!dryRun) {
       const after = new Map(this.entries);
       after.delete(keyOf(of));
-      await this.commit(after, this.next + 1, []);
+      await this.commit(after, this.next + 1, [], () => this.setGrace(entry, gracePeriodSeconds));
       this.options.log.info({ manifest: keyOf(of) }, `manifest ${keyOf(of)} was deleted; terminating its pod`);
     }
     return this.reply([entry]);
+  }
+
+  /** The worker takes the grace period from the pod's definition, as for a deletion in the API. */
+  private setGrace({ pod }: Entry, deletionGracePeriodSeconds: number | undefined): void {
+    if (pod === undefined || deletionGracePeriodSeconds === undefined) return;
+    this.options.changes.set("submitted", { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds } });
   }
 
   /** Creates the manifests, or replaces those of their names. */
@@ -230,6 +237,7 @@ export class SubmittedSource {
     after: Map<string, Entry>,
     next: number,
     added: readonly { version: number; text: string }[],
+    beforeDelivery: () => void = () => undefined,
   ): Promise<void> {
     const files = [...after.values()].map(({ version, createdAt, namespace, name }) => ({
       ...{ version, createdAt, namespace, name },
@@ -239,6 +247,7 @@ export class SubmittedSource {
     const old = [...this.entries.values()].map(({ version }) => version).filter((version) => !kept.has(version));
     this.entries = after;
     this.next = next;
+    beforeDelivery();
     this.deliver();
     await this.files.remove(old);
   }

@@ -21,6 +21,7 @@ const RETRY_AFTER = { "Retry-After": "1" };
 /** RFC 9111 gives a warning its code and agent; headers are ASCII. */
 const SHOWN_WARNINGS = 20;
 const WARNING_LENGTH = 300;
+const GRACE = /^\d{1,9}$/;
 
 export interface ManifestAnswerDeps {
   pods: PodList;
@@ -91,7 +92,14 @@ export class ManifestAnswers {
     const condition = conditionOf(request);
     if (request.method === "DELETE" && of !== undefined) {
       request.resume();
-      const done = await this.write(response, { op: "delete", of, condition, dryRun });
+      const grace = query.get("gracePeriodSeconds");
+      if (grace !== null && !GRACE.test(grace)) {
+        const message = "gracePeriodSeconds must be a whole number from 0 to 999999999";
+        replyStatus(response, { code: 400, reason: "BadRequest", message });
+        return;
+      }
+      const ofGrace = grace === null ? {} : { gracePeriodSeconds: Number(grace) };
+      const done = await this.write(response, { op: "delete", of, condition, dryRun, ...ofGrace });
       if (done !== undefined) replySuccess(response, of);
       return;
     }

@@ -16,6 +16,7 @@ class Kit {
   readonly log = keptLog();
   sets: string[][] = [];
   uids: string[] = [];
+  graces: (number | undefined)[] = [];
   source!: SubmittedSource;
 
   constructor(readonly folder: string) {}
@@ -33,6 +34,7 @@ class Kit {
           this.sets.push(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
           this.uids = pods.map(({ metadata }) => metadata.uid);
         },
+        set: (_source, { metadata }) => this.graces.push(metadata.deletionGracePeriodSeconds),
       },
     });
     this.source.start();
@@ -102,6 +104,19 @@ test("dryRun checks everything and keeps nothing", async (t) => {
   assert.ok(reply.ok && reply.manifests.length === 1);
   assert.equal(code(await one.post("kind: Pod", true)), 422);
   assert.deepEqual(await one.names(), []);
+});
+
+test("a deletion with a grace period sets it in the pod before the pod is removed; without one, nothing is set", async (t) => {
+  const one = await kit(t);
+  await one.post(`${manifest("web")}---\n${manifest("db")}`);
+  const remove = { op: "delete", condition: {}, dryRun: false } as const;
+  assert.equal(code(await one.source.handle({ ...remove, of: WEB, gracePeriodSeconds: 7, dryRun: true })), 200);
+  assert.deepEqual(one.graces, []);
+  assert.equal(code(await one.source.handle({ ...remove, of: WEB, gracePeriodSeconds: 7 })), 200);
+  assert.deepEqual(one.graces, [7]);
+  assert.deepEqual(one.sets.at(-1), ["default/db-node"]);
+  assert.equal(code(await one.source.handle({ ...remove, of: { ...WEB, name: "db" } })), 200);
+  assert.deepEqual(one.graces, [7]);
 });
 
 test("of two writers with the same version the second is refused", async (t) => {
