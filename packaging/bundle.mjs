@@ -26,6 +26,7 @@ const entries = [
   "cli/nodelet",
   "main/startup/examine-child",
   "workers/tasks/volume-helper",
+  "workers/tasks/read-manifests",
   ...threads,
 ];
 /**

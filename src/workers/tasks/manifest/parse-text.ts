@@ -52,23 +52,38 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
 /** More than a node runs; the composer needs memory for each. */
 const MAX_DOCUMENTS = 1000;
 
+/** A document, and its first line from 1. */
+export type ParsedDocument = ParseOutcome & { line: number };
+
 /** Every document of a text that is not empty, with positions in the whole text; JSON is one document. */
 export function parseTexts(input: Uint8Array): { ok: true; parsed: ParsedText[] } | RefusedText {
+  const outcome = parseDocuments(input);
+  if (!outcome.ok) return outcome;
+  const parsed: ParsedText[] = [];
+  for (const document of outcome.documents) {
+    if (!document.ok) return { ok: false, faults: document.faults };
+    parsed.push(document.parsed);
+  }
+  return { ok: true, parsed };
+}
+
+/** As parseTexts, each document by itself; refused are only texts that cannot be divided into documents. */
+export function parseDocuments(input: Uint8Array): { ok: true; documents: ParsedDocument[] } | RefusedText {
   if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
   const text = decodeUtf8(input);
   if (text === undefined) return refuse("syntax", "the text must be UTF-8");
   try {
     const json = parseJson(text);
-    if (json !== undefined) return json.ok ? { ok: true, parsed: [json.parsed] } : json;
+    if (json !== undefined) return json.ok ? { ok: true, documents: [{ ...json, line: 1 }] } : json;
     const { docs, lines } = readKubernetesYamls(text, MAX_DOCUMENTS + 1);
     if (docs.length > MAX_DOCUMENTS) return refuse("limit", `at most ${MAX_DOCUMENTS} documents`);
-    const parsed: ParsedText[] = [];
+    const documents: ParsedDocument[] = [];
     for (const doc of docs) {
       const outcome = valueOf(doc, lines);
-      if (!outcome.ok) return outcome;
-      if (outcome.parsed.value !== null) parsed.push(outcome.parsed);
+      const [start] = doc.contents?.range ?? doc.range;
+      if (!outcome.ok || outcome.parsed.value !== null) documents.push({ ...outcome, line: lines.linePos(start).line });
     }
-    return parsed.length === 0 ? refuse("syntax", "the text is empty; expected a v1 Pod") : { ok: true, parsed };
+    return documents.length === 0 ? refuse("syntax", "the text is empty; expected a v1 Pod") : { ok: true, documents };
   } catch (error) {
     if (isTooDeepError(error) || error instanceof RangeError) return tooDeep();
     throw error;
