@@ -95,7 +95,8 @@ function ownerOf(path: string): string {
   return qos === undefined ? "all pods" : `QoS class ${qos === "burstable" ? "Burstable" : "BestEffort"}`;
 }
 
-function cgroupsText(
+/** @internal */
+export function cgroupsText(
   { columns: width, format }: Pick<Context, "columns" | "format">,
   lines: readonly CgroupLine[],
 ): string {

@@ -4,11 +4,11 @@ import { readFile, stat } from "node:fs/promises";
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { differences, otherConfig, type Difference } from "../config-diff.js";
-import { configLines, type Configz } from "../config-lines.js";
+import { configLines, type ConfigLine, type Configz } from "../config-lines.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
-import { table } from "../output/table.js";
+import { table, wrap } from "../output/table.js";
 
 /** Far above any configuration. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -25,27 +25,31 @@ export async function configCommand(
   const note = noteOf(facts?.configuration);
   if (typeof diff === "string") return await diffCommand(context, kubeletconfig, diff);
   const lines = configLines(kubeletconfig, origins).filter(({ origin }) => !diff || origin !== "default");
-  await print(context, diff ? lines : kubeletconfig, () =>
-    lines.length === 0
-      ? `every value is the default\n${note}`
-      : `${table(
-          [
-            { title: "FIELD", text: ({ field }) => field },
-            { title: "ORIGIN", text: ({ origin }) => origin },
-            { title: "VALUE", text: ({ value }) => JSON.stringify(value) },
-          ],
-          lines,
-          context.columns,
-        )}${note}`,
-  );
+  await print(context, diff ? lines : kubeletconfig, () => configText(context, lines, note));
   return EXIT.fine;
+}
+
+/** @internal */
+export function configText({ columns }: Pick<Context, "columns">, lines: readonly ConfigLine[], note: string): string {
+  const shownNote = note === "" ? "" : `\n${wrap(note, columns)}\n`;
+  if (lines.length === 0) return `every value is the default\n${shownNote}`;
+  const shown = table(
+    [
+      { title: "FIELD", text: ({ field }) => field },
+      { title: "ORIGIN", text: ({ origin }) => origin },
+      { title: "VALUE", text: ({ value }) => JSON.stringify(value) },
+    ],
+    lines,
+    columns,
+  );
+  return `${shown}${shownNote}`;
 }
 
 /** Why these values are not the assigned configuration's; "" when they are. */
 function noteOf(configuration: ConfigurationFacts | undefined): string {
   if (configuration?.error === undefined) return "";
   const { active, assigned, error } = configuration;
-  return `\nThis is the configuration of ${active}; assigned is ${assigned}: ${error}\n`;
+  return `This is the configuration of ${active}; assigned is ${assigned}: ${error}`;
 }
 
 /** Exits as diff(1): 1 when something differs. */
@@ -67,7 +71,8 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-function diffText({ columns }: Pick<Context, "columns">, found: readonly Difference[], file: string): string {
+/** @internal */
+export function diffText({ columns }: Pick<Context, "columns">, found: readonly Difference[], file: string): string {
   if (found.length === 0) return `no field differs from ${file}\n`;
   const shown = (value: unknown): string => (value === undefined ? "-" : JSON.stringify(value));
   return table(

@@ -7,7 +7,7 @@ import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
 import { print } from "../output/print.js";
-import { table } from "../output/table.js";
+import { table, wrap } from "../output/table.js";
 
 const DEADLINE_MS = 10_000;
 
@@ -110,7 +110,7 @@ export function devicesText(
           devices,
           columns,
         ),
-    `exclusive CPUs: ${cpus.length === 0 ? "none" : cpus.map((one) => `${one.holder} (${ranges(one.cpus)})`).join(", ")}; others may use ${freeCpus.length === 0 ? "none of the allocatable" : ranges(freeCpus)}\n`,
+    `${wrap(cpusText(cpus, freeCpus), columns)}\n`,
     ...(memory.length === 0
       ? []
       : [
@@ -127,6 +127,11 @@ export function devicesText(
         ]),
   ];
   return parts.join("\n");
+}
+
+function cpusText(cpus: Allocations["cpus"], free: readonly number[]): string {
+  const held = cpus.map((one) => `${one.holder} (${ranges(one.cpus)})`).join(", ");
+  return `exclusive CPUs: ${held || "none"}; others may use ${free.length === 0 ? "none of the allocatable" : ranges(free)}`;
 }
 
 function nodesOf(topology: { nodes: { ID: bigint }[] } | undefined): number[] {

@@ -18,7 +18,7 @@ export async function eventsCommand(
   named: string | undefined,
   { namespace, warnings = false }: EventOptions,
 ): Promise<ExitCode> {
-  const { client, clock, columns, paint } = context;
+  const { client, clock } = context;
   const list = await client.json<NodeletEvents>("/nodelet/events");
   const uid = named === undefined ? undefined : findPod(await podsOf(client), named, namespace).metadata.uid;
   const items = list.items.filter(
@@ -27,25 +27,31 @@ export async function eventsCommand(
       (named !== undefined || namespace === undefined || involvedObject.namespace === namespace) &&
       (!warnings || type === "Warning"),
   );
-  await print(context, { ...list, items }, () => {
-    if (items.length === 0) return "no events\n";
-    const now = clock.now();
-    return table<Event>(
-      [
-        { title: "LAST", text: ({ lastTimestamp }) => `${duration(now - (timeOf(lastTimestamp) ?? now))} ago` },
-        {
-          title: "TYPE",
-          text: ({ type }) => type,
-          paint: ({ type }, text) => (type === "Warning" ? paint("yellow", text) : text),
-        },
-        { title: "COUNT", text: ({ count }) => String(count) },
-        { title: "REASON", text: ({ reason }) => reason },
-        { title: "OBJECT", text: ({ involvedObject: { kind, name } }) => `${kind.toLowerCase()}/${name}` },
-        { title: "MESSAGE", text: ({ message }) => message },
-      ],
-      items,
-      columns,
-    );
-  });
+  await print(context, { ...list, items }, () => eventsText(context, items, clock.now()));
   return EXIT.fine;
+}
+
+/** @internal */
+export function eventsText(
+  { paint, columns }: Pick<Context, "paint" | "columns">,
+  items: readonly Event[],
+  now: number,
+): string {
+  if (items.length === 0) return "no events\n";
+  return table<Event>(
+    [
+      { title: "LAST", text: ({ lastTimestamp }) => `${duration(now - (timeOf(lastTimestamp) ?? now))} ago` },
+      {
+        title: "TYPE",
+        text: ({ type }) => type,
+        paint: ({ type }, text) => (type === "Warning" ? paint("yellow", text) : text),
+      },
+      { title: "COUNT", text: ({ count }) => String(count) },
+      { title: "REASON", text: ({ reason }) => reason },
+      { title: "OBJECT", text: ({ involvedObject: { kind, name } }) => `${kind.toLowerCase()}/${name}` },
+      { title: "MESSAGE", text: ({ message }) => message, below: true },
+    ],
+    items,
+    columns,
+  );
 }

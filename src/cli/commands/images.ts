@@ -4,7 +4,7 @@ import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes, duration, durationMs } from "../output/amounts.js";
 import { print } from "../output/print.js";
-import { table } from "../output/table.js";
+import { table, wrap } from "../output/table.js";
 
 interface CollectionSettings {
   imageGCHighThresholdPercent?: number;
@@ -54,7 +54,7 @@ export function imagesText(
     ...bySpace(images, fileSystem, settings),
     ...byAge(images, settings, now),
   ];
-  return `${list}\n${lines.join("\n")}\n`;
+  return `${list}\n${lines.map((line) => `${wrap(line, columns)}\n`).join("")}`;
 }
 
 function lastUsed({ usedBy, removal }: Image, now: number): string {

@@ -1,8 +1,10 @@
 // nodelet pod: one pod with its containers, volumes and addresses.
+import type { Pod } from "../../shared/api/pod.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment, timeOf } from "../output/amounts.js";
+import { factLines, type Fact } from "../output/facts.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 import { findPod, fullName, podsOf, podPath } from "../pods/find.js";
@@ -10,52 +12,58 @@ import { podState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 
 export async function podCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
-  const { client, clock, columns } = context;
+  const { client, clock } = context;
   const pod = findPod(await podsOf(client), named, namespace);
   const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
+  await print(context, { pod, facts }, () => podText(context, pod, facts, clock.now()));
+  return podState(pod).fine ? EXIT.fine : EXIT.wrong;
+}
+
+/** @internal */
+export function podText(
+  { columns }: Pick<Context, "columns">,
+  pod: Pod,
+  facts: PodFacts | undefined,
+  now: number,
+): string {
+  const { status, metadata } = pod;
   const state = podState(pod);
-  await print(context, { pod, facts }, () => {
-    const { status, metadata } = pod;
-    const started = timeOf(status?.startTime);
-    const lines: [string, string][] = [
-      ["pod", fullName(pod)],
-      ["uid", metadata.uid],
-      ["state", `${state.word}, ${state.ready} of ${state.containers} containers ready`],
-      ["pod worker", facts?.worker ?? "none"],
-      ["address", (status?.podIPs ?? []).map(({ ip }) => ip).join(", ") || "none"],
-      ["QoS class", status?.qosClass ?? "?"],
-      ["started", started === undefined ? "not yet" : `${moment(started)}, ${duration(clock.now() - started)} ago`],
-      ...(status?.conditions ?? []).map(({ type, status: value, reason }): [string, string] => [
-        type,
-        reason === undefined ? value : `${value} (${reason})`,
-      ]),
-    ];
-    const width = Math.max(...lines.map(([name]) => name.length));
-    const containers = table(
-      [
-        { title: "CONTAINER", text: ({ container }) => container.name },
-        { title: "KIND", text: ({ kind }) => kind.replace(/ ?container$/, "") || "app" },
-        { title: "STATE", text: stateOf },
-        { title: "READY", text: ({ status: one }) => (one?.ready === true ? "yes" : "no") },
-        { title: "RESTARTS", text: ({ status: one }) => String(one?.restartCount ?? 0) },
-        { title: "IMAGE", text: ({ container }) => container.image ?? "" },
-      ],
-      containersOf(pod),
-      columns,
-    );
-    const volumes = table(
-      [
-        { title: "VOLUME", text: ({ name }) => name },
-        { title: "PLUGIN", text: ({ plugin }) => plugin },
-        { title: "STATE", text: ({ mounted, lastError }) => (mounted ? "set up" : (lastError ?? "not set up yet")) },
-      ],
-      facts?.volumes ?? [],
-      columns,
-    );
-    const head = lines.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join("\n");
-    return `${head}\n\n${containers}${(facts?.volumes.length ?? 0) > 0 ? `\n${volumes}` : ""}`;
-  });
-  return state.fine ? EXIT.fine : EXIT.wrong;
+  const started = timeOf(status?.startTime);
+  const lines: Fact[] = [
+    ["pod", fullName(pod)],
+    ["uid", metadata.uid],
+    ["state", `${state.word}, ${state.ready} of ${state.containers} containers ready`],
+    ["pod worker", facts?.worker ?? "none"],
+    ["address", (status?.podIPs ?? []).map(({ ip }) => ip).join(", ") || "none"],
+    ["QoS class", status?.qosClass ?? "?"],
+    ["started", started === undefined ? "not yet" : `${moment(started)}, ${duration(now - started)} ago`],
+    ...(status?.conditions ?? []).map(({ type, status: value, reason }): Fact => [
+      type,
+      reason === undefined ? value : `${value} (${reason})`,
+    ]),
+  ];
+  const containers = table(
+    [
+      { title: "CONTAINER", text: ({ container }) => container.name },
+      { title: "KIND", text: ({ kind }) => kind.replace(/ ?container$/, "") || "app" },
+      { title: "STATE", text: stateOf },
+      { title: "READY", text: ({ status: one }) => (one?.ready === true ? "yes" : "no") },
+      { title: "RESTARTS", text: ({ status: one }) => String(one?.restartCount ?? 0) },
+      { title: "IMAGE", text: ({ container }) => container.image ?? "" },
+    ],
+    containersOf(pod),
+    columns,
+  );
+  const volumes = table(
+    [
+      { title: "VOLUME", text: ({ name }) => name },
+      { title: "PLUGIN", text: ({ plugin }) => plugin },
+      { title: "STATE", text: ({ mounted, lastError }) => (mounted ? "set up" : (lastError ?? "not set up yet")) },
+    ],
+    facts?.volumes ?? [],
+    columns,
+  );
+  return `${factLines(lines, columns)}\n${containers}${(facts?.volumes.length ?? 0) > 0 ? `\n${volumes}` : ""}`;
 }
 
 function stateOf({ status }: ContainerView): string {

@@ -8,16 +8,16 @@ import { table, type Column } from "../output/table.js";
 import { manifestRows, rowAsPod } from "../manifests/rows.js";
 import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
+import { brokenFirst } from "../pods/order.js";
 import { podState } from "../pods/state.js";
 
 export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
   const [all, known] = await Promise.all([podsOf(context.client), manifestsOf(context.client)]);
-  const pods = all
-    .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
-    .sort((a, b) => compare(a.metadata.namespace, b.metadata.namespace) || compare(a.metadata.name, b.metadata.name));
+  const pods = brokenFirst(all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace));
   const manifests = manifestRows(known, namespace);
   const list = { kind: "PodList", apiVersion: "v1", items: pods, manifests };
-  await print(context, list, () => podTable(context, [...pods, ...manifests.map(rowAsPod)], context.clock.now()));
+  const rows = brokenFirst([...pods, ...manifests.map(rowAsPod)]);
+  await print(context, list, () => podTable(context, rows, context.clock.now()));
   return manifests.length === 0 && pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
 }
 
@@ -50,8 +50,4 @@ export function podTable(
 
 function age(at: number | undefined, now: number): string {
   return at === undefined ? "-" : duration(now - at);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

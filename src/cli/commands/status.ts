@@ -4,9 +4,11 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment, since } from "../output/amounts.js";
+import { factLines } from "../output/facts.js";
 import { print } from "../output/print.js";
 import { table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
+import { brokenFirst } from "../pods/order.js";
 import { podState } from "../pods/state.js";
 import { withCni } from "../runtime/cni-places.js";
 import { isLate, problemsOf, type Problem } from "../problems.js";
@@ -46,8 +48,7 @@ export function statusText(
     ...configurationRow(facts?.configuration),
     ["pods", podCounts(pods)],
   ];
-  const width = Math.max(...facts_.map(([name]) => name.length));
-  const head = facts_.map(([name, text]) => `${paint("bold", name.padEnd(width))}  ${text}`).join("\n");
+  const head = factLines(facts_, columns, (name) => paint("bold", name));
   const threads = table(
     [
       { title: "THREAD", text: ({ name }) => name },
@@ -68,7 +69,7 @@ export function statusText(
     status.threads,
     columns,
   );
-  return `${head}\n\n${threads}\n${wrongText({ paint, columns }, status, pods, problems)}`;
+  return `${wrongText({ paint, columns }, status, pods, problems)}\n${head}\n${threads}`;
 }
 
 function configurationRow(facts: ConfigurationFacts | undefined): [string, string][] {
@@ -118,15 +119,17 @@ function wrongText(
 ): string {
   const troubled = pods.filter((pod) => !podState(pod).fine);
   if (problems.length === 0 && troubled.length === 0) return `${paint("green", "nothing is wrong")}\n`;
-  const ofNode = problems.map(({ severity, what, since: at, help }) => {
+  const errorsFirst = problems.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
+  const ofNode = errorsFirst.map(({ severity, what, since: at, help }) => {
     const mark = paint(severity === "error" ? "red" : "yellow", severity);
     const when = at === undefined ? "" : ` (${since(at, now)})`;
     return `${mark}: ${wrap(`${what}${when}`, columns, "  ").trimStart()}\n${wrap(`what to do: ${help}`, columns, "  ")}`;
   });
-  const ofPods = troubled.map((pod) => {
+  const ofPods = brokenFirst(troubled).map((pod) => {
     const { word, ready, containers } = podState(pod);
     const readiness = word === "Running" ? `, ${ready} of ${containers} containers ready` : "";
-    return `${paint("yellow", "pod")}: ${fullName(pod)} is ${word}${readiness}: nodelet why ${fullName(pod)}`;
+    const line = `${fullName(pod)} is ${word}${readiness}: nodelet why ${fullName(pod)}`;
+    return `${paint("yellow", "pod")}: ${wrap(line, columns - "pod: ".length, "  ").trimStart()}`;
   });
   return `${paint("bold", "problems")}\n${[...ofNode, ...ofPods].join("\n")}\n`;
 }

@@ -5,7 +5,7 @@ import { CliError, EXIT, type ExitCode } from "../errors.js";
 import type { Context } from "../context.js";
 import { moment } from "../output/amounts.js";
 import { print } from "../output/print.js";
-import { cut, clean } from "../output/table.js";
+import { cut, clean, wrap } from "../output/table.js";
 import { findPod, podsOf, podPath } from "../pods/find.js";
 
 export interface TimelineOptions {
@@ -35,6 +35,7 @@ export async function timelineCommand(
 const LABEL = 30;
 const NUMBER = 9;
 const WIDTH = 100;
+const SHOWN_ERROR = 200;
 
 /** @internal */
 export function timelineText(
@@ -61,11 +62,14 @@ export function timelineText(
     const label = cut(clean(container === undefined ? stage.stage : `${stage.stage} ${container}`), LABEL - 1);
     const colour = error !== undefined ? "red" : endedAt === undefined ? "yellow" : "green";
     const shown = `${" ".repeat(from)}${paint(colour, bar)}${" ".repeat(room - to)}`;
-    return `${label.padEnd(LABEL)}${`${until - startedAt} ms`.padStart(NUMBER)} ${shown}${error === undefined ? "" : ` failed: ${cut(clean(error), 80)}`}`;
+    const bars = `${label.padEnd(LABEL)}${`${until - startedAt} ms`.padStart(NUMBER)} ${shown}`;
+    if (error === undefined) return bars;
+    const failed = `failed: ${cut(clean(error), SHOWN_ERROR)}`;
+    return columns === Infinity ? `${bars} ${failed}` : `${bars}\n${wrap(failed, columns, "  ")}`;
   };
   const head = runningAt === undefined ? "not running yet" : `running after ${runningAt - seenAt} ms`;
   return [
-    `${namespace}/${name}: seen ${moment(seenAt)}, ${head}`,
+    wrap(`${namespace}/${name}: seen ${moment(seenAt)}, ${head}`, columns),
     ...(stagesDropped > 0 ? [`(${stagesDropped} earlier steps are left out)`] : []),
     ...stages.map(line),
     ...phases.map(

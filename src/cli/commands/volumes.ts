@@ -69,6 +69,7 @@ export function volumesText(
     { title: "PLUGIN", text: ({ plugin }) => plugin },
     {
       title: "STATE",
+      below: true,
       text: (volume) => stateOf(volume, now),
       paint: ({ mounted, lastError }, text) =>
         lastError === undefined ? (mounted ? paint("green", text) : text) : paint("red", text),

@@ -1,40 +1,77 @@
-// Tables and colours for a terminal. Pure. The last column is cut to the width of the terminal.
+// Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
+import { columnWidths, foldedCell } from "./fold.js";
 
 export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
-  /** Of the finished cell. */
+  /** Of each line of the finished cell. */
   paint?: (row: Row, text: string) => string;
+  /** Sentences: where the table does not fit, they stand below their row. */
+  below?: true;
 }
 
 const GAP = "   ";
+/** Where the columns do not fit. */
+const NARROW_GAP = "  ";
+const BELOW = "    ";
 
+/** `width`: of the terminal; Infinity: each row is one line. */
 export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width = Infinity): string {
-  const cells = rows.map((row) => columns.map(({ text }) => clean(text(row))));
-  const widths = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((line) => line[index]?.length ?? 0)),
-  );
-  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0);
-  const room = Math.max(width - before, 12);
-  const line = (texts: readonly string[], row?: Row): string =>
-    texts
-      .map((text, index) => {
-        const last = index === texts.length - 1;
-        const cell = last ? cut(text, room) : text.padEnd(widths[index] ?? 0);
-        return row === undefined ? cell : (columns[index]?.paint?.(row, cell) ?? cell);
-      })
-      .join(GAP)
-      .trimEnd();
-  const head = line(columns.map(({ title }) => title));
-  return `${[head, ...rows.map((row, index) => line(cells[index] ?? [], row))].join("\n")}\n`;
+  const cells = cellsOf(columns, rows);
+  const natural = columnWidths(cells, Infinity);
+  const gaps = columns.length - 1;
+  if (natural.reduce((sum, one) => sum + one, GAP.length * gaps) <= width) {
+    return `${rowLines(columns, rows, cells, { gap: GAP, widths: natural }).flat().join("\n")}\n`;
+  }
+  const beside = columns.filter(({ below }) => below === undefined);
+  const short = cellsOf(beside, rows);
+  const widths = columnWidths(short, width - NARROW_GAP.length * (beside.length - 1));
+  const [head = [], ...body] = rowLines(beside, rows, short, { gap: NARROW_GAP, widths });
+  const below = columns.filter((column) => column.below !== undefined);
+  const whole = rows.flatMap((row, index) => [
+    ...(body[index] ?? []),
+    ...below.flatMap(({ text, paint }) =>
+      foldedCell(clean(text(row)), width - BELOW.length).map((line) => `${BELOW}${paint?.(row, line) ?? line}`),
+    ),
+  ]);
+  return `${[...head, ...whole].join("\n")}\n`;
+}
+
+/** Titles first. */
+function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
+  return [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => clean(text(row))))];
+}
+
+/** The lines of the titles, and of each row. */
+function rowLines<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  cells: readonly (readonly string[])[],
+  { gap, widths }: { gap: string; widths: readonly number[] },
+): string[][] {
+  return cells.map((texts, rowIndex) => {
+    const row = rows[rowIndex - 1];
+    const folded = texts.map((text, index) => foldedCell(text, widths[index] ?? 0));
+    return Array.from({ length: Math.max(...folded.map((one) => one.length)) }, (_, at) =>
+      folded
+        .map((one, index) => {
+          const isLast = index === texts.length - 1;
+          const cell = isLast ? (one[at] ?? "") : (one[at] ?? "").padEnd(widths[index] ?? 0);
+          return row === undefined ? cell : (columns[index]?.paint?.(row, cell) ?? cell);
+        })
+        .join(gap)
+        .trimEnd(),
+    );
+  });
 }
 
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, Math.max(length - 1, 1))}…`;
 }
 
-/** Breaks text at spaces; every line begins with `indent`. */
+/** Breaks text at spaces, unless the output is no terminal; every line begins with `indent`. */
 export function wrap(text: string, width: number, indent = ""): string {
+  if (width === Infinity) return `${indent}${clean(text)}`;
   const room = Math.max(Math.min(width, 110) - indent.length, 30);
   const lines: string[] = [];
   let line = "";

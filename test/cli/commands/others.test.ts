@@ -43,7 +43,7 @@ test("timeline: each bar begins and ends in proportion; a failed and an open ste
   );
   match(text, /running after 400 ms/);
   match(text, /^create-sandbox {16} {3}200 ms █{20}/m);
-  match(text, /^pull app {22} {3}100 ms {21}█{10} .*failed: no$/m);
+  match(text, /^pull app {22} {3}100 ms {21}█{10} {10}\n  failed: no$/m);
   match(text, /^start-container app +100 ms {31}░{10}/m);
   match(text, /^phase Running after 400 ms$/m);
 });
