@@ -2,8 +2,11 @@
 import { request, type IncomingMessage } from "node:http";
 import { errorCode } from "../shared/errors/thrown.js";
 import { CliError, EXIT } from "./errors.js";
+import { refusalText } from "./refusal-text.js";
 
 const DEADLINE_MS = 15_000;
+/** The kubelet's own limit for a manifest of 10 MiB on a busy machine, and some. */
+const WRITE_DEADLINE_MS = 130_000;
 /** A node of 1,000 pods answers /pods with about 10 MiB. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
@@ -16,11 +19,28 @@ export class AnswerError extends CliError {
   }
 }
 
+export interface SendOptions {
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+interface Ask extends SendOptions {
+  method?: string;
+  path: string;
+  /** undefined: the response may come at any time. */
+  deadlineMs: number | undefined;
+}
+
+export interface Sent {
+  /** It did not exist before. */
+  created: boolean;
+}
+
 export class Client {
   constructor(readonly socket: string) {}
 
-  async json<T>(path: string): Promise<T> {
-    return JSON.parse(await this.text(path)) as T;
+  async json<T>(path: string, deadlineMs?: number): Promise<T> {
+    return JSON.parse(await this.text(path, deadlineMs)) as T;
   }
 
   /** undefined: the kubelet does not know the object. */
@@ -33,15 +53,31 @@ export class Client {
     }
   }
 
-  async text(path: string): Promise<string> {
-    const response = await this.open(path, DEADLINE_MS);
+  async text(path: string, deadlineMs = DEADLINE_MS): Promise<string> {
+    const response = await this.open(path, deadlineMs);
     return await readAll(response);
   }
 
   /** The body as it arrives. Rejects with AnswerError when the kubelet refuses. */
   async open(path: string, deadlineMs?: number): Promise<IncomingMessage> {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request({ socketPath: this.socket, path, headers: { host: "localhost" } }, resolve);
+    const response = await this.ask({ path, deadlineMs });
+    if (response.statusCode === 200) return response;
+    throw await refused(response, path);
+  }
+
+  /** A request that changes something. Rejects as `open` does. */
+  async send(method: "PUT" | "DELETE", path: string, options: SendOptions = {}): Promise<Sent> {
+    const response = await this.ask({ method, path, ...options, deadlineMs: WRITE_DEADLINE_MS });
+    const status = response.statusCode ?? 0;
+    if (status !== 200 && status !== 201) throw await refused(response, path);
+    response.resume();
+    return { created: status === 201 };
+  }
+
+  private async ask({ method = "GET", path, headers = {}, body, deadlineMs }: Ask): Promise<IncomingMessage> {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = { socketPath: this.socket, method, path, headers: { ...headers, host: "localhost" } };
+      const asked = request(sent, resolve);
       if (deadlineMs !== undefined) {
         asked.setTimeout(deadlineMs, () =>
           asked.destroy(
@@ -53,16 +89,16 @@ export class Client {
           ),
         );
       }
-      asked.once("error", (error) => reject(explain(error, this.socket)));
-      asked.end();
+      asked.on("error", (error) => reject(explain(error, this.socket)));
+      asked.end(body);
     });
-    if (response.statusCode === 200) return response;
-    const text = (await readAll(response)).trim();
-    throw new AnswerError(
-      response.statusCode ?? 0,
-      text === "" ? `the kubelet responded to ${path} with ${response.statusCode}` : text,
-    );
   }
+}
+
+async function refused(response: IncomingMessage, path: string): Promise<AnswerError> {
+  const status = response.statusCode ?? 0;
+  const text = refusalText(await readAll(response));
+  return new AnswerError(status, text === "" ? `the kubelet responded to ${path} with ${status}` : text);
 }
 
 /** An error of the connection in words for an operator. */

@@ -14,3 +14,10 @@ export class CliError extends Error {
     super(message);
   }
 }
+
+/** This node has no pod of that name. */
+export class NoPodError extends CliError {
+  constructor(message: string, remedy: string) {
+    super(EXIT.wrong, message, remedy);
+  }
+}

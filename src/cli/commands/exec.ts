@@ -1,7 +1,9 @@
 // nodelet exec: runs a command in a container, as kubectl exec has it.
 import type { Context } from "../context.js";
+import { CliError } from "../errors.js";
+import { whyNotRunning } from "../exec/not-running.js";
 import { execIn } from "../exec/session.js";
-import { findPod, podsOf, containerName } from "../pods/find.js";
+import { containerName, findPod, fullName, podsOf } from "../pods/find.js";
 
 export interface ExecOptions {
   namespace?: string;
@@ -15,9 +17,10 @@ export async function execCommand(
   { client }: Context,
   named: string,
   command: readonly string[],
-  { namespace, container, stdin = false, tty = false }: ExecOptions,
+  { namespace, container: wanted, stdin = false, tty = false }: ExecOptions,
 ): Promise<number> {
   const pod = findPod(await podsOf(client), named, namespace);
+  const container = containerName(pod, wanted);
   const terminal = tty && stdin && process.stdin.isTTY;
   const onStart = (resize: (columns: number, rows: number) => void): void => {
     if (terminal) process.stdin.setRawMode(true);
@@ -29,9 +32,15 @@ export async function execCommand(
   try {
     return await execIn(
       client,
-      { pod, container: containerName(pod, container), command, tty },
+      { pod, container, command, tty },
       { ...(stdin && { stdin: process.stdin }), stdout: process.stdout, stderr: process.stderr, onStart },
     );
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const reason = whyNotRunning(pod, container);
+    if (reason === undefined) throw error;
+    const remedy = `the kubelet's answer was "${error.message}"; see \`nodelet why ${fullName(pod)}\``;
+    throw new CliError(error.exitCode, `container ${container} of ${fullName(pod)} does not run: ${reason}`, remedy);
   } finally {
     if (terminal) process.stdin.setRawMode(false);
     process.stdin.destroy();

@@ -8,6 +8,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podPath } from "../pods/find.js";
+import { refusalText } from "../refusal-text.js";
 
 const PROTOCOL = "v5.channel.k8s.io";
 const CHANNEL = { STDIN: 0, STDOUT: 1, STDERR: 2, ERROR: 3, RESIZE: 4, CLOSE: 255 } as const;
@@ -100,7 +101,7 @@ function sendAll(socket: WebSocket, stdin: Readable): void {
 async function refusal(response: IncomingMessage): Promise<string> {
   let text = "";
   for await (const part of response as AsyncIterable<Buffer>) text += part.toString();
-  return text.trim() === "" ? `the kubelet responded with ${response.statusCode}` : text.trim();
+  return refusalText(text) || `the kubelet responded with ${response.statusCode}`;
 }
 
 /** The exit code, or why there is none. */

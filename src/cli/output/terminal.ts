@@ -19,6 +19,11 @@ export function complain(line: string): void {
   process.stderr.write(`nodelet: ${clean(line)}\n`);
 }
 
+/** One line about something that is no failure. */
+export function warn(line: string): void {
+  process.stderr.write(`Warning: ${clean(line)}\n`);
+}
+
 /** For commander, whose messages repeat the user's own words. */
 export function writeErr(text: string): void {
   process.stderr.write(printable(text, false));

@@ -3,22 +3,25 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { nearestName } from "../../shared/text/nearest-name.js";
 import type { Client } from "../client.js";
-import { CliError, EXIT } from "../errors.js";
+import { CliError, EXIT, NoPodError } from "../errors.js";
+
+/** As kubectl names the resource. */
+const KINDS = ["pod", "pods", "po"];
+/** Container that kubectl takes when none is named. */
+const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 interface PodList {
   items: Pod[];
 }
 
-export async function podsOf(client: Client): Promise<Pod[]> {
-  const { items } = await client.json<PodList>("/pods");
+export async function podsOf(client: Client, deadlineMs?: number): Promise<Pod[]> {
+  const { items } = await client.json<PodList>("/pods", deadlineMs);
   return items.map((pod) => ({ ...pod, apiVersion: "v1" as const, kind: "Pod" as const }));
 }
 
 /** @throws CliError when no pod, or more than one, has the name */
 export function findPod(pods: readonly Pod[], named: string, namespace?: string): Pod {
-  const slash = named.indexOf("/");
-  const space = slash >= 0 ? named.slice(0, slash) : namespace;
-  const name = named.slice(slash + 1);
+  const { namespace: space, name } = nameOf(named, namespace, pods);
   const there = pods.filter(({ metadata }) => space === undefined || metadata.namespace === space);
   const exact = there.filter(({ metadata }) => metadata.name === name || metadata.uid === name);
   const found = exact.length > 0 ? exact : there.filter((pod) => isStaticName(pod, name));
@@ -36,8 +39,7 @@ export function findPod(pods: readonly Pod[], named: string, namespace?: string)
     name,
     there.map(({ metadata }) => metadata.name),
   );
-  throw new CliError(
-    EXIT.wrong,
+  throw new NoPodError(
     `this node has no pod ${named}`,
     near === undefined
       ? "see `nodelet pods`, which lists refused manifests, too"
@@ -45,11 +47,25 @@ export function findPod(pods: readonly Pod[], named: string, namespace?: string)
   );
 }
 
+/** "web", "shop/web", or "pod/web" as the commands print it, unless there is a namespace "pod". */
+export function nameOf(
+  named: string,
+  namespace: string | undefined,
+  known: readonly { metadata: { namespace: string } }[],
+): { namespace: string | undefined; name: string } {
+  const slash = named.indexOf("/");
+  if (slash < 0) return { namespace, name: named };
+  const [before, name] = [named.slice(0, slash), named.slice(slash + 1)];
+  const isKind = KINDS.includes(before) && !known.some(({ metadata }) => metadata.namespace === before);
+  return { namespace: isKind ? namespace : before, name };
+}
+
 export function fullName({ metadata }: Pod): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-function isStaticName({ metadata, spec }: Pod, name: string): boolean {
+/** The pod of a manifest of this name. */
+export function isStaticName({ metadata, spec }: Pod, name: string): boolean {
   return spec.nodeName !== undefined && metadata.name === `${name}-${spec.nodeName.toLowerCase()}`;
 }
 
@@ -60,10 +76,12 @@ export function podPath({ metadata }: Pod): string {
   return `${encodeURIComponent(metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
 }
 
-/** The container that is meant; the first of the pod when none is named. @throws CliError for one that the pod has not */
+/** The container that is meant; when none is named, that of the annotation of kubectl, or the first of the pod. @throws CliError for one that the pod has not */
 export function containerName({ spec, metadata }: Pod, named: string | undefined): string {
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const found = named === undefined ? all[0] : all.find(({ name }) => name === named);
+  const usual = metadata.annotations?.[DEFAULT_CONTAINER];
+  const found =
+    named === undefined ? (all.find(({ name }) => name === usual) ?? all[0]) : all.find(({ name }) => name === named);
   if (found !== undefined) return found.name;
   throw new CliError(
     EXIT.usage,
