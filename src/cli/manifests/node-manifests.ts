@@ -1,0 +1,138 @@
+// The manifests that the node has, over the manifest API of the admin socket (docs/manifest-api.md).
+import type { Pod } from "../../shared/api/pod.js";
+import type { ManifestName } from "../../shared/contracts/manifests.js";
+import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import { AnswerError, type Client } from "../client.js";
+import { CliError, EXIT } from "../errors.js";
+import { podPath, podsOf } from "../pods/find.js";
+import type { ReadingRules } from "./read.js";
+
+/** Set by the server, and no part of what was sent. */
+const OF_SERVER = ["resourceVersion", "creationTimestamp", "deletionTimestamp"];
+
+export interface NodeManifest extends ManifestName {
+  /** Its ETag. */
+  resourceVersion: string;
+  metadata: Record<string, unknown>;
+  spec: Record<string, unknown>;
+  /** The kubelet cannot run it. */
+  refused: boolean;
+}
+
+export interface NodeState {
+  node: string;
+  manifests: NodeManifest[];
+  pods: Pod[];
+  rules: ReadingRules;
+  /** Where files of static pods are; "" for none. */
+  staticPodPath: string;
+  /** Pods may come from staticPodURL. */
+  hasURL: boolean;
+}
+
+interface Configz {
+  kubeletconfig: { staticPodPath?: string; staticPodURL?: string; featureGates?: Record<string, boolean> };
+}
+
+interface ManifestList {
+  items: { metadata: Record<string, unknown>; spec: Record<string, unknown>; status?: { reason?: string } }[];
+}
+
+/** @throws CliError when the manifest API is off */
+export async function nodeState(client: Client): Promise<NodeState> {
+  const [{ node }, { kubeletconfig }, pods] = await Promise.all([
+    client.json<NodeletStatus>("/nodelet/status"),
+    client.json<Configz>("/configz"),
+    podsOf(client),
+  ]);
+  const { staticPodPath = "", staticPodURL = "", featureGates = {} } = kubeletconfig;
+  const { items } = await withApi(staticPodPath, () => client.json<ManifestList>("/manifests/"));
+  const rules = { nodeName: node, preventAPIReferences: featureGates["PreventStaticPodAPIReferences"] !== false };
+  return { node, manifests: items.map(manifestOf), pods, rules, staticPodPath, hasURL: staticPodURL !== "" };
+}
+
+function manifestOf({ metadata, spec, status }: ManifestList["items"][number]): NodeManifest {
+  const own = Object.fromEntries(Object.entries(metadata).filter(([key]) => !OF_SERVER.includes(key)));
+  return {
+    namespace: String(metadata["namespace"]),
+    name: String(metadata["name"]),
+    resourceVersion: String(metadata["resourceVersion"]),
+    metadata: own,
+    spec,
+    refused: status?.reason === "Refused",
+  };
+}
+
+/** Which of these pods are being terminated already. */
+export async function terminatingPods(client: Client, pods: readonly Pod[]): Promise<Set<string>> {
+  const ending = new Set<string>();
+  for (const pod of pods) {
+    const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
+    if (facts === undefined || facts.termination !== undefined) ending.add(pod.metadata.uid);
+  }
+  return ending;
+}
+
+/** A kubelet without the manifest API does not know the path. */
+async function withApi<T>(staticPodPath: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof AnswerError) || error.status !== 404) throw error;
+    const other =
+      staticPodPath === "" ? "" : `; or put the manifests into ${staticPodPath}, which this kubelet follows`;
+    throw new CliError(
+      EXIT.wrong,
+      "the kubelet takes no manifests: its manifest API is off",
+      `start the kubelet with --manifest-api: on a packaged stand-alone node add it to KUBELET_EXTRA_ARGS in /etc/default/kubelet, then \`systemctl restart kubelet\`; containers run on${other}`,
+    );
+  }
+}
+
+/** Path of one manifest. */
+function pathOf({ namespace, name }: ManifestName): string {
+  return `/manifests/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+}
+
+export interface Change extends ManifestName {
+  metadata: object;
+  spec: object;
+  /** Version that is replaced; undefined: there must be none. */
+  replaces: string | undefined;
+}
+
+/** Creates or replaces a manifest. Rejects when another client has changed it meanwhile. */
+export async function putManifest(client: Client, change: Change, dryRun: boolean): Promise<void> {
+  const { metadata, spec, replaces } = change;
+  const condition = replaces === undefined ? { "if-none-match": "*" } : { "if-match": `"${replaces}"` };
+  await ofOneWriter(async () => {
+    await client.send("PUT", `${pathOf(change)}${dryRun ? "?dryRun=All" : ""}`, {
+      headers: { ...condition, "content-type": "application/json" },
+      body: JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata, spec }),
+    });
+  });
+}
+
+export interface Deletion extends ManifestName {
+  /** Seconds; undefined: as the pod's definition has it. */
+  gracePeriodSeconds: number | undefined;
+  dryRun: boolean;
+}
+
+export async function deleteManifest(client: Client, deletion: Deletion): Promise<void> {
+  const { gracePeriodSeconds, dryRun } = deletion;
+  const query = new URLSearchParams();
+  if (gracePeriodSeconds !== undefined) query.set("gracePeriodSeconds", String(gracePeriodSeconds));
+  if (dryRun) query.set("dryRun", "All");
+  const text = query.toString();
+  await client.send("DELETE", `${pathOf(deletion)}${text === "" ? "" : `?${text}`}`);
+}
+
+async function ofOneWriter(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof AnswerError) || error.status !== 412) throw error;
+    throw new CliError(EXIT.wrong, "another client changed it at the same time: run the command again");
+  }
+}
