@@ -1,0 +1,106 @@
+// nodelet delete: removes manifests from the node. Their pods terminate with their grace period.
+import type { Context } from "../context.js";
+import { CliError, EXIT, NoPodError, type ExitCode } from "../errors.js";
+import { deleteManifest, nodeState } from "../manifests/node-manifests.js";
+import { errorText, Outcomes } from "../manifests/outcome.js";
+import { readManifests, type ManifestInput } from "../manifests/read.js";
+import { targetOf } from "../manifests/target.js";
+import { goDurationMs, wholeNumber } from "../output/go-duration.js";
+import { podsOf } from "../pods/find.js";
+
+export interface DeleteOptions extends ManifestInput {
+  wait?: boolean;
+  timeout?: string;
+  gracePeriod?: string;
+  now?: boolean;
+  ignoreNotFound?: boolean;
+  dryRun?: boolean;
+}
+
+interface Deletion {
+  namespace: string;
+  name: string;
+  /** Of the pod; undefined: there is none. */
+  uid: string | undefined;
+  /** Its manifest was deleted before. */
+  isTerminating: boolean;
+}
+
+const POLL_MS = 500;
+
+export async function deleteCommand(
+  context: Context,
+  names: readonly string[],
+  options: DeleteOptions,
+): Promise<ExitCode> {
+  const { client, clock } = context;
+  const { dryRun = false, filename = [], wait = true } = options;
+  if (names.length + filename.length === 0) {
+    throw new CliError(EXIT.usage, "no pod is named", "name pods, or their manifests with -f");
+  }
+  const gracePeriodSeconds = gracePeriodOf(options);
+  const timeoutMs = goDurationMs("--timeout", options.timeout ?? "0");
+  const outcomes = new Outcomes(context, dryRun);
+  const deleted: Deletion[] = [];
+  for (const one of await deletions(context, names, options, outcomes)) {
+    const done = await outcomes.run(one, async () => {
+      if (!one.isTerminating) await deleteManifest(client, { ...one, gracePeriodSeconds, dryRun });
+      return "deleted";
+    });
+    if (done) deleted.push(one);
+  }
+  if (!wait || dryRun) return await outcomes.end();
+  const deadline = timeoutMs === 0 ? Infinity : clock.steady() + timeoutMs;
+  let left = deleted;
+  for (;;) {
+    const there = new Set(left.length === 0 ? [] : (await podsOf(client)).map(({ metadata }) => metadata.uid));
+    left = left.filter(({ uid }) => uid !== undefined && there.has(uid));
+    if (left.length === 0 || clock.steady() >= deadline) break;
+    await clock.sleep(Math.min(POLL_MS, deadline - clock.steady()));
+  }
+  for (const { namespace, name } of left) {
+    const problem = `it still terminates after ${timeoutMs / 1000} s: nodelet why ${namespace}/${name}`;
+    outcomes.fail({ name: `pod/${name}`, namespace }, `pod/${name} in namespace ${namespace}: ${problem}`, problem);
+  }
+  return await outcomes.end();
+}
+
+/** What is to be deleted; names and texts without a manifest are failures. */
+async function deletions(
+  { client, clock }: Context,
+  names: readonly string[],
+  options: DeleteOptions,
+  outcomes: Outcomes,
+): Promise<Deletion[]> {
+  const { filename = [], ignoreNotFound = false, namespace } = options;
+  const state = await nodeState(client);
+  const read = filename.length === 0 ? undefined : await readManifests(options, clock, state.rules);
+  outcomes.addFaults((read?.faults ?? []).filter(({ severity }) => severity === "error"));
+  const wanted = [
+    ...names.map((named) => ({ named, namespace })),
+    ...(read?.manifests ?? []).map((one) => ({ named: one.name, namespace: one.namespace })),
+  ];
+  const found: Deletion[] = [];
+  for (const { named, namespace: within } of wanted) {
+    try {
+      const { manifest, pod } = targetOf("delete", named, within, state);
+      const of = manifest ?? pod?.metadata;
+      if (of === undefined) continue;
+      const isTerminating = manifest === undefined;
+      found.push({ namespace: of.namespace, name: of.name, uid: pod?.metadata.uid, isTerminating });
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      if (ignoreNotFound && error instanceof NoPodError) continue;
+      outcomes.fail({ name: `pod/${named}` }, `${named}: ${errorText(error)}`);
+    }
+  }
+  return found;
+}
+
+/** As kubectl's: -1 is the pod's own. */
+function gracePeriodOf({ gracePeriod, now = false }: DeleteOptions): number | undefined {
+  if (gracePeriod === undefined) return now ? 1 : undefined;
+  if (now) throw new CliError(EXIT.usage, "--now and --grace-period exclude each other");
+  const seconds = wholeNumber("--grace-period", gracePeriod, -1);
+  return seconds < 0 ? undefined : seconds;
+}
