@@ -3,11 +3,9 @@ import { systemClock, type Clock } from "../shared/clock/clock.js";
 import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js";
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
+import { FORMATS, type Format } from "./output/formats.js";
 import { painter, type Paint } from "./output/table.js";
 import { writeOut } from "./output/terminal.js";
-
-export const FORMATS = ["table", "wide", "json", "yaml"] as const;
-type Format = (typeof FORMATS)[number];
 
 /** The options of the program, as commander reads them. */
 export interface GlobalOptions {

@@ -1,4 +1,4 @@
-// nodelet stats and nodelet top: the usage of the node and its pods, from /stats/summary.
+// nodelet top, also called stats: the usage of the node and its pods, from /stats/summary.
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
@@ -25,11 +25,25 @@ export interface TopOptions {
   containers?: boolean;
 }
 
-/** The whole summary, for programs; the table of `top` for people. */
-export async function statsCommand(context: Context, options: TopOptions): Promise<ExitCode> {
-  const summary = await context.client.json<Summary>("/stats/summary");
+/** A rate needs two samples; the kubelet takes one with a request, and keeps it for two seconds. */
+const BETWEEN_SAMPLES_MS = 2100;
+
+/** The whole summary, for programs; the table for people. */
+export async function topCommand(context: Context, options: TopOptions): Promise<ExitCode> {
+  const { client, clock } = context;
+  let summary = await client.json<Summary>("/stats/summary");
+  if (lacksRate(summary)) {
+    await clock.sleep(BETWEEN_SAMPLES_MS);
+    summary = await client.json<Summary>("/stats/summary");
+  }
   await print(context, summary, () => topText(context, summary, options));
   return EXIT.fine;
+}
+
+/** Nobody has requested the usage of the node, or of one of the pods, before. */
+function lacksRate({ node, pods }: Summary): boolean {
+  const lacks = ({ cpu }: Usage): boolean => cpu !== undefined && cpu.usageNanoCores === undefined;
+  return lacks(node) || pods.some((pod) => lacks(pod) || (pod.containers ?? []).some(lacks));
 }
 
 /** @internal */

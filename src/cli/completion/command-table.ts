@@ -1,5 +1,6 @@
 // A program's commands and options as data: completion scripts and man pages are made of it.
 import type { Command } from "commander";
+import { NAMES_COMMAND } from "./names-command.js";
 
 export interface OptionRow {
   /** As typed, short ones first: ["-o", "--output"]. */
@@ -23,6 +24,10 @@ export interface CommandRow {
   readonly args: readonly string[];
   /** All values of the first argument, where they are few. */
   readonly choices?: readonly string[];
+  /** Its first argument is a pod: scripts request the names from the kubelet. */
+  readonly takesPod?: true;
+  /** So are the others. */
+  readonly takesPods?: true;
   readonly commands: readonly CommandRow[];
 }
 
@@ -43,6 +48,7 @@ export function commandTable(command: Command): CommandRow {
   });
   const args = command.registeredArguments;
   const choices = args[0]?.argChoices;
+  const ofPods = args[0]?.name() === "pod" || args[0]?.name() === "pods";
   return {
     name: command.name(),
     help: command.description(),
@@ -52,7 +58,9 @@ export function commandTable(command: Command): CommandRow {
       return argument.required ? `<${name}>` : `[${name}]`;
     }),
     ...(choices === undefined ? {} : { choices }),
-    commands: command.commands.map(commandTable),
+    ...(ofPods ? { takesPod: true as const } : {}),
+    ...(ofPods && args[0]?.variadic === true ? { takesPods: true as const } : {}),
+    commands: command.commands.filter((one) => one.name() !== NAMES_COMMAND).map(commandTable),
   };
 }
 
@@ -66,6 +74,11 @@ function placeholder(flags: string): string {
 export function optionWords(options: readonly OptionRow[]): { all: string[]; taking: string[] } {
   const taking = options.filter(({ value, valueIsOptional }) => value !== undefined && valueIsOptional === undefined);
   return { all: options.flatMap(({ names }) => names), taking: taking.flatMap(({ names }) => names) };
+}
+
+/** True for an option whose value is a container of the command's pod. */
+export function isContainer(option: OptionRow): boolean {
+  return option.names.includes("--container");
 }
 
 /** True for a placeholder that stands for a file or a folder. */
