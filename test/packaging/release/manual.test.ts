@@ -59,7 +59,7 @@ test("bash completes commands, options and values", async () => {
     return (await run("bash", ["-c", text])).trim().split("\n");
   };
   const nodelet = nodeletTable();
-  assert.deepEqual(await complete(nodelet, "nodelet", "sta"), ["status", "stats"]);
+  assert.deepEqual(await complete(nodelet, "nodelet", "sta"), ["status"]);
   assert.deepEqual(await complete(nodelet, "nodelet", "-o", "json", "timel"), ["timeline"]);
   assert.deepEqual(await complete(nodelet, "nodelet", "-o", "w"), ["wide"]);
   assert.deepEqual(await complete(nodelet, "nodelet", "--output", "=", "y"), ["yaml"]);
@@ -67,6 +67,35 @@ test("bash completes commands, options and values", async () => {
   assert.deepEqual(await complete(nodelet, "nodelet", "completion", ""), ["bash", "zsh", "fish"]);
   assert.deepEqual(await complete(kubeletTable(), "kubelet", "--check"), ["--check-config"]);
   assert.ok((await complete(kubeletTable(), "kubelet", "--config", "/etc/host")).includes("/etc/hosts"));
+});
+
+test("bash completes names of pods and containers from the socket that the words name, and none without a kubelet", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-names-"));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const program = join(dir, "nodelet");
+  const script = `#!/bin/bash
+case "$*" in
+  "__names --socket /none"*) exit 3 ;;
+  "__names --socket /s -n shop --containers-of cart") echo app ;;
+  "__names -n shop") echo cart ;;
+  "__names") printf 'web\\nwiki\\ndb\\n' ;;
+esac
+`;
+  await writeFile(program, script, { mode: 0o755 });
+  const complete = async (...words: string[]): Promise<string> => {
+    const quoted = words.map((word) => `'${word}'`).join(" ");
+    const text = `${bashCompletion(nodeletTable())}
+      COMP_WORDS=('${program}' ${quoted}); COMP_CWORD=${words.length}; _nodelet; printf '%s ' "\${COMPREPLY[@]}"`;
+    return (await run("bash", ["-c", text])).trim();
+  };
+  assert.equal(await complete("logs", "w"), "web wiki");
+  assert.equal(await complete("logs", "web", ""), "");
+  assert.equal(await complete("delete", "web", "d"), "db");
+  assert.equal(await complete("-n", "shop", "why", ""), "cart");
+  assert.equal(await complete("logs", "-n", "shop", "-f", ""), "cart");
+  assert.equal(await complete("--socket", "=", "/s", "exec", "-n", "shop", "-it", "cart", "-c", ""), "app");
+  assert.equal(await complete("--socket", "/none", "logs", ""), "");
+  assert.equal(await complete("apply", "-f", "/etc/hosts"), "/etc/hosts");
 });
 
 test("each shell accepts the syntax of its scripts", async (t) => {
