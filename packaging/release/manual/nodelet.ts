@@ -1,5 +1,6 @@
 // nodelet(1) and the completion table of the nodelet command, made of its commander program.
 import { commandTable, type CommandRow, type OptionRow } from "../../../src/cli/completion/command-table.js";
+import { EXAMPLES } from "../../../src/cli/examples.js";
 import { programOf } from "../../../src/cli/program.js";
 import { item, page, paragraphs, plain } from "./roff.js";
 
@@ -16,7 +17,7 @@ export function nodeletManual(version: string, epoch: number): string {
     ...paragraphs(
       table.help,
       "It needs no API server: it asks the running kubelet over a unix socket, which only root may open by default.",
-      "A pod is named NAME or NAMESPACE/NAME. The name of a static pod may be given as in its manifest.",
+      "A pod is named NAME, NAMESPACE/NAME or pod/NAME. The name of a static pod may be given as in its manifest.",
     ),
     ".SH OPTIONS",
     ...options(table.options),
@@ -26,10 +27,22 @@ export function nodeletManual(version: string, epoch: number): string {
       plain(command.help),
       ...options(command.options.filter(({ names }) => !names.includes("--help"))),
     ]),
+    ".SH EXAMPLES",
+    ...EXAMPLES.flatMap(({ command, does }) => item([command], undefined, does)),
+    ".SH MANIFESTS",
+    ...paragraphs(
+      "apply, diff, delete and restart need a kubelet with --manifest-api. On a packaged stand-alone node, add it to KUBELET_EXTRA_ARGS in /etc/default/kubelet and restart the kubelet; containers run on.",
+      "They change pods of the manifest API only. A pod from a file, a URL or the API server is refused with the reason.",
+      "restart gives the manifest the annotation nodelet.dev/restartedAt. The pod terminates with its grace period; then a pod with a new UID, sandbox, address and emptyDir volumes starts.",
+    ),
     ".SH EXIT STATUS",
     ...item(["0"], undefined, "all is well"),
-    ...item(["1"], undefined, "something is wrong: with the node, with a pod, or the request failed"),
-    ...item(["2"], undefined, "wrong usage"),
+    ...item(
+      ["1"],
+      undefined,
+      "something is wrong: with the node, a pod or a manifest; something differs (diff); or the request failed",
+    ),
+    ...item(["2"], undefined, "wrong usage; a failure of diff"),
     ...item(["3"], undefined, "no kubelet responds on the socket, or this user may not use it"),
     ".SH ENVIRONMENT",
     ...item(["NODELET_SOCKET"], undefined, "path of the socket, as --socket"),
@@ -37,7 +50,7 @@ export function nodeletManual(version: string, epoch: number): string {
     ".SH SEE ALSO",
     "\\fBkubelet\\fR(8)",
   ];
-  const summary = "shows what the kubelet of this machine does, and why a pod does not run";
+  const summary = "shows what the kubelet of this machine does, and runs pods from manifests";
   return page({ name: "nodelet", section: 1, summary, epoch, version, body });
 }
 
