@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeModules } from "./bundle/modules.mjs";
 import { writePage } from "./bundle/page.mjs";
+import { writeVersion } from "./build/version.mjs";
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), "dist");
 const outdir = join(dist, "agent");
@@ -82,6 +83,7 @@ const { metafile } = await build({
 });
 // Beside the chunks, too: the check below looks for all that they name.
 await writePage({ root, folders: [outdir, chunks] });
+await writeVersion(root, [outdir, chunks]);
 await checkEntries();
 await build({
   ...common,

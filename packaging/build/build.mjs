@@ -9,6 +9,7 @@ import { sourceState } from "./sources.mjs";
 import { step } from "./step.mjs";
 import { isTranspiled, removeOutputs, transpile } from "./transpile.mjs";
 import { CannotStart } from "./cannot-start.mjs";
+import { writeVersion } from "./version.mjs";
 
 const NOTHING = { files: {}, transpiler: "", bundle: "" };
 
@@ -21,7 +22,9 @@ export function build(root, { bundle = true } = {}) {
     root,
     async () => {
       const done = await transpileChanges(root);
+      await writeVersion(root, [join(root, "dist", "src")]);
       const bundled = bundle && (await bundleChanges(root));
+      await writeVersion(root, [join(root, "dist", "agent")]);
       return { ...done, bundled };
     },
     () => process.stderr.write("  … waiting for another build of this checkout\n"),

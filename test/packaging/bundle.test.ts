@@ -62,6 +62,22 @@ test("every chunk that a chunk or pack imports is in the bundle", async () => {
   }
 });
 
+test("the kubelet's first log line has the version and commit of nodelet, and --version that of Kubernetes", async () => {
+  const { version, commit } = JSON.parse(await readFile(join(AGENT, "version.json"), "utf8")) as Record<string, string>;
+  const kubelet = (...flags: string[]) => promisify(execFile)(process.execPath, [KUBELET_ENTRY, ...flags]);
+  // A start that fails after its first lines.
+  const failed = kubelet(
+    "--fail-cgroupv1=false",
+    "--root-dir=/nonexistent/root",
+    "--kubeconfig=/nonexistent/kubeconfig",
+  );
+  const { stderr } = await failed.catch((error: unknown) => error as { stderr: string });
+  const [line] = stderr.split("\n");
+  const shown = commit === undefined || commit === `v${version}` ? version : `${version} (${commit})`;
+  assert.ok(line?.endsWith(`"Kubelet version" kubeletVersion="v1.36.0" nodelet="${shown}"`), line);
+  assert.match((await kubelet("--version")).stdout, /^Kubernetes v1\.36\.\d+\n$/);
+});
+
 // Each feature by a text of its code, which is in one file.
 for (const [feature, text] of [
   ["the status page", "too many status pages are open"],

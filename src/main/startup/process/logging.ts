@@ -4,6 +4,7 @@ import { release } from "node:os";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { LoggingConfig } from "../../../shared/log/logging-config.js";
 import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
+import { describeVersion, productVersion } from "../../../shared/version/product-version.js";
 import { FIT_NODE, nodeVersionProblem } from "../../../shared/text/node-version.js";
 import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/uncaught.js";
 import { LogThread } from "../../threads/log-thread.js";
@@ -94,7 +95,8 @@ interface StartFacts {
 
 /** The flags come at V(1), as upstream has it. */
 export function logStart(log: Logger, logFlag: (line: string) => void, facts: StartFacts): void {
-  log.info({ kubeletVersion: facts.kubernetesVersion }, "Kubelet version");
+  const nodelet = describeVersion(productVersion());
+  log.info({ kubeletVersion: facts.kubernetesVersion, nodelet }, "Kubelet version");
   const problem = nodeVersionProblem(process.version);
   if (problem !== undefined) log.warn({ node: process.version }, `${problem}: install ${FIT_NODE}`);
   log.info(
