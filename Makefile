@@ -1,7 +1,7 @@
 # make            compile, fetching npm packages first where they are missing
 # make install    into $(DESTDIR)$(PREFIX); MODE=standalone (default), kubeadm or plain; FORCE=1 replaces a foreign kubelet
 # make uninstall  removes what was installed; PURGE=1 also the configuration and the kubelet's state
-# make packages   .deb, .rpm and tarball for amd64 and arm64 below dist/packages; ARCH=amd64, FORMATS=deb,tar: only these; VERSION=
+# make packages   .deb, .rpm and tarball for amd64 and arm64 below dist/packages; ARCH=amd64, FORMATS=deb,tar: only these; VERSION=; FAST=1 compresses less
 DESTDIR ?=
 PREFIX ?= /usr
 MODE ?=
@@ -18,7 +18,7 @@ all:
 
 packages: all
 	@$(NODE) dist/packaging/release/main.js \
-	  $(if $(ARCH),--arch "$(ARCH)") $(if $(FORMATS),--formats "$(FORMATS)") $(if $(VERSION),--version "$(VERSION)")
+	  $(if $(ARCH),--arch "$(ARCH)") $(if $(FORMATS),--formats "$(FORMATS)") $(if $(VERSION),--version "$(VERSION)") $(if $(FAST),--fast)
 
 install uninstall:
 	@test -e $(INSTALLER) || { echo "not built yet: run make first" >&2; exit 1; }

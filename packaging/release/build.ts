@@ -15,8 +15,13 @@ export interface Build {
   version: string;
   /** Seconds since 1970. */
   epoch: number;
+  /** fast: for packages that only a test installs. */
+  compression: "small" | "fast";
 }
 
+/** Who answers for the packages: name and address, as Debian's and rpm's fields have them. */
+export const MAINTAINER = "nodelet maintainers <maintainers@nodelet.dev>";
+export const HOMEPAGE = "https://nodelet.dev";
 export const SUMMARY = "Kubernetes node agent (kubelet) on Node.js worker threads";
 /** Lines of up to 79 characters. */
 export const DESCRIPTION = [

@@ -13,15 +13,17 @@ export interface ReleaseOptions {
   formats: readonly Format[];
   /** Folder of the packages. */
   out: string;
-  /** Instead of the version in package.json. */
+  /** Instead of that of the sources (package-version.ts). */
   version: string | undefined;
+  /** Compressed quickly, for tests. */
+  fast?: boolean;
 }
 
-const USAGE = "usage: [--arch amd64,arm64] [--formats deb,rpm,tar] [--out DIR] [--version 1.2.3]";
+const USAGE = "usage: [--arch amd64,arm64] [--formats deb,rpm,tar] [--out DIR] [--version 1.2.3] [--fast]";
 
 /** @throws SetupProblem for words that it does not know. */
 export function readReleaseOptions(words: readonly string[], root: string): ReleaseOptions {
-  const { arch, formats, out, version } = parse(words);
+  const { arch, formats, out, version, fast = false } = parse(words);
   if (version !== undefined && !/^\d+(\.\d+)*$/.test(version)) {
     throw new SetupProblem(`--version ${JSON.stringify(version)}: digits and dots are needed`);
   }
@@ -30,14 +32,15 @@ export function readReleaseOptions(words: readonly string[], root: string): Rele
     formats: list("--formats", formats, FORMATS),
     out: resolve(root, out ?? "dist/packages"),
     version,
+    fast,
   };
 }
 
 function parse(words: readonly string[]) {
   try {
     const option = { type: "string" } as const;
-    return parseArgs({ args: [...words], options: { arch: option, formats: option, out: option, version: option } })
-      .values;
+    const options = { arch: option, formats: option, out: option, version: option, fast: { type: "boolean" } } as const;
+    return parseArgs({ args: [...words], options }).values;
   } catch (error) {
     throw new SetupProblem(`${messageOf(error)}; ${USAGE}`);
   }

@@ -21,6 +21,8 @@ export function sbom({ version, epoch, node, packages }: Contents): string {
       "bom-ref": `pkg:npm/${node.name}@${nodeVersion}`,
       name: "node",
       version: nodeVersion,
+      // Databases of vulnerabilities know Node.js by this name, not by that of its npm package.
+      cpe: `cpe:2.3:a:nodejs:node.js:${nodeVersion}:*:*:*:*:*:*:*`,
       purl: `pkg:npm/${node.name}@${nodeVersion}`,
       hashes: hashes(node),
       licenses: [{ license: { id: "MIT" } }],

@@ -9,6 +9,7 @@ import { NAMES } from "./pins.js";
 import { script } from "./scripts.js";
 import { putCompletions } from "./tree.js";
 
+const GZIP = { small: 6, fast: 1 } as const;
 const TIMEOUT_MS = 10 * 60_000;
 
 /** Writes nodelet-<version>-linux-<architecture>.tar.gz into `build.out`; returns its path. */
@@ -22,9 +23,21 @@ export async function makeTarball(build: Build): Promise<string> {
   await settle(stage, build.epoch);
   const file = join(build.out, `${name}.tar.gz`);
   const same = ["--sort=name", "--format=gnu", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${build.epoch}`];
-  await run("tar", [...same, "--use-compress-program=gzip -6n", "-C", join(build.work, "tar"), "-cf", file, name], {
-    timeoutMs: TIMEOUT_MS,
-  });
+  await run(
+    "tar",
+    [
+      ...same,
+      `--use-compress-program=gzip -${GZIP[build.compression]}n`,
+      "-C",
+      join(build.work, "tar"),
+      "-cf",
+      file,
+      name,
+    ],
+    {
+      timeoutMs: TIMEOUT_MS,
+    },
+  );
   await rm(join(build.work, "tar"), { recursive: true });
   return file;
 }

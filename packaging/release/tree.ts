@@ -1,13 +1,15 @@
 // The file system tree of the packages for one architecture: what all formats have in common.
 
-import { cp, mkdir, readFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { COMPLETIONS } from "../../src/cli/commands/completion.js";
 import { copyCode, copyPackage } from "../install/copy-code.js";
 import { layoutOf } from "../install/layout.js";
-import { kubeletScript, nodeletScript } from "../install/wrappers.js";
+import { ENTRIES, kubeletScript, nodeletScript } from "../install/wrappers.js";
 import { SetupProblem } from "../standalone/problem.js";
 import { makeReproducibleCache } from "./code-cache.js";
+import { debianChangelog } from "./changelog.js";
+import { withoutSymbols } from "./elf.js";
 import { gzipped, put } from "./files.js";
 import { licenceTexts, type LicensedFolder } from "./licences.js";
 import { besideOurCode, lockedPackages } from "./lock.js";
@@ -22,6 +24,8 @@ export interface TreeOptions {
   architecture: Architecture;
   /** Version of the package. */
   version: string;
+  /** As `git describe` names the sources. */
+  commit: string | undefined;
   /** Seconds since 1970: the time of every file. */
   epoch: number;
   /** Unpacks an npm package that node_modules does not have; returns its folder. */
@@ -43,6 +47,8 @@ export async function makeTree(to: string, options: TreeOptions): Promise<void> 
   const share = join(to, "usr/share");
   await put(join(share, "man/man8/kubelet.8.gz"), gzipped(kubeletManual(version, epoch)));
   await put(join(share, "man/man1/nodelet.1.gz"), gzipped(nodeletManual(version, epoch)));
+  const changes = await readFile(join(options.root, "CHANGELOG.md"), "utf8");
+  await put(join(to, DOC, "changelog.gz"), gzipped(debianChangelog(changes, { version, epoch })));
 }
 
 /** Completion scripts, which lie in other folders on other distributions. */
@@ -57,15 +63,24 @@ export async function putCompletions(to: string, family: Family): Promise<void> 
   }
 }
 
-async function putCode(to: string, { root, architecture, version, epoch, fetch, say }: TreeOptions): Promise<void> {
+/** Without the first line by which a shell would run it: the executables of the package name the Node that runs it. */
+async function makeLoadedOnly(script: string): Promise<void> {
+  await writeFile(script, (await readFile(script, "utf8")).replace(/^#!.*\n/, ""));
+  await chmod(script, 0o644);
+}
+
+async function putCode(to: string, options: TreeOptions): Promise<void> {
+  const { root, architecture, version, commit, epoch, fetch, say } = options;
   const home = join(to, LAYOUT.home);
   const agent = join(home, "dist/agent");
   await copyCode(join(root, "dist/agent"), agent, (path) => !path.endsWith(".cache"));
+  for (const entry of Object.values(ENTRIES)) await makeLoadedOnly(join(home, entry));
+  await put(join(agent, "version.json"), `${JSON.stringify({ version, commit })}\n`);
 
   const nodePin = NODE[architecture];
   const nodeFolder = await fetch(nodePin);
   const node = join(home, "node/node");
-  await put(node, await readFile(join(nodeFolder, "bin/node")), 0o755);
+  await put(node, withoutSymbols(await readFile(join(nodeFolder, "bin/node"))), 0o755);
   await cp(join(nodeFolder, "LICENSE"), join(home, "node/LICENSE"));
 
   const all = await lockedPackages(root, architecture);
@@ -75,7 +90,7 @@ async function putCode(to: string, { root, architecture, version, epoch, fetch, 
   for (const one of all) {
     // Native code in node_modules is for the processor of this machine.
     const folder = one.native && !own ? await fetch(one) : join(root, one.path);
-    if (beside.includes(one)) await copyPackage(folder, join(home, one.path));
+    if (beside.includes(one)) await copyPackage(folder, join(home, one.path), { glibcOnly: true });
     licensed.push({ ...one, folder });
   }
   for (const name of ["package.json", "LICENSE"]) await cp(join(root, name), join(home, name));

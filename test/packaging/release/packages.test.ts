@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { STATE, STATE_ROOT } from "../../../packaging/install/layout.js";
 import { readReleaseOptions } from "../../../packaging/release/options.js";
@@ -35,7 +35,7 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
   const [deb] = await make("--arch", own, "--formats", "deb");
   const field = async (name: string): Promise<string> => (await run("dpkg-deb", ["--field", deb!, name])).trim();
   assert.deepEqual(await Promise.all(["Package", "Version", "Architecture", "Conflicts", "Provides"].map(field)), [
-    ...["nodelet", "0.1.0", own, "kubelet", "kubelet (= 1.36.0)"],
+    ...["nodelet", "0.2.0", own, "kubelet", "kubelet (= 1.36.0)"],
   ]);
   const listed = (await run("dpkg-deb", ["--contents", deb!])).trim().split("\n");
   for (const line of listed) assert.match(line, /^(d|-)rw[x-]r-[x-]r-[x-] root\/root +\d+ 2023-11-14 /, line);
@@ -51,19 +51,25 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
     "/etc/nodelet/kubelet.yaml",
     ...["/usr/bin/kubelet", "/usr/bin/nodelet"],
     `${home}/LICENSE`,
-    ...["cli/nodelet.js", "main/chunks/b.js", "main/kubelet.js", "make-cache.js", "package.json", "packs/a.js"].map(
-      (name) => `${home}/dist/agent/${name}`,
-    ),
+    ...[
+      "cli/nodelet.js",
+      "main/chunks/b.js",
+      "main/kubelet.js",
+      "make-cache.js",
+      "package.json",
+      "packs/a.js",
+      "version.json",
+    ].map((name) => `${home}/dist/agent/${name}`),
     `${home}/node/LICENSE`,
     `${home}/node/node`,
     `${home}/node_modules/@native/${own === "amd64" ? "x64" : "arm64"}/native.node`,
     `${home}/node_modules/needed/LICENSE.txt`,
-    `${home}/node_modules/needed/index.js`,
+    ...["index.js", "package.json"].map((name) => `${home}/node_modules/needed/${name}`),
     `${home}/package.json`,
     `${home}/start-kubelet`,
     "/usr/lib/systemd/system/kubelet.service",
     ...["kubelet", "nodelet"].map((name) => `/usr/share/bash-completion/completions/${name}`),
-    ...["THIRD-PARTY-LICENSES.gz", "copyright", "examples/10-kubeadm.conf", "sbom.cdx.json"].map(
+    ...["THIRD-PARTY-LICENSES.gz", "changelog.gz", "copyright", "examples/10-kubeadm.conf", "sbom.cdx.json"].map(
       (name) => `/usr/share/doc/nodelet/${name}`,
     ),
     ...["kubelet.fish", "nodelet.fish"].map((name) => `/usr/share/fish/vendor_completions.d/${name}`),
@@ -73,6 +79,8 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
   assert.equal(await readFile(join(out, "DEBIAN/conffiles"), "utf8"), "/etc/nodelet/kubelet.yaml\n");
   for (const name of ["preinst", "postinst", "prerm", "postrm"]) await run("sh", ["-n", join(out, "DEBIAN", name)]);
   await run("md5sum", ["--quiet", "--check", "DEBIAN/md5sums"], { cwd: out });
+  const program = await readFile(join(out, `${home}/dist/agent/main/kubelet.js`), "utf8");
+  assert.equal(program, "1;\n", "the script is loaded by the package's Node, never executed");
   const unit = await readFile(join(out, "usr/lib/systemd/system/kubelet.service"), "utf8");
   assert.match(unit, /^ExecStart=\/usr\/lib\/nodelet\/start-kubelet \$KUBELET_KUBEADM_ARGS -- \$KUBELET_EXTRA_ARGS$/m);
   assert.match(await readFile(join(out, "DEBIAN/triggers"), "utf8"), /^interest-noawait \/usr\/bin\/kubeadm$/m);
@@ -90,9 +98,20 @@ test("the SBOM names Node and each package that is inside, with version, hash an
   const text = await readFile(join(dir, "out/usr/share/doc/nodelet/sbom.cdx.json"), "utf8");
   const bom = JSON.parse(text) as {
     metadata: { timestamp: string };
-    components: { name: string; version: string; purl: string; hashes: { content: string }[]; licenses: unknown[] }[];
+    components: {
+      name: string;
+      version: string;
+      cpe?: string;
+      purl: string;
+      hashes: { content: string }[];
+      licenses: unknown[];
+    }[];
   };
   assert.equal(bom.metadata.timestamp, new Date(EPOCH * 1000).toISOString());
+  const node = bom.components.find(({ name }) => name === "node");
+  assert.equal(node?.cpe, `cpe:2.3:a:nodejs:node.js:${node?.version ?? ""}:*:*:*:*:*:*:*`);
+  const beside = await readFile(join(dirname(deb!), `nodelet-0.2.0-${own}.cdx.json`), "utf8");
+  assert.equal(beside, text, "the SBOM lies beside the packages, too");
   const native = `@native/${own === "amd64" ? "x64" : "arm64"}`;
   assert.deepEqual(
     bom.components.map(({ name }) => name),
@@ -121,7 +140,7 @@ test("the tarball's script installs, updates and removes, and refuses another ku
   const { dir, make } = await project(t);
   const [tarball] = await make("--arch", own, "--formats", "tar");
   await run("tar", ["-xzf", tarball!, "-C", dir]);
-  const installer = join(dir, `nodelet-0.1.0-linux-${own}`, "install.sh");
+  const installer = join(dir, `nodelet-0.2.0-linux-${own}`, "install.sh");
   const destdir = join(dir, "machine");
   await mkdir(destdir);
   const install = (...words: string[]): Promise<string> =>

@@ -14,7 +14,7 @@ export const EPOCH = 1_700_000_000;
 const integrity = `sha512-${Buffer.alloc(64, 7).toString("base64")}`;
 const locked = { version: "1.2.3", integrity, license: "MIT" };
 const FILES: Readonly<Record<string, string>> = {
-  "package.json": JSON.stringify({ version: "0.1.0", bundle: { external: ["needed"] } }),
+  "package.json": JSON.stringify({ version: "0.2.0", bundle: { external: ["needed"] } }),
   "package-lock.json": JSON.stringify({
     packages: {
       "": {},
@@ -28,13 +28,19 @@ const FILES: Readonly<Record<string, string>> = {
       "node_modules/@native/musl": { ...locked, optional: true, os: ["linux"], cpu: ["x64"], libc: ["musl"] },
     },
   }),
+  "CHANGELOG.md": "# Changelog\n\n## 0.2.0 — 2023-11-14\n\n- First.\n",
   LICENSE: "our licence\n",
   "node_modules/needed/index.js": "1;\n",
+  "node_modules/needed/package.json": JSON.stringify({ main: "index.js", bin: { needed: "./bin/cmd.js" } }),
+  "node_modules/needed/bin/cmd.js": "#!/usr/bin/env node\n",
+  "node_modules/needed/src/native.cc": "int main;\n",
+  "node_modules/@native/x64/musl_x64/native.node": "musl\n",
   "node_modules/needed/LICENSE.txt": "licence of needed\n",
   "node_modules/bundled/index.js": "1;\n",
   "node_modules/bundled/LICENSE": "licence of bundled\n",
   "node_modules/@native/x64/native.node": "x64\n",
-  "dist/agent/main/kubelet.js": "1;\n",
+  "dist/agent/version.json": JSON.stringify({ version: "0.2.0" }),
+  "dist/agent/main/kubelet.js": "#!/usr/bin/env node\n1;\n",
   "dist/agent/main/kubelet.js.map": "{}\n",
   "dist/agent/cli/nodelet.js": "1;\n",
   "dist/agent/main/chunks/b.js": "//\n(function(){function later(){return 1}return later})\n",
