@@ -108,7 +108,7 @@ async function removeEarlier(out: string, architecture: Architecture, formats: r
 }
 
 /** The time of every file: SOURCE_DATE_EPOCH, or that of the commit. */
-async function epochOf(root: string, env: Readonly<Record<string, string | undefined>>): Promise<number> {
+export async function epochOf(root: string, env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const asked = env["SOURCE_DATE_EPOCH"] ?? "";
   if (asked !== "" && !/^\d+$/.test(asked)) throw new SetupProblem(`SOURCE_DATE_EPOCH=${asked}: seconds are needed`);
   const commit = asked === "" ? await run("git", ["-C", root, "log", "-1", "--format=%ct"]).catch(() => "") : asked;
