@@ -6,7 +6,6 @@ import { spawnSync } from "node:child_process";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { cachePath } from "../src/shared/code/code-cache.js";
 import { openRun } from "../packaging/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
@@ -59,10 +58,16 @@ const SECTIONS: readonly Section[] = [
   dockershimSection,
 ];
 
+interface WantedWords {
+  sections: string[];
+  turns: number;
+  against: string | undefined;
+}
+
 interface Wanted {
   sections: Section[];
   /** Another kubelet to compare with. */
-  against?: string;
+  against: string | undefined;
   turns: number;
 }
 
@@ -145,31 +150,18 @@ async function warnOfMissingCache(): Promise<void> {
   );
 }
 
-function wantedFrom(args: readonly string[]): Wanted {
-  const { positionals, values } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { against: { type: "string" }, turns: { type: "string", default: "4" } },
-  });
-  const names = SECTIONS.map(({ name }) => name);
-  const unknown = positionals.filter((section) => !names.includes(section));
-  if (unknown.length > 0) throw new Error(`unknown section ${unknown.join(", ")}; there are ${names.join(", ")}`);
-  const count = turns(Number(values.turns)).length;
-  const sections = SECTIONS.filter(({ name, onlyByName }) =>
-    positionals.length === 0 ? onlyByName !== true : positionals.includes(name),
-  );
-  if (values.against === undefined) return { sections, turns: count };
-  const other = sections.filter(({ comparable }) => comparable !== true).map(({ name }) => name);
-  if (other.length > 0) {
-    const comparable = SECTIONS.filter((section) => section.comparable === true).map(({ name }) => name);
-    throw new Error(`--against cannot run ${other.join(", ")} with another kubelet: name ${comparable.join(", ")}`);
-  }
-  return { sections, turns: count, against: resolve(values.against) };
+/** The command line as packaging/usage/bench.mjs reads it, which `npm run bench` did before the build. */
+async function wantedFrom(args: readonly string[]): Promise<Wanted> {
+  const usage = new URL("../../packaging/usage/bench.mjs", import.meta.url).href;
+  const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };
+  const { sections: names, turns: count, against } = parseBench(args);
+  const sections = SECTIONS.filter(({ name }) => names.includes(name));
+  return { sections, turns: count, against: against === undefined ? undefined : resolve(against) };
 }
 
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  const wanted = wantedFrom(args);
+  const wanted = await wantedFrom(args);
   if (process.env[INSIDE] !== undefined) {
     await inside(wanted);
     return;

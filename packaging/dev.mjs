@@ -7,6 +7,8 @@ import { basename, join } from "node:path";
 import { fail, prepare, root } from "./bootstrap.mjs";
 import { build } from "./build/build.mjs";
 import { CannotStart } from "./build/cannot-start.mjs";
+import { DEV_HELP, checkTestWords } from "./usage/test.mjs";
+import { answerHelp } from "./usage/words.mjs";
 
 /** Editors write a file in several steps. */
 const QUIET_MS = 50;
@@ -15,6 +17,12 @@ const FOLDERS = ["src", "test", "packaging", "bench"];
 const ENVIRONMENT = /^test\/(integration|cluster|faults|hostile|vm)\//;
 
 const names = process.argv.slice(2);
+answerHelp(DEV_HELP, names);
+try {
+  checkTestWords(names, "npm run dev");
+} catch (error) {
+  fail(error);
+}
 await prepare({ environment: false, bundle: false });
 console.log("watching src, test, packaging and bench; Ctrl-C ends it");
 

@@ -1,11 +1,15 @@
-// `npm start`: makes a fresh clone runnable (bootstrap.mjs), then hands over to the compiled program.
+// `npm start`: makes a fresh clone runnable (bootstrap.mjs), then hands over to the compiled program. Its arguments are read first.
 import { fail, prepare } from "./bootstrap.mjs";
+import { HELP, parseStart } from "./usage/start.mjs";
+import { answerHelp } from "./usage/words.mjs";
 
-if (!process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h")) await prepare();
-else await prepare({ environment: false });
+const words = process.argv.slice(2);
+answerHelp(HELP, words);
 try {
+  const options = parseStart(words);
+  await prepare();
   const { main } = await import("../dist/packaging/standalone/start.js");
-  process.exitCode = await main(process.argv.slice(2));
+  process.exitCode = await main(options);
 } catch (error) {
   fail(error);
 }

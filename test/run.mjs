@@ -1,7 +1,15 @@
 // `npm test`: makes a fresh clone runnable, opens an environment, runs the tests, removes everything again. test/README.md has its words.
 import { fail, prepare } from "../packaging/bootstrap.mjs";
+import { HELP, checkTestWords } from "../packaging/usage/test.mjs";
+import { answerHelp } from "../packaging/usage/words.mjs";
 
 const words = process.argv.slice(2);
+answerHelp(HELP, words);
+try {
+  checkTestWords(words);
+} catch (error) {
+  fail(error);
+}
 await prepare({ environment: words.length === 0 || words.some((word) => word !== "unit"), bundle: false });
 try {
   const { main, needsBundle, selectJobs } = await import("../dist/test/harness/main.js");

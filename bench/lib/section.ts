@@ -8,10 +8,6 @@ export interface Section<Result = unknown> {
   readonly name: string;
   /** Runs on the node that several sections share. Before another section starts, that node is stopped. */
   readonly sharesNode?: true;
-  /** Takes long: runs only when it is named. */
-  readonly onlyByName?: true;
-  /** Uses only what other kubelets have too, so that --against can run it with one. */
-  readonly comparable?: true;
   run(nodes: Nodes): Promise<Result>;
   report(result: Result): Report[];
 }

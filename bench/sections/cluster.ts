@@ -59,7 +59,6 @@ interface ClusterResult {
 
 export const clusterSection: Section<ClusterResult> = {
   name: "cluster",
-  comparable: true,
   run: async (nodes) => {
     await using cluster = await startCluster();
     const flags = ["--kubeconfig", cluster.nodeKubeconfig];

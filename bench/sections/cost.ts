@@ -47,7 +47,6 @@ const SETTLE_MS = 2_000;
 
 export const costSection: Section<CostResult> = {
   name: "cost",
-  comparable: true,
   run: benchCost,
   report: ({ rows, floor }) => [costReport(rows), floorReport(floor)],
 };

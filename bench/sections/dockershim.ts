@@ -38,7 +38,6 @@ const ROUNDS = [
 
 export const dockershimSection: Section<DockershimRow[]> = {
   name: "dockershim",
-  onlyByName: true,
   async run() {
     await provideDocker(CACHE);
     const archive = await buildImages(join(BASE, "images"));

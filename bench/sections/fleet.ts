@@ -48,8 +48,6 @@ const CLUSTERS = [5000, 15_000];
 
 export const fleetSection: Section<FleetRow[]> = {
   name: "fleet",
-  onlyByName: true,
-  comparable: true,
   run: async (nodes) => await benchFleet(nodes.subject.entry),
   report: (rows) => [
     {

@@ -26,7 +26,6 @@ const MEASURE_MS = 30_000;
 export const idleSection: Section<IdleRow[]> = {
   name: "idle",
   sharesNode: true,
-  comparable: true,
   run: async (nodes) => await benchIdle(await nodes.shared()),
   report: (rows) => [restReport("At rest", rows)],
 };

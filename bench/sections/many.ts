@@ -29,8 +29,6 @@ const SETTLE_MS = 30_000;
 
 export const manySection: Section<ManyResult> = {
   name: "many",
-  onlyByName: true,
-  comparable: true,
   run: (nodes) => nodes.withOwn(BASE, { maxPods: 600 }, {}, benchMany),
   report: ({ rows, endSeconds, cpuMsPerEnd }) => [
     {

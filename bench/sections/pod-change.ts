@@ -16,7 +16,6 @@ interface PodChangeResult {
 export const changeSection: Section<PodChangeResult> = {
   name: "change",
   sharesNode: true,
-  comparable: true,
   run: async (nodes) => await benchPodChange(await nodes.shared(), 10),
   report: ({ exitSeen, exitToRestarted, editToNewProcess }) => {
     const rows = {

@@ -29,7 +29,6 @@ let serial = 0;
 export const startSection: Section<PodStartRow[]> = {
   name: "start",
   sharesNode: true,
-  comparable: true,
   run: async (nodes) => {
     const node = await nodes.shared();
     const rows: PodStartRow[] = [];

@@ -28,7 +28,6 @@ const LEAST_MS = 0.3;
 
 export const profileSection: Section<ProfiledThread[]> = {
   name: "profile",
-  onlyByName: true,
   run: benchProfile,
   report: (threads) => [
     {

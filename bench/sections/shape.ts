@@ -21,7 +21,6 @@ let serial = 0;
 export const shapeSection: Section<ShapeRow> = {
   name: "shape",
   sharesNode: true,
-  comparable: true,
   run: async (nodes) => {
     const node = await nodes.shared();
     await benchShape(node, 2); // warm-up, not counted

@@ -46,7 +46,6 @@ function soakMinutes(): number {
 
 export const soakSection: Section<SoakResult> = {
   name: "soak",
-  onlyByName: true,
   run: () =>
     process.env["NODELET_BENCH_SOAK_ATTACKS"] === "1" ? benchSoakUnderAttack(soakMinutes()) : benchSoak(soakMinutes()),
   report: soakReports,

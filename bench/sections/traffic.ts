@@ -28,8 +28,6 @@ const REST_MS = 60_000;
 
 export const trafficSection: Section<TrafficRow[]> = {
   name: "traffic",
-  onlyByName: true,
-  comparable: true,
   run: benchTraffic,
   report: (rows) => [
     {

@@ -10,7 +10,7 @@ import { widenPath } from "./exec.js";
 import { buildImages } from "./images.js";
 import { NODELET_ENTRY, prepareKubelet, type KubeletProcess } from "./kubelet-process.js";
 import { chooseRuntime } from "./newest-runtime.js";
-import { HELP, parseStartOptions, type StartOptions } from "./options.js";
+import type { StartOptions } from "./options.js";
 import { ensurePackages } from "./packages.js";
 import { isRunning, isSettled, podTable, type PodView } from "./pods.js";
 import { isSetupProblem, messageOf, SetupProblem } from "./problem.js";
@@ -31,14 +31,9 @@ const POLL_MS = 10;
 
 const say = (line: string): unknown => process.stderr.write(`${line}\n`);
 
-/** Runs `npm start` with its arguments; returns the exit status. */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs `npm start`; returns the exit status. */
+export async function main(options: StartOptions): Promise<number> {
   try {
-    const options = parseStartOptions(args);
-    if (options.help) {
-      process.stdout.write(HELP);
-      return 0;
-    }
     return await start(options);
   } catch (error) {
     if (!isSetupProblem(error)) throw error;

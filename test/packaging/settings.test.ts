@@ -5,7 +5,6 @@ import { test } from "node:test";
 import { cniConfig, containerdConfig } from "../../packaging/standalone/containerd-config.js";
 import { parseContainerdVersion } from "../../packaging/standalone/host.js";
 import { parseMountInfo } from "../../packaging/standalone/mounts.js";
-import { parseStartOptions } from "../../packaging/standalone/options.js";
 import { ensurePackages } from "../../packaging/standalone/packages.js";
 import { alignColumns } from "../../packaging/standalone/pods.js";
 import { planRemoval, planSharedRemoval, words } from "../../packaging/standalone/portmap-rules.js";
@@ -132,29 +131,6 @@ test("descendants are found through all generations, and no other process", () =
       .sort(),
     [10, 20, 30],
   );
-});
-
-test("options of npm start: an error is one line", () => {
-  assert.equal(parseStartOptions([]).readOnlyPort, 10255);
-  assert.equal(parseStartOptions(["--state-dir", "/x/"]).stateDir, "/x");
-  assert.equal(parseStartOptions([]).runtime, "containerd");
-  assert.equal(parseStartOptions(["--runtime", "docker"]).runtime, "docker");
-  for (const args of [
-    ["--bogus"],
-    ["--read-only-port", "0"],
-    ["--timeout", "soon"],
-    ["--state-dir", "relative"],
-    ["--state-dir", "/"],
-    ["--container-runtime-endpoint", "tcp://1.2.3.4"],
-    ["--runtime", "cri-o"],
-    ["--runtime", "docker", "--container-runtime-endpoint", "unix:///run/other.sock"],
-  ]) {
-    assert.throws(
-      () => parseStartOptions(args),
-      (error: Error) => error.name === "SetupProblem" && !error.message.includes("\n"),
-      args.join(" "),
-    );
-  }
 });
 
 test("NODELET_NO_APT=1 lists missing packages and runs nothing; without apt-get the same", async () => {
