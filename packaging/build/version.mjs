@@ -7,7 +7,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** { version, commit? } of the sources in `root`. Without git, or outside a checkout of its own, there is no commit. */
-export async function versionOf(root) {
+async function versionOf(root) {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const commit = commitOf(root);
   return commit === undefined ? { version } : { version, commit };

@@ -2,7 +2,7 @@
 // node would unpack, scan and back up each of them.
 // Invariant: licences stay, and everything that a program could load.
 
-import { cp, readFile } from "node:fs/promises";
+import { cp, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../standalone/problem.js";
 
@@ -27,12 +27,25 @@ export interface PackageCopy {
 /** One npm package, without its commands; packages inside it are listed, and copied, by themselves. */
 export async function copyPackage(from: string, to: string, { glibcOnly = false }: PackageCopy = {}): Promise<void> {
   const commands = await commandsOf(from);
-  const filter = (path: string): boolean => {
+  const filter = async (path: string): Promise<boolean> => {
     const below = path.slice(from.length);
     if (AUTHORS_FOLDERS.test(below) || (glibcOnly && MUSL.test(below)) || commands.includes(path)) return false;
-    return !NEVER_LOADED.test(path) && !NEVER_LOADED_OF_PACKAGES.test(path);
+    return !NEVER_LOADED.test(path) && !NEVER_LOADED_OF_PACKAGES.test(path) && !(await isCommand(path));
   };
   await cp(from, to, { recursive: true, dereference: true, filter });
+}
+
+/** An executable script: a tool of the authors, which no import reaches. */
+async function isCommand(path: string): Promise<boolean> {
+  const stats = await stat(path);
+  if (!stats.isFile() || (stats.mode & 0o111) === 0) return false;
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
+    return buffer.toString("latin1") === "#!";
+  } finally {
+    await file.close();
+  }
 }
 
 /** Files that npm would link as commands, and that no import reaches. */

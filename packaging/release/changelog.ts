@@ -110,7 +110,7 @@ function groupsOf(lines: readonly string[]): Release["groups"] {
 
 /** Markdown's marks are of no use in a changelog that a terminal shows. */
 function plain(text: string): string {
-  return text.replaceAll("**", "").replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
+  return text.replaceAll("**", "").replaceAll(/\[([^[\]]+)\]\([^()]*\)/g, "$1");
 }
 
 /** "Sat, 28 Nov 2026 00:00:00 +0000" */

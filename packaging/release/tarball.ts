@@ -10,7 +10,7 @@ import { script } from "./scripts.js";
 import { putCompletions } from "./tree.js";
 
 const GZIP = { small: 6, fast: 1 } as const;
-const TIMEOUT_MS = 10 * 60_000;
+const TIMEOUT_MS = 30 * 60_000;
 
 /** Writes nodelet-<version>-linux-<architecture>.tar.gz into `build.out`; returns its path. */
 export async function makeTarball(build: Build): Promise<string> {

@@ -9,6 +9,7 @@ import { ENTRIES, kubeletScript, nodeletScript } from "../install/wrappers.js";
 import { SetupProblem } from "../standalone/problem.js";
 import { makeReproducibleCache } from "./code-cache.js";
 import { debianChangelog } from "./changelog.js";
+import { COPYRIGHT } from "./copyright.js";
 import { withoutSymbols } from "./elf.js";
 import { gzipped, put } from "./files.js";
 import { licenceTexts, type LicensedFolder } from "./licences.js";
@@ -127,5 +128,5 @@ async function putSystemFiles(to: string, root: string): Promise<void> {
   await put(join(to, LAYOUT.config), await packaged("systemd/kubelet.yaml"));
   await mkdir(join(to, LAYOUT.manifests), { recursive: true });
   await put(join(to, DOC, "examples/10-kubeadm.conf"), await packaged("kubeadm/10-kubeadm.conf"));
-  await put(join(to, DOC, "copyright"), await readFile(join(root, "LICENSE"), "utf8"));
+  await put(join(to, DOC, "copyright"), COPYRIGHT);
 }

@@ -8,7 +8,7 @@ import { readWords } from "./words.mjs";
  * onlyByName: takes long, or needs more than containerd: runs only when it is named. comparable: uses only what other kubelets have, too,
  * so that --against can run it with one.
  */
-export const SECTIONS = [
+const SECTIONS = [
   { name: "queue", about: "records between threads, beside a plain MessagePort" },
   { name: "startup", about: "from exec to --version, --help and the first sandbox" },
   {

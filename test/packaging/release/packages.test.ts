@@ -73,6 +73,7 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
       (name) => `/usr/share/doc/nodelet/${name}`,
     ),
     ...["kubelet.fish", "nodelet.fish"].map((name) => `/usr/share/fish/vendor_completions.d/${name}`),
+    "/usr/share/lintian/overrides/nodelet",
     ...["/usr/share/man/man1/nodelet.1.gz", "/usr/share/man/man8/kubelet.8.gz"],
     ...["_kubelet", "_nodelet"].map((name) => `/usr/share/zsh/vendor-completions/${name}`),
   ]);

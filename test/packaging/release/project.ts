@@ -34,6 +34,7 @@ const FILES: Readonly<Record<string, string>> = {
   "node_modules/needed/package.json": JSON.stringify({ main: "index.js", bin: { needed: "./bin/cmd.js" } }),
   "node_modules/needed/bin/cmd.js": "#!/usr/bin/env node\n",
   "node_modules/needed/src/native.cc": "int main;\n",
+  "node_modules/needed/tool.cjs": "#!/usr/bin/env node\n",
   "node_modules/@native/x64/musl_x64/native.node": "musl\n",
   "node_modules/needed/LICENSE.txt": "licence of needed\n",
   "node_modules/bundled/index.js": "1;\n",
@@ -61,7 +62,7 @@ export async function project(t: TestContext, name = "project"): Promise<Project
   const root = join(dir, name);
   for (const [path, text] of Object.entries(FILES)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
-    await writeFile(join(root, path), text, { mode: path.endsWith("kubelet.js") ? 0o755 : 0o644 });
+    await writeFile(join(root, path), text, { mode: /(kubelet|tool)\.c?js$/.test(path) ? 0o755 : 0o644 });
   }
   await cp(join(ROOT, "packaging"), join(root, "packaging"), { recursive: true });
   await cp(join(ROOT, "dist/agent/make-cache.js"), join(root, "dist/agent/make-cache.js"));

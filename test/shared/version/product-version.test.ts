@@ -14,11 +14,18 @@ interface Version {
   commit?: string;
 }
 interface Builder {
-  versionOf: (root: string) => Promise<Version>;
   writeVersion: (root: string, folders: readonly string[]) => Promise<void>;
 }
 const ROOT = new URL("../../../../", import.meta.url);
-const { versionOf, writeVersion } = (await import(new URL("packaging/build/version.mjs", ROOT).href)) as Builder;
+const { writeVersion } = (await import(new URL("packaging/build/version.mjs", ROOT).href)) as Builder;
+
+/** What a build of the sources in `root` writes. */
+async function versionOf(root: string): Promise<Version> {
+  const code = join(root, "code");
+  await mkdir(code, { recursive: true });
+  await writeVersion(root, [code]);
+  return readProductVersion(pathToFileURL(join(code, "version.json")));
+}
 
 /** A folder with a package.json; `git` runs in it. */
 async function sources(t: TestContext) {
