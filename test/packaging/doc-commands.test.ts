@@ -9,7 +9,7 @@ import { blocksOf, matchesShown, shownIn } from "../support/doc-blocks.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DOCUMENTS = [
-  ...["README.md", "ARCHITECTURE.md", "SPECIFICATION.md", "CONTRIBUTING.md"],
+  ...["README.md", "ARCHITECTURE.md", "SPECIFICATION.md", "CONTRIBUTING.md", "SECURITY.md", "SUPPORT.md"],
   ...globSync(join(ROOT, "docs"), ".md").map((name) => `docs/${name}`),
 ];
 const COMMANDS = new Set(["sh", "console"]);

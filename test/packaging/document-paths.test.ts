@@ -17,6 +17,7 @@ const below = (folder: string, ending: string): string[] =>
 const SOURCES = ["src", "test", "bench", "packaging"].flatMap((folder) => below(folder, ".ts"));
 const DOCUMENTS = [
   ...["README.md", "ARCHITECTURE.md", "SPECIFICATION.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+  ...["SECURITY.md", "SUPPORT.md"],
   ...below("docs", ".md"),
 ];
 const DECISIONS = below("docs/adr", ".md").map((path) => path.slice(0, "docs/adr/0000".length));
