@@ -177,6 +177,7 @@ test("CI on GitHub runs every step of .ci/run, with its settings", async () => {
 test("the image is made of the package that make packages makes, and nothing else of the checkout is sent", async () => {
   const dockerfile = await read("packaging/container/Dockerfile");
   assert.match(dockerfile, /^COPY dist\/packages\/nodelet_\*_\$\{TARGETARCH\}\.deb \/tmp\/$/m);
+  assert.match(dockerfile, /^ARG TARGETARCH$/m);
   assert.match(dockerfile, /^ENTRYPOINT \["\/usr\/bin\/kubelet"\]$/m);
   assert.equal(await read("packaging/container/Dockerfile.dockerignore"), "*\n!dist/packages/*.deb\n");
   assert.match(await read("Makefile"), /build --file packaging\/container\/Dockerfile --tag/);
