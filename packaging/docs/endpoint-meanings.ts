@@ -48,4 +48,5 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/nodelet/images": "data of `nodelet images`",
   "/nodelet/manifests":
     "the manifests of static pods: accepted, warned, shadowed and refused ones with place and reason",
+  "/nodelet/log": "the last 256 KiB of the kubelet's log, from memory",
 };

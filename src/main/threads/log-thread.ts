@@ -10,6 +10,7 @@ import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import { openOutput } from "../../shared/log/open-output.js";
 import type { ThreadLogs } from "../../shared/log/logger.js";
 import { createLogWords, LogWords, type LogWordsBuffer } from "../../shared/queue/log-words.js";
+import { createRecentLines } from "../../shared/queue/recent-lines.js";
 import { createRing, RingConsumer, RingProducer, type RingBuffers } from "../../shared/queue/ring.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { Backoff } from "../../shared/turns/backoff.js";
@@ -40,6 +41,8 @@ const FLUSH_LOOK_MS = 2;
 export class LogThread implements ThreadLogs {
   private readonly words: LogWordsBuffer;
   private readonly control: LogWords;
+  /** Outlives the log thread, too. */
+  private readonly recent = createRecentLines();
   private readonly rings = new Map<string, RingBuffers>();
   private worker: Worker | undefined;
   private restart: Timer | undefined;
@@ -60,6 +63,7 @@ export class LogThread implements ThreadLogs {
     const rings = [...this.rings.values()];
     const workerData: LogInit = {
       words: this.words,
+      recent: this.recent,
       rings,
       outFd,
       errFd,
@@ -91,7 +95,7 @@ export class LogThread implements ThreadLogs {
       this.rings.set(thread, ring);
       this.post({ kind: "ring", ring });
     }
-    return { config, journal, words: this.words, ring };
+    return { config, journal, words: this.words, ring, recent: this.recent };
   }
 
   dropped(): ReadonlyMap<string, number> {

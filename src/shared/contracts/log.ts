@@ -2,11 +2,14 @@
 // It starts before them, loads few modules, and has no calls. Lines come through one ring per logging thread; flushes
 // are confirmed in shared memory.
 import type { LogWordsBuffer } from "../queue/log-words.js";
+import type { RecentLinesBuffer } from "../queue/recent-lines.js";
 import type { RingBuffers } from "../queue/ring.js";
 
 /** The workerData of the log thread. */
 export interface LogInit {
   words: LogWordsBuffer;
+  /** Keeps the last lines, for the admin socket. */
+  recent: RecentLinesBuffer;
   /** One per logging thread; a restarted thread continues with its predecessor's ring. */
   rings: RingBuffers[];
   /** Info lines of a split stream. */

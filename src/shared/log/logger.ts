@@ -1,5 +1,6 @@
 // The loggers of a thread: pino's interface, klog's shapes and verbosity.
 // Invariant: a call that is not written costs one check of the verbosity; a written one never blocks the thread.
+import { RecentLines } from "../queue/recent-lines.js";
 import { DEFAULT_LOGGING, type ThreadLogging } from "./logging-config.js";
 import { MODULE, ROOM, ThreadLog, type Logger, type LoggerOptions, type Marked } from "./thread-log.js";
 import { levelOfVerbosity, verbosityOfName } from "./verbosity.js";
@@ -49,6 +50,12 @@ export function loggingFor(log: Logger, thread: string): ThreadLogging {
 /** Lines lost so far, by thread. */
 export function droppedLines(log: Logger): ReadonlyMap<string, number> {
   return (log as Marked)[ROOM]?.threadLogs?.dropped() ?? new Map();
+}
+
+/** The last lines of the process, of all threads; "" for a logger without the log thread. */
+export function recentLines(log: Logger): string {
+  const recent = (log as Marked)[ROOM]?.recent;
+  return recent === undefined ? "" : new RecentLines(recent).text();
 }
 
 /** For a thread about to exit, whose last lines would be lost otherwise. */

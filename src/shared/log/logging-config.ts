@@ -1,5 +1,6 @@
 // The logging part of a thread's init data: KubeletConfiguration's `logging` as plain data, and the shared memory for its lines.
 import type { LogWordsBuffer } from "../queue/log-words.js";
+import type { RecentLinesBuffer } from "../queue/recent-lines.js";
 import type { RingBuffers } from "../queue/ring.js";
 
 export interface VModule {
@@ -42,4 +43,6 @@ export interface ThreadLogging {
   words?: LogWordsBuffer;
   /** This thread's ring to the log thread; absent: lines go straight to standard error. */
   ring?: RingBuffers;
+  /** The last lines of all threads. */
+  recent?: RecentLinesBuffer;
 }

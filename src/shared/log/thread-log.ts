@@ -72,6 +72,7 @@ export class ThreadLog {
   readonly config: ThreadLogging["config"];
   readonly journal: boolean;
   readonly threadLogs: ThreadLogs | undefined;
+  readonly recent: ThreadLogging["recent"];
   private readonly level: { readonly verbosity: number };
   private readonly thread: Module;
   private readonly wall: WallMicros;
@@ -86,6 +87,7 @@ export class ThreadLog {
     this.config = logging?.config ?? { ...DEFAULT_LOGGING, verbosity };
     this.journal = logging?.journal ?? false;
     this.threadLogs = options.threadLogs;
+    this.recent = logging?.recent;
     this.level = logging?.words === undefined ? this.config : new LogWords(logging.words);
     this.wall = new WallMicros(clock);
     this.thread = this.module(thread);

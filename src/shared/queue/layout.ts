@@ -3,7 +3,7 @@
 // change here increments LAYOUT_VERSION.
 
 /** Checked at hello: a worker file newer than the running main (an upgrade in place) is refused, not misread. */
-export const LAYOUT_VERSION = 5;
+export const LAYOUT_VERSION = 6;
 
 export const WORD_BYTES = 4;
 
@@ -80,3 +80,15 @@ export const LogWord = {
 } as const;
 
 export const LOG_WORDS = 16;
+
+/** Header of the last log lines; their bytes follow at RECENT_HEADER_BYTES. Positions count bytes and wrap at 2^32. */
+export const RecentWord = {
+  /** Position after the newest byte. */
+  tail: 0,
+  /** Position up to which bytes may be in the course of being written. */
+  reserved: 1,
+  /** 1 once the data area has been filled. */
+  full: 2,
+} as const;
+
+export const RECENT_HEADER_BYTES = 16 * WORD_BYTES;

@@ -7,6 +7,7 @@ import type { LogOutput } from "../../shared/log/open-output.js";
 import { Doorbell } from "../../shared/queue/doorbell.js";
 import { LogWords } from "../../shared/queue/log-words.js";
 import { RingWord } from "../../shared/queue/layout.js";
+import { RecentLines } from "../../shared/queue/recent-lines.js";
 import { RingConsumer, type RingBuffers } from "../../shared/queue/ring.js";
 
 export interface LogWriterOptions extends Omit<LogInit, "rings" | "outFd" | "errFd"> {
@@ -44,6 +45,7 @@ const BATCHES_PER_TURN = 32;
 
 export class LogWriter {
   private readonly words: LogWords;
+  private readonly recent: RecentLines;
   private readonly sources: Source[] = [];
   private batch: Batch | undefined;
   private infos: Uint8Array[] = [];
@@ -57,6 +59,7 @@ export class LogWriter {
 
   constructor(private readonly options: LogWriterOptions) {
     this.words = new LogWords(options.words);
+    this.recent = new RecentLines(options.recent);
   }
 
   addRing(ring: RingBuffers): void {
@@ -142,6 +145,8 @@ export class LogWriter {
   private partsOf(records: readonly Uint8Array[]): Part[] {
     const { err, splitStream, infoBufferBytes } = this.options;
     const lines = records.map((record) => record.subarray(1));
+    // Before they are written: when the reader of the log hangs, these lines name the fault.
+    for (const line of lines) this.recent.append(line);
     if (!splitStream) return [part(err, lines)];
     const severe = lines.filter((_line, index) => records[index]?.[0] !== RECORD_INFO);
     const infos = lines.filter((_line, index) => records[index]?.[0] === RECORD_INFO);

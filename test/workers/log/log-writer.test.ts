@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/contracts/log.js";
 import type { LogOutput } from "../../../src/shared/log/open-output.js";
 import { createLogWords, LogWords } from "../../../src/shared/queue/log-words.js";
+import { createRecentLines, RecentLines } from "../../../src/shared/queue/recent-lines.js";
 import { createRing, RingProducer, type RingBuffers } from "../../../src/shared/queue/ring.js";
 import { LogWriter } from "../../../src/workers/log/log-writer.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
@@ -32,9 +33,11 @@ function service(options: { splitStream?: boolean; infoBufferBytes?: number } = 
   const out = new FakeOutput();
   const err = new FakeOutput();
   const words = createLogWords(0);
+  const recent = createRecentLines();
   const make = (): LogWriter =>
     new LogWriter({
       words,
+      recent,
       out,
       err,
       clock,
@@ -43,7 +46,7 @@ function service(options: { splitStream?: boolean; infoBufferBytes?: number } = 
       flushFrequencyMs: 5000,
       ...options,
     });
-  return { clock, out, err, words: new LogWords(words), make, writer: make() };
+  return { clock, out, err, words: new LogWords(words), recent: new RecentLines(recent), make, writer: make() };
 }
 
 function push(ring: RingBuffers, ...lines: string[]): RingProducer {
@@ -98,6 +101,16 @@ describe("log writer", () => {
     push(ring, "I six");
     await turns();
     assert.match(err.text, /I six\n$/, "who sleeps is woken");
+  });
+
+  test("keeps the last lines in memory, also those that the output does not take", () => {
+    const { err, recent, writer } = service();
+    const ring = ringOf();
+    push(ring, "I one", "E two");
+    err.room = 0;
+    writer.addRing(ring);
+    assert.equal(err.text, "");
+    assert.equal(recent.text(), "I one\nE two\n");
   });
 
   test("a ring that fills ends the rest", async () => {

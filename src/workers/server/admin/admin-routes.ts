@@ -10,6 +10,7 @@ import type { AdminRoutes } from "../admin-server.js";
 import { nodeletImages, type ImageDeps } from "./images.js";
 import { nodeletStatus, type StatusDeps } from "./status.js";
 import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+import { recentLines } from "../../../shared/log/logger.js";
 import type { ServerUpcalls } from "../../../shared/contracts/server.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Remote } from "../../../shared/thread/remote-calls.js";
@@ -31,7 +32,7 @@ export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
   return { router, close: () => trusted.close() };
 }
 
-export function nodeletRoutes({ upcalls, status, threads, images, node, clock }: AdminRouteDeps): Route[] {
+export function nodeletRoutes({ upcalls, status, threads, images, node, clock, log }: AdminRouteDeps): Route[] {
   const route = (
     path: RoutePath,
     answer: (params: Readonly<Record<string, string | undefined>>) => Promise<unknown>,
@@ -63,5 +64,10 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock }:
         disk: status.disk,
       }),
     ),
+    {
+      path: "/nodelet/log",
+      methods: ["GET"],
+      answer: (_request, response) => replyText(response, recentLines(log)),
+    },
   ];
 }
