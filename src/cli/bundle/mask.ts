@@ -1,33 +1,6 @@
-// Masks secrets in what leaves the node in a support bundle. Pure. When in doubt, it masks.
+// Masks what containers wrote and what users chose, in pods, events and messages of a support bundle. Pure. When in doubt, it masks.
 import type { Pod } from "../../shared/api/pod.js";
-
-const MASK = "***";
-/** A name like this in front of "=", ":" or a space has a secret behind it. */
-const NAMED =
-  /((?:password|passwd|secret|token|credential|authorization|api-?key|private-?key)[\w-]{0,20}["']?\s?[=:]\s?["']?)[^\s"',;]{1,4096}/gi;
-const BEARER = /\b(bearer|basic) [\w.~+/=-]{6,4096}/gi;
-const JWT = /\beyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]{1,4096}/g;
-const IN_URL = /:\/\/[^\s/@:]{1,256}:[^\s/@]{1,256}@/g;
-
-export function maskText(text: string): string {
-  return maskPem(text)
-    .replace(BEARER, `$1 ${MASK}`)
-    .replace(NAMED, `$1${MASK}`)
-    .replace(JWT, MASK)
-    .replace(IN_URL, `://${MASK}@`);
-}
-
-/** Private keys, also of a text that is cut inside one. */
-function maskPem(text: string): string {
-  const parts = text.split(/(?=-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)/);
-  return parts
-    .map((part) => {
-      if (!/^-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/.test(part)) return part;
-      const end = part.indexOf("-----END");
-      return end < 0 ? `-----PRIVATE KEY ${MASK}` : `-----PRIVATE KEY ${MASK} ${part.slice(end)}`;
-    })
-    .join("");
-}
+import { MASK, maskText } from "./mask-text.js";
 
 /** Text that a container has written or chosen, in a message of an event, of the status or of the log. */
 const PROBE =
@@ -37,11 +10,23 @@ const HOOK = /(lifecycle hook )[\s\S]*/i;
 const EXEC =
   /(\b(?:exec|starting container process caused|unable to start container process)\b[^"\n]{0,200})"(?:[^"\\\n]|\\.){0,512}"?/g;
 
-/** A message about a container: the output of its probes and hooks, and the names of its commands, are masked. @internal */
+/** A value of a manifest that the kubelet refuses, in words and as data. */
+const REFUSED = ": (?:wrong type|(?:unsupported|invalid|duplicate) value|forbidden) ";
+const GOT = new RegExp(
+  String.raw`(${REFUSED})(?:[^\n]{1,2000}?(?=; allowed: )|\\{0,4}"(?:[^"\\]|\\.){0,2000}"?|[[{][^;\n]{0,2000})|("got\\{0,4}":\\{0,4})"(?:[^"\\]|\\.){0,2000}"?`,
+  "g",
+);
+
+/** A message about a container or a manifest: outputs of probes and hooks, names of commands, and refused values are masked. */
 export function maskMessage(message: string): string {
   const [before = "", intro = "", output = ""] = message.split(PROBE);
   const shown = intro === "" ? before : `${before}${intro}${HTTP_STATUS.test(output) ? output : MASK}`;
-  return maskText(shown.replace(HOOK, `$1${MASK}`).replace(EXEC, `$1"${MASK}"`));
+  const masked = shown.replace(HOOK, `$1${MASK}`).replace(EXEC, `$1"${MASK}"`);
+  return maskText(
+    masked.replace(GOT, (_all, words: string | undefined, got: string | undefined) =>
+      words === undefined ? `${got ?? ""}"${MASK}"` : `${words}${MASK}`,
+    ),
+  );
 }
 
 /** Messages of events, of states and of a log, wherever they are in a value. */
@@ -51,6 +36,13 @@ export function maskMessages(data: unknown): unknown {
       if (typeof value !== "string") return value;
       return key === "message" ? maskMessage(value) : maskText(value);
     }),
+  );
+}
+
+/** Every text of a value is a message. */
+export function maskTexts(data: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(data, (_key, value: unknown) => (typeof value === "string" ? maskMessage(value) : value)),
   );
 }
 

@@ -1,7 +1,8 @@
 // The other commands' texts: timeline, top, images, config, doctor, and the masking of secrets.
 import { deepEqual, doesNotMatch, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { maskLog, maskMessage, maskMessages, maskPod, maskText } from "../../../src/cli/bundle/mask.js";
+import { maskLog, maskMessage, maskMessages, maskPod } from "../../../src/cli/bundle/mask.js";
+import { maskText } from "../../../src/cli/bundle/mask-text.js";
 import { tar } from "../../../src/cli/bundle/tar.js";
 import { configLines } from "../../../src/cli/config-lines.js";
 import { doctorText } from "../../../src/cli/commands/doctor.js";
@@ -337,6 +338,13 @@ describe("what containers wrote in a support bundle", () => {
       'Error: failed to create containerd task: runc create failed: exec: "s3cret-\\"s3cret": executable file not found in $PATH',
       'Error: failed to create containerd task: runc create failed: exec: "***": executable file not found in $PATH',
     ],
+    [
+      'manifest /m/a.yaml:4:9: metadata.name: invalid value "s3cret \\"_"; allowed: a DNS name; line 7: spec.x: wrong type {"a":"s3cret"}; allowed: text',
+      "manifest /m/a.yaml:4:9: metadata.name: invalid value ***; allowed: a DNS name; line 7: spec.x: wrong type ***; allowed: text",
+    ],
+    ['spec.y: forbidden "s3cret" (use z)', "spec.y: forbidden *** (use z)"],
+    ['x={"reason":"invalid value","got":"\\"s3cret\\""}', 'x={"reason":"invalid value","got":"***"}'],
+    ["User x is forbidden: no; invalid value", "User x is forbidden: no; invalid value"],
     ['Back-off pulling image "nodelet.local/none:1"', 'Back-off pulling image "nodelet.local/none:1"'],
   ];
   for (const [message, masked] of rows) {
