@@ -1,0 +1,169 @@
+// Where the container runtime of this node has its configuration, and what is in effect of it.
+// Invariant: only a program that root runs in this mount namespace is started. Another user's process may have its name, too.
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { unitOf } from "../problems.js";
+import { filesOf, readThrough } from "./files.js";
+import { readToml, type Toml } from "./toml.js";
+import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
+
+export type RuntimeKind = "containerd" | "docker" | "crio";
+
+interface RuntimeProcess {
+  /** Path of the program. */
+  program: string;
+  /** Of --config or --config-file. */
+  config: string | undefined;
+  args: readonly string[];
+}
+
+export interface RuntimePlace {
+  kind: RuntimeKind;
+  program: string;
+  configFile: string;
+  /** Folders of further files, with how deep they lie. */
+  folders: readonly { path: string; depth: number }[];
+}
+
+const DEFAULTS: Readonly<Record<RuntimeKind, Omit<RuntimePlace, "kind">>> = {
+  containerd: {
+    program: "containerd",
+    configFile: "/etc/containerd/config.toml",
+    folders: [
+      { path: "/etc/containerd/conf.d", depth: 1 },
+      { path: "/etc/containerd/certs.d", depth: 2 },
+    ],
+  },
+  docker: { program: "dockerd", configFile: "/etc/docker/daemon.json", folders: [] },
+  crio: {
+    program: "crio",
+    configFile: "/etc/crio/crio.conf",
+    folders: [{ path: "/etc/crio/crio.conf.d", depth: 1 }],
+  },
+};
+const MAX_PROCESSES = 8;
+const MAX_FILES = 24;
+
+const DEFAULT_ENDPOINT = "unix:///run/containerd/containerd.sock";
+
+/** @param configured the endpoint of the configuration file, for a node without a kubelet */
+export function nodeRuntime(
+  status: NodeletStatus | undefined,
+  configured: string | undefined,
+  options: ToolOptions,
+): Promise<RuntimePlace> {
+  const endpoint = status?.docker?.endpoint ?? status?.runtimeEndpoint ?? configured ?? DEFAULT_ENDPOINT;
+  const unit = status === undefined ? (/docker|crio/.exec(endpoint)?.[0] ?? "containerd") : unitOf(status);
+  return runtimePlace(unit === "docker" || unit === "crio" ? unit : "containerd", endpoint, options);
+}
+
+/** @param endpoint "unix:///run/containerd/containerd.sock": of several runtimes of one kind, the one that has it */
+async function runtimePlace(kind: RuntimeKind, endpoint: string, options: ToolOptions): Promise<RuntimePlace> {
+  const usual = DEFAULTS[kind];
+  const found = await processesOf(usual.program);
+  const socket = endpoint.replace(/^unix:\/\//, "");
+  for (const { program, config, args } of found) {
+    if (config === undefined && !args.includes(socket)) continue;
+    const configFile = config ?? usual.configFile;
+    const text = await readThrough(configFile, options).then(
+      (file) => file.text,
+      () => "",
+    );
+    if (args.some((arg) => arg.includes(socket)) || text.includes(socket))
+      return { kind, ...usual, program, configFile };
+  }
+  const program = found.find(({ config }) => config === undefined)?.program ?? usual.program;
+  return { kind, ...usual, program };
+}
+
+/** Of other processes only /proc/<pid>/comm is read: the command line of one that hangs may hang, too. */
+async function processesOf(name: string): Promise<RuntimeProcess[]> {
+  const ours = await readlink("/proc/self/ns/mnt");
+  const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
+  const found: RuntimeProcess[] = [];
+  for (const pid of pids) {
+    const comm = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
+    if (comm.trim() !== name || found.length === MAX_PROCESSES) continue;
+    const [program, namespace, owner, line] = await Promise.all([
+      readlink(`/proc/${pid}/exe`).catch(() => undefined),
+      readlink(`/proc/${pid}/ns/mnt`).catch(() => undefined),
+      stat(`/proc/${pid}`).catch(() => undefined),
+      readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
+    ]);
+    if (program === undefined || namespace !== ours || owner?.uid !== 0) continue;
+    const args = line.split("\0").slice(1);
+    // An upgrade has replaced the file of the running program.
+    found.push({ program: program.replace(/ \(deleted\)$/, ""), config: configOf(args), args });
+  }
+  return found;
+}
+
+/** @internal */
+export function configOf(args: readonly string[]): string | undefined {
+  for (const [index, arg] of args.entries()) {
+    const [, value] = /^--?(?:c|config|config-file)=(.+)$/.exec(arg) ?? [];
+    if (value !== undefined) return value;
+    if (/^--?(?:c|config|config-file)$/.test(arg)) return args[index + 1];
+  }
+  return undefined;
+}
+
+/** The configuration file and those beside it that there are. */
+export async function runtimeConfigFiles(place: RuntimePlace, options: ToolOptions): Promise<string[]> {
+  const lists = await Promise.all(
+    place.folders.map(async ({ path, depth }) => filesOf(path, { ...options, depth, limit: MAX_FILES })),
+  );
+  return [place.configFile, ...lists.flat().filter((path) => /\.(toml|conf|json)$/.test(path))];
+}
+
+/** All values that are in effect, TOML; undefined for a runtime that does not print them. */
+export async function effectiveConfig(place: RuntimePlace, options: ToolOptions): Promise<string | undefined> {
+  if (place.kind !== "containerd") return undefined;
+  // Without a file, containerd has its defaults only.
+  const there = await toolOrNothing("test", ["-f", place.configFile], options);
+  const args = there === undefined ? ["config", "default"] : ["--config", place.configFile, "config", "dump"];
+  return runTool(place.program, args, options);
+}
+
+export interface RuntimeFacts {
+  /** The image of pod sandboxes. */
+  sandboxImage: string | undefined;
+  /** Folder of the CNI configuration. */
+  cniFolder: string | undefined;
+}
+
+const CNI_FOLDER = "/etc/cni/net.d";
+
+/** Rejects if the runtime does not print its configuration. */
+export async function runtimeFacts(
+  place: RuntimePlace,
+  status: NodeletStatus | undefined,
+  options: ToolOptions,
+): Promise<RuntimeFacts> {
+  const network = status?.docker?.network;
+  if (place.kind === "docker") {
+    return { sandboxImage: undefined, cniFolder: network?.plugin === "cni" ? network.confDir : undefined };
+  }
+  const text = await effectiveConfig(place, options);
+  return text === undefined ? { sandboxImage: undefined, cniFolder: CNI_FOLDER } : factsIn(readToml(text));
+}
+
+/** Of containerd 1.x and 2.x. @internal */
+export function factsIn(config: Toml): RuntimeFacts {
+  const text = (...path: readonly string[]): string | undefined => {
+    let value: Toml | undefined = config;
+    for (const name of path) {
+      value = typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
+    }
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const old = ["plugins", "io.containerd.grpc.v1.cri"];
+  return {
+    sandboxImage:
+      text("plugins", "io.containerd.cri.v1.images", "pinned_images", "sandbox") ?? text(...old, "sandbox_image"),
+    cniFolder:
+      text("plugins", "io.containerd.cri.v1.runtime", "cni", "conf_dir") ??
+      text(...old, "cni", "conf_dir") ??
+      CNI_FOLDER,
+  };
+}
