@@ -15,9 +15,14 @@ export interface CommandOptions {
   uid?: number;
   gid?: number;
   input?: string;
+  /** A folder of programs that the command finds first. */
+  bin?: string;
 }
 
-export function runNodelet(args: readonly string[], { uid, gid, input }: CommandOptions = {}): Promise<CommandResult> {
+export function runNodelet(
+  args: readonly string[],
+  { uid, gid, input, bin }: CommandOptions = {},
+): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
@@ -27,6 +32,7 @@ export function runNodelet(args: readonly string[], { uid, gid, input }: Command
         maxBuffer: 64 * 1024 * 1024,
         ...(uid !== undefined && { uid }),
         ...(gid !== undefined && { gid }),
+        ...(bin !== undefined && { env: { ...process.env, PATH: `${bin}:${process.env["PATH"] ?? ""}` } }),
       },
       (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );

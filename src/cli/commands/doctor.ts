@@ -1,20 +1,29 @@
 // nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none is configured.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import type { Client } from "../client.js";
 import type { Context } from "../context.js";
 import type { Result } from "../doctor/check.js";
 import { fixNetwork } from "../doctor/fix-network.js";
 import { readMachine } from "../doctor/machine.js";
+import { podChecks } from "../doctor/pod-checks.js";
 import { readNode } from "../runtime/read-node.js";
 import { judge } from "../doctor/rules.js";
+import { silentKubelet } from "../doctor/silent-kubelet.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
 
 export async function doctorCommand(context: Context, { fix = false }: { fix?: boolean } = {}): Promise<ExitCode> {
-  const status = await statusOf(context);
+  const { clock, client } = context;
+  const asked = await askKubelet(client);
+  const status = asked instanceof CliError ? undefined : asked;
   if (fix) return fixCommand(context, status);
-  const machine = await readMachine(status, context.client);
-  const results = judge(machine, status);
+  const machine = await readMachine(status, client);
+  const results = [
+    ...judge(machine, status),
+    ...(await podChecks(client, status, { clock })),
+    ...(asked instanceof CliError ? [silentKubelet(asked)] : []),
+  ];
   await print(context, { machine, results }, () => doctorText(context, results));
   return results.some(({ severity }) => severity === "error") ? EXIT.wrong : EXIT.fine;
 }
@@ -29,12 +38,12 @@ async function fixCommand(context: Context, status: NodeletStatus | undefined): 
   return fixed.result === "failed" ? EXIT.wrong : EXIT.fine;
 }
 
-/** Undefined: no kubelet answers. */
-export async function statusOf({ client }: Pick<Context, "client">): Promise<NodeletStatus | undefined> {
+/** Its status, or the reason why there is none. */
+async function askKubelet(client: Client): Promise<NodeletStatus | CliError> {
   try {
     return await client.json<NodeletStatus>("/nodelet/status");
   } catch (error) {
-    if (error instanceof CliError) return undefined;
+    if (error instanceof CliError) return error;
     throw error;
   }
 }

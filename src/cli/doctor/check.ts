@@ -1,9 +1,14 @@
 // The result of one check of `nodelet doctor`, and the facts of the machine that checks judge. Checks are pure.
 
+import type { Disk } from "../machine/disks.js";
+import type { KubeletConfig } from "../machine/kubelet-config.js";
 import type { CniFiles } from "../network/cni-files.js";
 import type { KubeletSettings } from "../runtime/kubelet-settings.js";
 import type { NodeMode } from "../runtime/node-mode.js";
 import type { RuntimeSettings } from "../runtime/runtime-settings.js";
+
+/** Why a kubelet refuses to start. */
+export type StartConfig = Pick<KubeletConfig, "file" | "failCgroupV1" | "failSwapOn">;
 
 export interface Result {
   severity: "ok" | "warning" | "error";
@@ -51,7 +56,7 @@ export interface Machine {
   packages: "apt" | "dnf";
   nameServers: readonly string[];
   /** By path. */
-  disks: readonly { path: string; freePercent: number; freeInodesPercent: number }[];
+  disks: readonly Disk[];
   /** Of 10250, 10255 and 10248: ports on which something listens. */
   ports: readonly number[];
   /** Whether the clock follows a time server; undefined: unknown. */
@@ -59,4 +64,6 @@ export interface Machine {
   /** That of the kubelet; without a kubelet, those that it may use. */
   runtimes: readonly { unit: string; endpoint: string; answers: boolean }[];
   systemd: boolean;
+  /** The configuration with which the next kubelet starts; undefined: one runs. */
+  nextStart: StartConfig | undefined;
 }

@@ -1,9 +1,12 @@
 // Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
-import { access, readdir, readFile, statfs } from "node:fs/promises";
+import { access, readdir, readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
+import { systemClock } from "../../shared/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
+import { readDisks } from "../machine/disks.js";
+import { readConfigFile, NO_FILE } from "../machine/kubelet-config.js";
 import { readCniFiles } from "../network/cni-files.js";
 import { unitOf } from "../problems.js";
 import { findProgram } from "../runtime/find-program.js";
@@ -26,18 +29,19 @@ const CONNECT_MS = 1000;
 /** @param status absent when no kubelet answers */
 export async function readMachine(status: NodeletStatus | undefined, client: Client): Promise<Machine> {
   const network = readNetwork(status, client);
-  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt] =
+  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, next, installed, apt] =
     await Promise.all([
       cgroups(),
       text("/proc/swaps"),
       Promise.all(SYSCTLS.map(async (name) => [name, (await text(`/proc/sys/${name}`))?.trim()] as const)),
       kernelModules(),
       text("/etc/resolv.conf"),
-      readDisks(),
+      readDisks(DISKS, { clock: systemClock }),
       Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
       isSynchronised(),
       Promise.all(runtimesOf(status).map(async (one) => ({ ...one, answers: await answers(one.endpoint) }))),
       isThere("/run/systemd/system"),
+      status === undefined ? readConfigFile({ clock: systemClock }) : undefined,
       Promise.all(PROGRAMS.map((name) => findProgram(name))),
       findProgram("apt-get"),
     ]);
@@ -63,6 +67,7 @@ export async function readMachine(status: NodeletStatus | undefined, client: Cli
     clockSynchronised: clock,
     runtimes,
     systemd,
+    nextStart: status === undefined ? (next ?? NO_FILE) : undefined,
   };
 }
 
@@ -101,18 +106,6 @@ async function kernelModules(): Promise<string[]> {
     ...lines(modules).map((line) => line.split(" ")[0] ?? ""),
     ...lines(fileSystems).map((line) => line.replace(/^nodev/, "").trim()),
   ];
-}
-
-async function readDisks(): Promise<Machine["disks"]> {
-  const found = await Promise.all(
-    DISKS.map(async (path) => {
-      const facts = await statfs(path).catch(() => undefined);
-      if (facts === undefined || facts.blocks === 0) return undefined;
-      const inodes = facts.files === 0 ? 100 : Math.floor((facts.ffree * 100) / facts.files);
-      return { path, freePercent: Math.floor((facts.bavail * 100) / facts.blocks), freeInodesPercent: inodes };
-    }),
-  );
-  return found.filter((disk) => disk !== undefined);
 }
 
 function runtimesOf(status: NodeletStatus | undefined): { unit: string; endpoint: string }[] {

@@ -7,9 +7,11 @@ import { bad, ok, type Machine, type Result } from "./check.js";
 import { cniConfiguration } from "./cni-configuration.js";
 import { cniPrograms } from "./cni-programs.js";
 import { bridgeTraffic, ipForward } from "./forwarding.js";
+import { kernelArgument } from "./kernel-argument.js";
 import { runtime } from "./runtime.js";
+import { cgroupVersion, swap } from "./start-refusals.js";
 
-/** `status`: absent when no kubelet answers, which is no fault before the first start. */
+/** `status`: absent when no kubelet answers. */
 export function judge(machine: Machine, status: NodeletStatus | undefined): Result[] {
   return [
     kernel(machine),
@@ -38,7 +40,7 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
           "nothing restarts the kubelet when it exits",
           "run the kubelet under a supervisor",
         ),
-    ...(status === undefined ? [ok("kubelet", "none runs: nothing responds on its socket")] : ofKubelet(status)),
+    ...(status === undefined ? [] : ofKubelet(status)),
   ];
 }
 
@@ -67,20 +69,12 @@ function root({ uid }: Machine): Result {
     : bad("warning", "user", `uid ${uid}`, "some checks need root", "sudo nodelet doctor");
 }
 
-function cgroups({ cgroupVersion, controllers }: Machine): Result[] {
-  if (cgroupVersion === undefined) {
+function cgroups(machine: Machine): Result[] {
+  const { controllers } = machine;
+  if (machine.cgroupVersion === undefined) {
     return [bad("error", "cgroups", "not mounted", "no pod can be limited", "mount -t cgroup2 none /sys/fs/cgroup")];
   }
-  const version =
-    cgroupVersion === 2
-      ? ok("cgroups", "version 2")
-      : bad(
-          "warning",
-          "cgroups",
-          "version 1",
-          "the kubelet refuses it unless failCgroupV1 is false; memory QoS and swap limits need version 2",
-          kernelArgument("systemd.unified_cgroup_hierarchy=1"),
-        );
+  const version = cgroupVersion(machine);
   const missing = ["cpu", "cpuset", "memory", "pids"].filter((name) => !controllers.includes(name));
   if (missing.length === 0) return [version, ok("cgroup controllers", controllers.join(" "))];
   const fix = missing.includes("memory")
@@ -90,17 +84,6 @@ function cgroups({ cgroupVersion, controllers }: Machine): Result[] {
     version,
     bad("error", "cgroup controllers", `missing: ${missing.join(" ")}`, "limits and requests of pods need them", fix),
   ];
-}
-
-/** GRUB is the boot loader of nearly every machine with Debian or Fedora. */
-function kernelArgument(argument: string): string {
-  return `sed -i 's/^GRUB_CMDLINE_LINUX="/&${argument} /' /etc/default/grub && update-grub && reboot`;
-}
-
-function swap({ swaps }: Machine): Result {
-  if (swaps.length === 0) return ok("swap", "off");
-  const why = "the kubelet does not start with swap, unless failSwapOn is false";
-  return bad("warning", "swap", swaps.join(", "), why, "swapoff -a && sed -i '/\\sswap\\s/s/^/#/' /etc/fstab");
 }
 
 function overlay({ modules }: Machine): Result {
@@ -148,7 +131,11 @@ function clock({ clockSynchronised }: Machine): Result {
   );
 }
 
-function disk({ path, freePercent, freeInodesPercent }: Machine["disks"][number]): Result {
+function disk({ path, freePercent, freeInodesPercent, hangs }: Machine["disks"][number]): Result {
+  if (hangs === true) {
+    const why = "programs that use it wait, the kubelet's volumes and the runtime too";
+    return bad("error", `disk ${path}`, "does not respond", why, `findmnt --target ${path}`);
+  }
   const found = `${freePercent} % free, ${freeInodesPercent} % of inodes free`;
   const check = `disk ${path}`;
   const why = "below 10 % (15 % of the images' disk) the kubelet evicts pods";

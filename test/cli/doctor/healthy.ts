@@ -31,4 +31,5 @@ export const HEALTHY: Machine = {
   clockSynchronised: true,
   runtimes: [{ unit: "containerd", endpoint: "unix:///run/c.sock", answers: true }],
   systemd: true,
+  nextStart: { file: "/k.yaml", failCgroupV1: true, failSwapOn: true },
 };
