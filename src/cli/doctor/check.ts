@@ -8,7 +8,7 @@ import type { NodeMode } from "../runtime/node-mode.js";
 import type { RuntimeSettings } from "../runtime/runtime-settings.js";
 
 /** Why a kubelet refuses to start. */
-export type StartConfig = Pick<KubeletConfig, "file" | "failCgroupV1" | "failSwapOn">;
+type StartConfig = Pick<KubeletConfig, "file" | "failCgroupV1" | "failSwapOn">;
 
 export interface Result {
   severity: "ok" | "warning" | "error";

@@ -14,7 +14,7 @@ export interface AddressRange {
   family: 4 | 6;
 }
 
-export interface HostLocal {
+interface HostLocal {
   network: string;
   /** Folder with a file for each taken address. */
   leases: string;

@@ -7,7 +7,7 @@ import { filesOf, readThrough } from "./files.js";
 import { readToml, type Toml } from "./toml.js";
 import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
 
-export type RuntimeKind = "containerd" | "docker" | "crio";
+type RuntimeKind = "containerd" | "docker" | "crio";
 
 interface RuntimeProcess {
   /** Path of the program. */

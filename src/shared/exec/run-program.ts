@@ -51,6 +51,8 @@ export async function runProgram(run: ProgramRun): Promise<string> {
         killGroup(child.pid);
         child.stdout.destroy();
         child.stderr.destroy();
+        // A program in a call of the kernel that cannot be ended: it must not keep a command from its end.
+        child.unref();
         reject(error);
       });
     const onAbort = (): void => giveUp(abortReason(signal));
