@@ -1,7 +1,7 @@
 // The anchors of a document's headings, as GitHub gives them: a link works in the repository and on the site.
 
 /** One heading as text → its anchor, without a number for repeated headings. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   const plain = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "");
   return plain.trim().replaceAll(" ", "-");
 }
