@@ -6,6 +6,16 @@ import { Marked, type Tokens } from "marked";
 import { posix } from "node:path";
 import { SetupProblem } from "../standalone/problem.js";
 import { Anchors } from "./anchors.js";
+import { colouredCode } from "./colour.js";
+import { escapeHtml } from "./escape.js";
+import { rowAnchor, rowName } from "./search/sections.js";
+
+/** Pages of which each row of a table has an anchor: a flag, a field, a metric. */
+export const REFERENCE = "docs/reference/";
+/** In plain text, too, it is not broken at its hyphens. */
+const FLAG = /(?<![\w-])--[a-z][\w-]{1,40}/g;
+/** Characters that fit into a line on a phone. */
+const LONGEST_NAME = 36;
 
 export interface Rendered {
   html: string;
@@ -25,7 +35,8 @@ export interface RenderOptions {
 }
 
 export function renderDocument(markdown: string, { source, target, pageOf }: RenderOptions): Rendered {
-  const anchors = new Anchors();
+  const [anchors, rows] = [new Anchors(), new Anchors()];
+  const isReference = source.startsWith(REFERENCE);
   const sections: Rendered["sections"] = [];
   const files = new Map<string, string>();
   const refuse = (why: string): never => {
@@ -63,14 +74,35 @@ export function renderDocument(markdown: string, { source, target, pageOf }: Ren
       code({ text, lang }: Tokens.Code): string {
         if (lang === "mermaid") refuse("a mermaid block needs a script to be drawn; commit a picture");
         // A region that scrolls must be reachable by keyboard.
-        return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`;
+        return `<pre tabindex="0"${lang === "console" ? ' class="console"' : ""}><code>${colouredCode(text, lang ?? "")}</code></pre>\n`;
+      },
+      codespan({ text }: Tokens.Codespan): string {
+        // A flag or a name is read as one word, also where a line ends.
+        if (/\s/.test(text)) return `<code>${escapeHtml(text)}</code>`;
+        if (text.length <= LONGEST_NAME) return `<code class="name">${escapeHtml(text)}</code>`;
+        // A longer one has to end its line somewhere: behind a sign, or before a capital.
+        const parts = text.split(/(?<=[\w>][_./=,|])(?=[\w<])|(?<=[a-z])(?=[A-Z])/);
+        return `<code class="name long">${parts.map(escapeHtml).join("<wbr>")}</code>`;
+      },
+      text(token: Tokens.Text | Tokens.Escape): string {
+        const { tokens } = token as Partial<Tokens.Text>;
+        if (tokens !== undefined) return this.parser.parseInline(tokens);
+        return escapeHtml(token.text).replaceAll(FLAG, '<span class="flag">$&</span>');
       },
       table(token: Tokens.Table): string {
-        const row = (cells: readonly Tokens.TableCell[], tag: "th" | "td"): string =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
+        const row = (cells: readonly Tokens.TableCell[], tag: "th" | "td"): string => {
+          const name = isReference && tag === "td" ? rowName(cells) : undefined;
+          const id = name === undefined ? "" : ` id="${escapeHtml(rowAnchor(rows, name))}"`;
+          const cell = ({ tokens }: Tokens.TableCell, at: number): string => {
+            // On a phone a row is a block of lines, each with the name of its column.
+            const label = tag === "td" && at > 0 ? ` data-label="${escapeHtml(token.header[at]?.text ?? "")}"` : "";
+            return `<${tag}${label}>${this.parser.parseInline(tokens)}</${tag}>`;
+          };
+          return `<tr${id}>${cells.map(cell).join("")}</tr>`;
+        };
         const body = token.rows.map((cells) => row(cells, "td")).join("\n");
         return (
-          `<div class="table" tabindex="0"><table>\n<thead>${row(token.header, "th")}</thead>\n` +
+          `<div class="table${token.header.length > 2 ? " wide" : ""}" tabindex="0"><table>\n<thead>${row(token.header, "th")}</thead>\n` +
           `<tbody>\n${body}\n</tbody>\n</table></div>\n`
         );
       },
@@ -81,8 +113,4 @@ export function renderDocument(markdown: string, { source, target, pageOf }: Ren
   });
   const html = marked.parse(markdown, { async: false });
   return { html, sections, files };
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

@@ -6,13 +6,16 @@ import { join, posix } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { buildSite, type Site } from "../../packaging/site/build.js";
-import { readContents } from "../../packaging/site/contents.js";
+import { colouredCode } from "../../packaging/site/colour.js";
+import { bookOf, readContents } from "../../packaging/site/contents.js";
 import { renderDocument } from "../../packaging/site/render.js";
 import { globSync } from "../harness/glob.js";
+import { blocksOf } from "../support/doc-blocks.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const PAGE_BYTES = 300 * 1024;
 const SITE_BYTES = 4 * 1024 * 1024;
+const INDEX_BYTES = 150_000;
 
 const attributes = (html: string, name: string): string[] =>
   Array.from(html.matchAll(new RegExp(`<[^>]*\\s${name}="([^"]*)"`, "g")), ([, value = ""]) => unescape(value));
@@ -31,34 +34,46 @@ describe("the documentation as a site", () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test("the links to the next page lead from the index through every page in the declared order", () => {
-    const declared = site.parts.flatMap(({ pages }) => pages.map(({ target }) => target));
-    const walked: string[] = [];
-    let here = "index.html";
-    for (;;) {
-      const next = /<a rel="next" href="([^"]+)"/.exec(html.get(here) ?? "")?.[1];
-      if (next === undefined || walked.length > declared.length) break;
-      here = posix.join(posix.dirname(here), next);
-      walked.push(here);
-    }
-    assert.deepEqual(walked, declared);
-    assert.deepEqual([...html.keys()].sort(), ["index.html", ...declared].sort());
-  });
+  for (const audience of ["users", "developers"] as const) {
+    const book = (): string[] => bookOf(site.parts, audience).flatMap(({ pages }) => pages.map(({ target }) => target));
 
-  test("the navigation of every page has every listed page in the declared order", () => {
-    const declared = site.parts.flatMap(({ pages }) =>
-      pages.filter(({ listed }) => listed).map(({ target }) => target),
-    );
-    for (const [path, text] of html) {
-      const [, nav = ""] = /<nav aria-label="Pages">([^]*?)<\/nav>/.exec(text) ?? [];
-      const links = attributes(nav, "href").filter((href) => !href.startsWith("#"));
-      const targets = links.map((href) => posix.join(posix.dirname(path), href));
-      assert.deepEqual(
-        targets.filter((target) => declared.includes(target)),
-        declared,
-        path,
+    test(`the links to the next page lead through every page of the book of ${audience} in the declared order`, () => {
+      const declared = book();
+      const walked: string[] = [];
+      for (let here = declared[0]; here !== undefined && walked.length <= declared.length;) {
+        walked.push(here);
+        const next = /<a rel="next" href="([^"]+)"/.exec(html.get(here) ?? "")?.[1];
+        here = next === undefined ? undefined : posix.join(posix.dirname(here), next);
+      }
+      assert.deepEqual(walked, declared);
+    });
+
+    test(`the navigation of a page of ${audience} has every listed page of its book, and none of the other`, () => {
+      const listed = bookOf(site.parts, audience).flatMap(({ pages }) =>
+        pages.filter((page) => page.listed).map(({ target }) => target),
       );
-    }
+      const own = audience === "users" ? ["index.html", ...book()] : book();
+      for (const path of own) {
+        const [, nav = ""] = /<nav id="pages"[^>]*>([^]*?)<\/nav>/.exec(html.get(path) ?? "") ?? [];
+        const [pages = ""] = nav.split('<p class="other">');
+        const links = attributes(pages, "href").filter((href) => !href.startsWith("#"));
+        const targets = links.map((href) => posix.join(posix.dirname(path), href));
+        // A decision is in the navigation of its own page only.
+        assert.deepEqual(
+          targets.filter((target) => target !== path || listed.includes(target)),
+          listed,
+          path,
+        );
+      }
+    });
+  }
+
+  test("the site has the pages of both books and the landing page, and decisions are of developers", () => {
+    const pages = site.parts.flatMap((part) => part.pages.map(({ target }) => ({ target, audience: part.audience })));
+    assert.deepEqual([...html.keys()].sort(), ["index.html", ...pages.map(({ target }) => target)].sort());
+    const decisions = pages.filter(({ target }) => target.startsWith("adr/"));
+    assert.ok(decisions.length > 50);
+    assert.deepEqual(new Set(decisions.map(({ audience }) => audience)), new Set(["developers"]));
   });
 
   test("every document below docs is a page", () => {
@@ -85,19 +100,48 @@ describe("the documentation as a site", () => {
     assert.deepEqual(dead, []);
   });
 
-  test("no page has a script or loads anything from outside", async () => {
+  test("every page has the one script of the site, and loads nothing from outside", async () => {
     for (const [path, text] of html) {
-      assert.doesNotMatch(text, /<(?:script|iframe|object|embed|style|base)\b/, path);
+      assert.doesNotMatch(text, /<(?:iframe|object|embed|style|base)\b/, path);
+      const scripts = [...text.matchAll(/<script\b([^>]*)>([^]*?)<\/script>/g)];
+      assert.deepEqual(
+        scripts.map(([, head = "", body]) => [
+          posix.join(posix.dirname(path), attributes(`<x${head}>`, "src")[0] ?? ""),
+          body,
+        ]),
+        [["site.js", ""]],
+        path,
+      );
       const loaded = [
         ...attributes(text, "src"),
         ...Array.from(text.matchAll(/<link[^>]*href="([^"]*)"/g), (m) => m[1]),
       ];
       for (const url of loaded) assert.doesNotMatch(url ?? "", /^(?:[a-z]+:|\/\/)/, path);
     }
-    for (const name of site.files.filter((file) => /\.(?:css|svg)$/.test(file))) {
+    for (const name of site.files.filter((file) => /\.(?:css|svg|js)$/.test(file))) {
       const text = await readFile(join(folder, name), "utf8");
-      assert.doesNotMatch(text.replaceAll(/xmlns(?::\w+)?="[^"]*"/g, ""), /https?:|@import|<script/, name);
+      if (name.startsWith("search-"))
+        assert.doesNotMatch(text, /[^.]\b(?:import|fetch|XMLHttpRequest)\(|<script/, name);
+      else assert.doesNotMatch(text.replaceAll(/xmlns(?::\w+)?="[^"]*"/g, ""), /https?:|@import|<script/, name);
     }
+  });
+
+  test("the landing page has a picture, three commands of the quick start, and the pages of users with what they say", async () => {
+    const text = html.get("index.html") ?? "";
+    assert.match(text, /<img src="status-page\.png"/);
+    const landing = await readFile(join(ROOT, "packaging/site/landing.md"), "utf8");
+    const quickStart = await readFile(join(ROOT, "docs/quick-start.md"), "utf8");
+    const [block] = blocksOf(landing);
+    const commands = (block?.text ?? "").trim().split("\n");
+    assert.equal(commands.length, 3);
+    for (const command of commands) assert.ok(quickStart.includes(command), command);
+    for (const { pages } of bookOf(site.parts, "users")) {
+      for (const { target, about } of pages) {
+        assert.notEqual(about, "", target);
+        assert.ok(text.includes(`href="${target}"`), target);
+      }
+    }
+    assert.doesNotMatch(text, /href="adr\//);
   });
 
   test("a page and the whole site stay below their limits of size", async () => {
@@ -106,6 +150,8 @@ describe("the documentation as a site", () => {
     assert.deepEqual(large, []);
     const total = sizes.reduce((sum, { size }) => sum + size, 0);
     assert.ok(total < SITE_BYTES, `${total} bytes`);
+    const index = sizes.find(({ name }) => name === "search-index.js");
+    assert.ok(index !== undefined && index.size < INDEX_BYTES, `${index?.size} bytes`);
   });
 });
 
@@ -128,15 +174,16 @@ describe("the table of contents", () => {
     await assert.rejects(readContents(root), /docs\/README\.md:2: the entry of a\.md stands before the first/);
     await write("## Part\n- [A](a.md)\n- [B](../B.md): about B\n- [A again](a.md)\n");
     await assert.rejects(readContents(root), /docs\/README\.md:4: a\.md is listed twice/);
-    await write("## Part\n- [A](a.md)\n- [B](../B.md): about B\n");
-    const [part] = await readContents(root);
+    await write("## Part\n- [A](a.md)\n- [B](../B.md): about B\n\n## Develop nodelet\n- [C](c.md): about C\n");
+    const [part, other] = await readContents(root);
     assert.deepEqual(
-      part?.pages.map(({ source, target }) => [source, target]),
+      part?.pages.map(({ source, target, about }) => [source, target, about]),
       [
-        ["docs/a.md", "a.html"],
-        ["B.md", "b.html"],
+        ["docs/a.md", "a.html", ""],
+        ["B.md", "b.html", "about B"],
       ],
     );
+    assert.deepEqual([part.audience, other?.audience], ["users", "developers"]);
   });
 });
 
@@ -152,7 +199,7 @@ describe("a rendered document", () => {
     const { html, files } = render(
       "## One `thing`, twice\n\n[a](../a.md#b) ![p](../p.svg) [j](../../packaging/r.yaml)",
     );
-    assert.match(html, /<h2 id="one-thing-twice">One <code>thing<\/code>, twice<\/h2>/);
+    assert.match(html, /<h2 id="one-thing-twice">One <code class="name">thing<\/code>, twice<\/h2>/);
     assert.match(html, /<a href="\.\.\/a\.html#b">a<\/a> <img src="\.\.\/p\.svg" alt="p"/);
     assert.match(html, /<a href="\.\.\/files\/packaging\/r\.yaml">/);
     assert.deepEqual(
@@ -165,11 +212,49 @@ describe("a rendered document", () => {
   });
 
   test("text is escaped, and comments are not rendered", () => {
-    const { html } = render("<!-- run: node -->\n\n```sh\ncat <<'EOF' && \"x\"\n```\n\n`<pod>`");
+    const { html } = render("<!-- run: node -->\n\n```\ncat <<'EOF' && \"x\"\n```\n\n`<pod>` a < b");
     assert.match(html, /^<pre tabindex="0"><code>cat &lt;&lt;'EOF' &amp;&amp; &quot;x&quot;<\/code><\/pre>/);
-    assert.match(html, /<code>&lt;pod&gt;<\/code>/);
+    assert.match(html, /<code class="name">&lt;pod&gt;<\/code> a &lt; b/);
     assert.doesNotMatch(html, /run: node/);
   });
+
+  test("names and flags are one word, and a long name ends its line behind a sign", () => {
+    const { html } = render(`\`--max-pods\` \`a b\` --node-ip \`${"some_long_".repeat(5)}name\``);
+    assert.match(html, /<code class="name">--max-pods<\/code> <code>a b<\/code> <span class="flag">--node-ip<\/span>/);
+    assert.match(html, /<code class="name long">some_<wbr>long_<wbr>/);
+  });
+
+  test("a row of a reference table has an anchor, and its cells have the names of their columns", () => {
+    const table = "| flag | default |\n|---|---|\n| `--a=<x>` | 1 |\n| `--a` | |\n";
+    const { html } = renderDocument(table, {
+      source: "docs/reference/f.md",
+      target: "reference/f.html",
+      pageOf: () => undefined,
+    });
+    assert.match(
+      html,
+      /<tr id="row---a"><td><code class="name">--a=&lt;x&gt;<\/code><\/td><td data-label="default">1<\/td>/,
+    );
+    assert.match(html, /<tr id="row---a-1">/);
+    assert.doesNotMatch(render(table).html, /<tr id/);
+  });
+
+  for (const [language, text, html] of [
+    ["sh", "x --y 'z' # w", 'x <span class="n">--y</span> <span class="s">\'z\'</span> <span class="c"># w</span>'],
+    ["console", "$ a --b\nout --b 'c'", '<span class="p">$ </span>a <span class="n">--b</span>\nout --b \'c\''],
+    [
+      "yaml",
+      "a: 'b' # c\n- d: <e>",
+      '<span class="n">a</span>: <span class="s">\'b\'</span> <span class="c"># c</span>\n- <span class="n">d</span>: &lt;e&gt;',
+    ],
+    ["json", '{"a": "b"}', '{<span class="n">&quot;a&quot;</span>: <span class="s">&quot;b&quot;</span>}'],
+    ["text", "a # b", "a # b"],
+  ] as const) {
+    test(`code in ${language} has quiet colours, and its text stays`, () => {
+      assert.equal(colouredCode(text, language), html);
+      assert.equal(unescape(html.replaceAll(/<\/?span[^<>]*>/g, "")), text);
+    });
+  }
 
   for (const [what, markdown, message] of [
     ["raw HTML", "a <b>c</b>", /raw HTML is not rendered: <b>/],
