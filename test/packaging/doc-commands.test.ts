@@ -71,21 +71,28 @@ test("a console block has commands and their output", () => {
 });
 
 for (const [what, shown, output, matches] of [
-  ["numbers, durations and columns", ["a  1/1  Running  0  2s"], "head\na 1/1    Running 3 1m30s", true],
+  ["numbers, durations and columns", ["a  1/1  Running  0  2s"], "a 1/1    Running 3 1m30s\n", true],
   [
     "times and ids",
     ["since 2026-11-24T10:00:00Z (12s) of 0123456789ab"],
     "since 2027-01-02T03:04:05Z (1m2s) of fedcba9876543210",
     true,
   ],
+  ["bars of any width", ["create 12 ms ███████"], "create   3 ms    ██    \n", true],
   [
     "any text for …",
-    ["its message: … no such host"],
+    ["… its message: … no such host …"],
     "error: its message: dial tcp: lookup x: no such host; again",
     true,
   ],
+  ["left-out lines", ["head", "…", "tail"], "head\na\nb\ntail\n", true],
+  ["left-out lines that are none", ["head", "…", "tail"], "head\ntail\n", true],
+  ["a left-out end", ["head", "…"], "head\nmore\n", true],
+  ["a beginning that is not shown", ["a  1/1"], "head\na 1/1\n", false],
+  ["an end that is not shown", ["a  1/1"], "a 1/1\nmore\n", false],
+  ["an end before the beginning", ["abc…abc"], "abc", false],
   ["another word", ["a Running"], "a Pending", false],
-  ["lines in another order", ["one", "two"], "two\none", false],
+  ["lines in another order", ["one", "…", "two"], "two\none", false],
   ["a missing line", ["one", "two"], "one", false],
 ] as const) {
   test(`shown and printed lines: ${what} ${matches ? "match" : "do not match"}`, () => {

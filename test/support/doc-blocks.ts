@@ -68,18 +68,21 @@ export function shownIn(text: string): Shown[] {
 }
 
 /**
- * True if the shown lines are in the output, in their order. Numbers, durations, times, ids, the width of columns and the place of
- * line breaks may differ; "…" stands for any text.
+ * True if the shown lines are the whole output; "…" stands for any text that is left out. Numbers, durations, times, ids, the width of
+ * columns and bars, and the place of line breaks may differ.
  */
 export function matchesShown(shown: readonly string[], output: string): boolean {
   const printed = general(output);
+  const parts = shown.join("\n").split("…").map(general);
+  const last = parts.pop() ?? "";
   let from = 0;
-  for (const part of shown.flatMap((line) => line.split("…").map(general))) {
+  for (const [index, part] of parts.entries()) {
     const at = printed.indexOf(part, from);
-    if (at < 0) return false;
+    if (at < 0 || (index === 0 && at > 0)) return false;
     from = at + part.length;
   }
-  return true;
+  if (parts.length === 0) return printed === last;
+  return printed.length - last.length >= from && printed.endsWith(last);
 }
 
 function general(text: string): string {
@@ -90,6 +93,7 @@ function general(text: string): string {
     .replaceAll("#.#", "#")
     .replaceAll(/#(?:ms|[smhd])(?![a-zA-Z])/g, "#")
     .replaceAll(/#+/g, "#")
+    .replaceAll(/█+/g, "█")
     .replaceAll(/\s+/g, " ")
     .trim();
 }
