@@ -11,7 +11,7 @@ import { BUSYBOX_IMAGE, PAUSE_IMAGE } from "../../packaging/standalone/images.js
 import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
 import { blocksOf, matchesShown, shownIn, type Block } from "../support/doc-blocks.js";
 import type { CommandResult } from "./channel.js";
-import { GuestNode, MANIFESTS } from "./guest-node.js";
+import { GuestNode } from "./guest-node.js";
 import { makePackagesPayload } from "./payload.js";
 import { portPod } from "./pods.js";
 import type { Suite } from "./recipe.js";

@@ -14,9 +14,7 @@ export function cgroupVersion({ cgroupVersion: version, nextStart }: Machine): R
     refuses
       ? `the kubelet does not start with it, because failCgroupV1 is not false${inFile(nextStart.file)}; better: version 2, by ${VERSION_2}`
       : "memory QoS and limits of swap need version 2",
-    refuses
-      ? setField(nextStart.file, "failCgroupV1")
-      : VERSION_2,
+    refuses ? setField(nextStart.file, "failCgroupV1") : VERSION_2,
   );
 }
 
