@@ -12,7 +12,7 @@ export interface Problem {
 }
 
 /** Where the runtime looks for the pod network. */
-export interface CniDirectories {
+interface CniDirectories {
   readonly confDir: string;
   readonly binDirs: readonly string[];
 }

@@ -11,6 +11,7 @@ import { readCniFiles } from "../network/cni-files.js";
 import { unitOf } from "../problems.js";
 import { findProgram } from "../runtime/find-program.js";
 import { readNode } from "../runtime/read-node.js";
+import { CONTAINERD_SOCKET } from "../runtime/read-runtime.js";
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";
 import type { Machine } from "./check.js";
 
@@ -18,7 +19,7 @@ const PORTS = [10250, 10255, 10248];
 const DISKS = ["/", "/var/lib/kubelet", "/var/lib/containerd", "/var/lib/docker", "/var/log"];
 const SYSCTLS = ["net/ipv4/ip_forward", "net/bridge/bridge-nf-call-iptables"];
 const RUNTIMES = [
-  { unit: "containerd", endpoint: "unix:///run/containerd/containerd.sock" },
+  { unit: "containerd", endpoint: CONTAINERD_SOCKET },
   { unit: "docker", endpoint: "unix:///var/run/docker.sock" },
 ];
 const PROGRAMS = ["containerd", "crio", "dockerd", "iptables"];
@@ -29,6 +30,7 @@ const CONNECT_MS = 1000;
 /** @param status absent when no kubelet answers */
 export async function readMachine(status: NodeletStatus | undefined, client: Client): Promise<Machine> {
   const network = readNetwork(status, client);
+  const endpoint = network.then(({ kubelet }) => kubelet.runtimeEndpoint);
   const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, next, installed, apt] =
     await Promise.all([
       cgroups(),
@@ -39,7 +41,7 @@ export async function readMachine(status: NodeletStatus | undefined, client: Cli
       readDisks(DISKS, { clock: systemClock }),
       Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
       isSynchronised(),
-      Promise.all(runtimesOf(status).map(async (one) => ({ ...one, answers: await answers(one.endpoint) }))),
+      readRuntimes(status, endpoint),
       isThere("/run/systemd/system"),
       status === undefined ? readConfigFile({ clock: systemClock }) : undefined,
       Promise.all(PROGRAMS.map((name) => findProgram(name))),
@@ -108,13 +110,26 @@ async function kernelModules(): Promise<string[]> {
   ];
 }
 
-function runtimesOf(status: NodeletStatus | undefined): { unit: string; endpoint: string }[] {
-  if (status === undefined) return RUNTIMES;
-  return [{ unit: unitOf(status), endpoint: status.docker?.endpoint ?? status.runtimeEndpoint }];
+async function readRuntimes(
+  status: NodeletStatus | undefined,
+  endpoint: Promise<string>,
+): Promise<Machine["runtimes"]> {
+  const all = runtimesOf(status, await endpoint);
+  return Promise.all(all.map(async (one) => ({ ...one, answers: await answers(one.endpoint) })));
 }
 
-/** Of a unix socket: it is there. */
+/** @param endpoint of the kubelet's configuration: without another one, the next kubelet may use any runtime that is there */
+function runtimesOf(status: NodeletStatus | undefined, endpoint: string): { unit: string; endpoint: string }[] {
+  if (status !== undefined) {
+    return [{ unit: unitOf(status), endpoint: status.docker?.endpoint ?? status.runtimeEndpoint }];
+  }
+  if (endpoint === CONTAINERD_SOCKET) return RUNTIMES;
+  return [{ unit: endpoint.includes("crio") ? "crio" : "containerd", endpoint }];
+}
+
+/** Of a unix socket: it is there. A configuration may name a path alone, or anything else. */
 async function answers(endpoint: string): Promise<boolean> {
+  if (!URL.canParse(endpoint)) return isThere(endpoint);
   const { protocol, hostname, port, pathname } = new URL(endpoint);
   return protocol === "tcp:" ? isTaken(hostname, Number(port)) : isThere(pathname);
 }

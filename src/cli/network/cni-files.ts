@@ -8,7 +8,7 @@ import { readBounded } from "./read-bounded.js";
 /** As libcni: by the ending of the name. */
 const ENDINGS = /\.(?:conf|conflist|json)$/;
 
-export interface CniPlugin {
+interface CniPlugin {
   type: string;
   /** The program that gives addresses. */
   ipam?: string;
@@ -16,7 +16,7 @@ export interface CniPlugin {
   forwards: boolean;
 }
 
-export interface CniNetwork {
+interface CniNetwork {
   file: string;
   plugins: readonly CniPlugin[];
 }
@@ -63,7 +63,7 @@ export async function readCniFiles(folder: string): Promise<CniFiles> {
   return { names, broken };
 }
 
-/** @throws with the reason why a runtime refuses the file */
+/** @internal @throws with the reason why a runtime refuses the file */
 export function networkOf(file: string, text: string): CniNetwork {
   const found: unknown = JSON.parse(text);
   if (!isObject(found)) throw new Error("is no JSON object");

@@ -10,7 +10,7 @@ import { CONFLIST, conflistText } from "./conflist.js";
 import type { Network } from "./ipv4.js";
 
 /** As `sha256sum --check` reads it; the scripts of the packages do. */
-export const RECORD = "/var/lib/kubelet/nodelet/network.sha256";
+const RECORD = "/var/lib/kubelet/nodelet/network.sha256";
 
 /** The path of the new file; undefined: the folder has a configuration. */
 export async function writeNetwork(folder: string, range: Network, record = RECORD): Promise<string | undefined> {

@@ -10,7 +10,7 @@ import { readContainerdConfig, type ContainerdConfig } from "./containerd-config
 const DUMP_MS = 20_000;
 
 /** How a daemon was started. */
-export interface Daemon {
+interface Daemon {
   program: string;
   config?: string;
   address?: string;
@@ -59,7 +59,7 @@ async function daemons(): Promise<Daemon[]> {
   return found;
 }
 
-/** `--config FILE`, `--config=FILE`, `-c FILE`; and the same of --address. */
+/** @internal `--config FILE`, `--config=FILE`, `-c FILE`; and the same of --address. */
 export function daemonFlags(words: readonly string[]): Omit<Daemon, "program"> {
   const flag = (names: readonly string[]): string | undefined => {
     for (const [index, word] of words.entries()) {

@@ -48,8 +48,8 @@ async function runningConfig(client: Context["client"]): Promise<Readonly<Record
   }
 }
 
-/** @internal A file that is no YAML says nothing here: `kubelet --check-config` reports it. */
-export function configIn(text: string): Readonly<Record<string, unknown>> {
+/** A file that is no YAML says nothing here: `kubelet --check-config` reports it. */
+function configIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const found: unknown = parse(text, { logLevel: "silent" });
     return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};

@@ -8,7 +8,6 @@ import { readCrioConfig } from "./crio-config.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
 
 export const CONTAINERD_SOCKET = "unix:///run/containerd/containerd.sock";
-export const CRIO_SOCKET = "unix:///var/run/crio/crio.sock";
 const CRIO = "/etc/crio";
 
 /** undefined: the runtime is not installed, or does not say. @param status that of a running kubelet, or what its configuration says */
