@@ -145,7 +145,7 @@ describe("manifests with problems", () => {
       for (const named of [name, `${name}.yaml`, join(folder, `${name}.yaml`)]) {
         const { code, stdout } = await nodelet(node, "why", named);
         assert.match(stdout.replace(/\s+/g, " "), words, named);
-        assert.match(stdout, /is refused \(InvalidManifest\)/);
+        assert.match(stdout, /(is refused|cannot be read) \(InvalidManifest\)/);
         assert.equal(code, 1);
       }
     }
@@ -230,7 +230,7 @@ describe("manifests with problems", () => {
     const { code, stdout } = await nodelet(node, "why", "yamlerr");
     assert.match(
       stdout.replace(/\s+/g, " "),
-      /is running and ready manifest: its manifest was changed and is refused: .*:2:7: kind: /,
+      /is running and ready manifest: its manifest is refused in its present version: .*:2:7: kind: /,
     );
     assert.equal(code, 1);
     await node.removeManifest("yamlerr");

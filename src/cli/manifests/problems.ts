@@ -1,6 +1,6 @@
 // Manifests in `nodelet status`: refused, shadowed and warned ones as problems of the node. Pure.
 import type { ManifestFacts, ManifestProblem, NodeManifests } from "../../shared/contracts/manifest-facts.js";
-import { manifestHelp, manifestName, placeOf } from "./texts.js";
+import { manifestHelp, manifestName, placeOf, refusalWords } from "./texts.js";
 
 /** A Problem of problems.ts. */
 interface OfManifest {
@@ -38,7 +38,8 @@ function* problemsOfOne(manifest: ManifestFacts): Iterable<OfManifest> {
 }
 
 function problem(manifest: ManifestFacts, about: ManifestProblem, text: string): OfManifest {
-  const [severity, state] = WORDS[about.kind];
+  const [severity, words] = WORDS[about.kind];
+  const state = about.kind === "refused" ? refusalWords(about) : words;
   const what = `manifest ${placeOf(manifest, about)} ${state}: ${text}`;
   return { severity, what, since: about.since, help: manifestHelp(manifest, about)[0] ?? manifestName(manifest) };
 }

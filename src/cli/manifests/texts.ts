@@ -25,6 +25,11 @@ export function placeOf(manifest: ManifestFacts, { line, column }: ManifestProbl
   return line === 0 ? name : `${name}:${line}:${column}`;
 }
 
+/** "is refused", or "cannot be read". */
+export function refusalWords({ reason }: Pick<ManifestProblem, "reason">): string {
+  return reason === "unreadable" ? "cannot be read" : "is refused";
+}
+
 /** Remedies, most likely first. */
 export function manifestHelp(manifest: ManifestFacts, problem: ManifestProblem): string[] {
   switch (problem.kind) {
@@ -36,7 +41,7 @@ export function manifestHelp(manifest: ManifestFacts, problem: ManifestProblem):
     case "shadowed":
       return [`give its pod another metadata.name, or remove ${manifestName(manifest)}`];
     case "refused":
-      return [...causeHelp(problem), againHelp(manifest)];
+      return [...causeHelp(problem), againHelp(manifest, problem)];
   }
 }
 
@@ -69,7 +74,7 @@ function causeHelp({ reason, message }: ManifestProblem): string[] {
     : [];
 }
 
-function againHelp({ source, pods }: ManifestFacts): string {
+function againHelp({ source, pods }: ManifestFacts, { reason }: ManifestProblem): string {
   const kept =
     pods.length > 0
       ? `; until then ${pods.join(", ")} of its last good version ${pods.length === 1 ? "runs" : "run"} on`
@@ -78,6 +83,8 @@ function againHelp({ source, pods }: ManifestFacts): string {
     case "file":
       return `correct the file: the kubelet reads it again by itself as soon as it changes${kept}`;
     case "url":
+      if (reason === "unreadable")
+        return `check that server and the way to it: the kubelet asks it again by itself${kept}`;
       return `correct what the server sends: the kubelet reads it again by itself${kept}`;
     case "manifest-api":
       return `send the manifest again, or delete it${kept}`;

@@ -1,6 +1,6 @@
 // `nodelet why` of a manifest that makes no pod: the reason with its position, and what to do. Pure.
 import type { ManifestFacts } from "../../shared/contracts/manifest-facts.js";
-import { manifestName, manifestWord } from "../manifests/texts.js";
+import { manifestName, manifestWord, refusalWords } from "../manifests/texts.js";
 import type { Explanation } from "./explain.js";
 import { findingOf } from "./manifest.js";
 
@@ -15,7 +15,7 @@ export function explainManifests(manifests: readonly [ManifestFacts, ...Manifest
     manifest: first.origin,
     verdict:
       manifestWord(first) === "InvalidManifest"
-        ? `is refused (InvalidManifest): the kubelet makes no pod of it${ran}`
+        ? `${refusalWords(first.problems[0] ?? {})} (InvalidManifest): the kubelet makes no pod of it${ran}`
         : "has no effect (ShadowedManifest): another pod has the name of its pod",
     fine: false,
     findings: problems.map(([manifest, problem]) => findingOf(manifest, problem)),

@@ -85,13 +85,14 @@ export class ServerThread {
       onRunning: async (thread) => {
         const owner = await options.owner;
         await this.deltas.join(
-          async () => {
+          () => {
             texts.reset();
-            await thread.call.setManifests(this.manifests);
-            await thread.call.startPods();
+            return thread.call.startPods();
           },
           () => owner.pods().map((pod) => [pod.metadata.uid, pod] as const),
         );
+        // Changes from the start of the thread to here were only kept.
+        await thread.call.setManifests(this.manifests);
         await thread.call.openPorts();
       },
       onExit: (exit) => {

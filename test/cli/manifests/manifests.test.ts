@@ -179,12 +179,12 @@ describe("nodelet why", () => {
       "web-n",
     );
     const { findings } = explain({ ...input({ pod: crashed }), node: node({}, { manifests: ALL }) }, undefined);
-    assert.match(findings[0]?.what ?? "", /another manifest wants this name: \/m\/copy\.yaml/);
     assert.deepEqual(
-      [findings[1]?.severity, findings[1]?.about, findings[1]?.what],
+      [findings[0]?.severity, findings[0]?.about, findings[0]?.what],
       ["warning", "manifest", '/m/web.yaml:3:18: spec.comand: unknown field, ignored (did you mean "command"?)'],
     );
-    assert.match(findings[1]?.help[0] ?? "", /correct it in \/m\/web\.yaml/);
+    assert.match(findings[0]?.help[0] ?? "", /correct it in \/m\/web\.yaml/);
+    assert.match(findings[1]?.what ?? "", /another manifest wants this name: \/m\/copy\.yaml/);
     assert.ok(findings.length > 2, "the crash is explained, too");
   });
 
@@ -195,7 +195,7 @@ describe("nodelet why", () => {
       undefined,
     );
     assert.equal(good, false);
-    assert.match(findings[0]?.what ?? "", /its manifest was changed and is refused: \/m\/web\.yaml:3:18: x/);
+    assert.match(findings[0]?.what ?? "", /its manifest is refused in its present version: \/m\/web\.yaml:3:18: x/);
     assert.match(findings[0]?.help.at(-1) ?? "", /until then default\/web-n of its last good version runs on/);
   });
 });

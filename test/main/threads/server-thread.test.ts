@@ -1,4 +1,8 @@
 // The server thread as main runs it, in a real thread.
+import { join } from "node:path";
+import { waitFor } from "../../../packaging/standalone/wait.js";
+import { Client } from "../../../src/cli/client.js";
+import type { ServerInit } from "../../../src/shared/contracts/server.js";
 import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import assert from "node:assert/strict";
@@ -13,7 +17,8 @@ import { pod } from "../../support/pods.js";
 import { freePort } from "../../support/free-port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { Logger } from "../../../src/shared/log/logger.js";
-import { keptLog } from "../../support/sources-kit.js";
+import { HANDLERS } from "../../workers/server/every-port-kit.js";
+import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 /** More than the thread's heap; one object of which main has one copy. */
 const LARGE_PODS = 210;
@@ -43,6 +48,39 @@ test("a pod that changes while the thread is given the whole set is not left out
   );
 });
 
+test("a list of manifests that changes while the thread is given its pods is not lost", async (t) => {
+  const dir = await temporaryFolder(t);
+  const { log } = keptLog();
+  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
+    throw error;
+  });
+  const socket = join(dir, "s.sock");
+  const server: ServerThread = serverThread(
+    context,
+    log,
+    0,
+    () => {
+      server.setManifests({ ...NO_MANIFESTS, configured: ["/m"] });
+      return [];
+    },
+    { admin: { socket, group: "", rootDir: dir, handlers: HANDLERS, certificates: [] } },
+  );
+  t.after(() => server.stop());
+  await server.thread.start();
+  const client = new Client(socket);
+  const opened = (): Promise<boolean> =>
+    client.json("/nodelet/manifests").then(
+      () => true,
+      () => false,
+    );
+  await waitFor(opened, { what: "the admin socket" });
+  assert.deepEqual(await client.json("/nodelet/manifests"), { ...NO_MANIFESTS, configured: ["/m"] });
+  server.setManifests(NO_MANIFESTS);
+  // Answered after the list: calls to a thread keep their order.
+  await server.thread.call.metrics();
+  assert.deepEqual(await client.json("/nodelet/manifests"), NO_MANIFESTS);
+});
+
 test("pods whose texts exceed the thread's heap do not end it, and all are served", async (t) => {
   const { log, errors } = keptLog();
   const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
@@ -68,7 +106,13 @@ test("pods whose texts exceed the thread's heap do not end it, and all are serve
   assert.deepEqual([server.thread.generation, errors()], [1, []]);
 });
 
-function serverThread(context: ThreadContext, log: Logger, readOnlyPort: number, pods: () => Pod[]): ServerThread {
+function serverThread(
+  context: ThreadContext,
+  log: Logger,
+  readOnlyPort: number,
+  pods: () => Pod[],
+  init: Partial<ServerInit> = {},
+): ServerThread {
   return new ServerThread({
     name: "server",
     table: context.common("server"),
@@ -86,6 +130,7 @@ function serverThread(context: ThreadContext, log: Logger, readOnlyPort: number,
       configz: { plain: `{"kubeletconfig":{}}`, withOrigins: `{"kubeletconfig":{},"origins":{}}` },
       runtime: RUNTIME_INIT,
       stats: STATS_INIT,
+      ...init,
     },
     upcalls: {
       collectMetrics: () => Promise.resolve([]),

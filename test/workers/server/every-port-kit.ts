@@ -14,7 +14,7 @@ import { RUNTIME_INIT, STATS_INIT } from "../../support/stats-init.js";
 import { Certificates } from "./secure-port-kit.js";
 import { sendPods } from "../../support/pod-list.js";
 
-const HANDLERS: HandlerInit = {
+export const HANDLERS: HandlerInit = {
   enableDebuggingHandlers: true,
   enableSystemLogHandler: false,
   enableSystemLogQuery: false,
