@@ -7,6 +7,9 @@ import { FORMATS, type Format } from "./output/formats.js";
 import { painter, type Paint } from "./output/table.js";
 import { writeOut } from "./output/terminal.js";
 
+/** Of a terminal that does not know its size, as those of some container tools. */
+const USUAL_COLUMNS = 80;
+
 /** The options of the program, as commander reads them. */
 export interface GlobalOptions {
   socket?: string;
@@ -37,7 +40,7 @@ export function contextOf(options: GlobalOptions, env: NodeJS.ProcessEnv = proce
     client: new Client(options.socket ?? env["NODELET_SOCKET"] ?? adminSocketOf(options.rootDir ?? DEFAULT_ROOT_DIR)),
     format,
     paint: painter(colour),
-    columns: terminal && format !== "wide" ? process.stdout.columns : Infinity,
+    columns: terminal && format !== "wide" ? process.stdout.columns || USUAL_COLUMNS : Infinity,
     clock: systemClock,
     write: (text) => writeOut(text, colour),
   };

@@ -50,6 +50,8 @@ export function addManifestCommands({ command, context, done }: ManifestCommandD
     .option("--timeout <duration>", "wait for so long at most (default: 0, without a limit)")
     .option("--grace-period <seconds>", "instead of the pod's own grace period; 0 counts as 1")
     .option("--now", "with a grace period of 1 s")
+    .option("--force", "as --now, where no grace period is given")
+    .option("--all", "all pods of the manifest API")
     .option("--ignore-not-found", "a pod that does not exist is no failure")
     .option("--dry-run", "check everything and change nothing")
     .action(async (names: string[], options: DeleteOptions) => {

@@ -164,13 +164,13 @@ export function programOf(done: (code: number) => void): Command {
       const { copyCommand } = await import("./commands/cp.js");
       done(await copyCommand(await context(), source, target, options));
     });
-  pod("top", "CPU, memory and disk of the node and its pods; -o json has all figures of /stats/summary")
+  pod("top [pod]", "CPU, memory and disk of the node and its pods; -o json has all figures of /stats/summary")
     .alias("stats")
     .option("--containers", "with a line per container")
     .option("-w, --watch", "show them again every 2 s")
-    .action(async ({ watch = false, ...options }: TopOptions & Watched) => {
+    .action(async (name: string | undefined, { watch = false, ...options }: TopOptions & Watched) => {
       const { topCommand } = await import("./commands/top.js");
-      done(await watched(await context(), watch, (shown) => topCommand(shown, options)));
+      done(await watched(await context(), watch, (shown) => topCommand(shown, name, options)));
     });
   addManifestCommands({ command, context, done });
   command("config", "the effective configuration with the origin of each value")

@@ -149,7 +149,15 @@ describe("the nodelet command with manifests", () => {
       5,
     );
     for (const name of ["web", "two", "three", "last"]) await waitGone(node, name);
-    assert.equal((await run("delete", "web", "--ignore-not-found")).code, 0);
+    assert.equal((await run("delete", "pod", "web", "--ignore-not-found")).code, 0);
+
+    assert.equal((await run("apply", "-f", folder)).code, 1);
+    const all = await run("delete", "--all", "--force", "--grace-period=0");
+    assert.deepEqual(
+      [all.code, all.stdout.split("\n").sort()],
+      [0, ["", "pod/last deleted", "pod/one deleted", "pod/web deleted"]],
+    );
+    assert.ok(podOf(await node.pods(), "file"));
   });
 
   test("a kubelet without the manifest API is named, with the flag that turns it on", async () => {
@@ -200,7 +208,8 @@ describe("the nodelet command's habits", () => {
   test("the first top has the usage of processors", async () => {
     const { stdout } = await run("top");
     assert.match(stdout, /default\/web-testnode +\d+m /);
-    assert.equal((await run("stats")).code, 0);
+    assert.equal((await run("stats", "web", "--containers")).stdout.split("\n").length, 6);
+    assert.match((await run("top", "nosuch")).stderr, /has no pod nosuch/);
   });
 
   test("names for completion come from the socket; without a kubelet there are none, and no words", async () => {

@@ -4,7 +4,7 @@ import { CliError, EXIT, NoPodError, type ExitCode } from "../errors.js";
 import { deleteManifest, nodeState } from "../manifests/node-manifests.js";
 import { errorText, Outcomes } from "../manifests/outcome.js";
 import { readManifests, type ManifestInput } from "../manifests/read.js";
-import { targetOf } from "../manifests/target.js";
+import { targetOf, withoutKind } from "../manifests/target.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
 import { podsOf } from "../pods/find.js";
 
@@ -13,6 +13,9 @@ export interface DeleteOptions extends ManifestInput {
   timeout?: string;
   gracePeriod?: string;
   now?: boolean;
+  force?: boolean;
+  /** All manifests of the manifest API. */
+  all?: boolean;
   ignoreNotFound?: boolean;
   dryRun?: boolean;
 }
@@ -34,10 +37,16 @@ export async function deleteCommand(
   options: DeleteOptions,
 ): Promise<ExitCode> {
   const { client, clock } = context;
-  const { dryRun = false, filename = [], wait = true } = options;
-  if (names.length + filename.length === 0) {
-    throw new CliError(EXIT.usage, "no pod is named", "name pods, or their manifests with -f");
+  const { all = false, dryRun = false, filename = [], wait = true } = options;
+  const isNamed = names.length + filename.length > 0;
+  if (!isNamed && !all) {
+    throw new CliError(
+      EXIT.usage,
+      "no pod is named",
+      "name pods, or their manifests with -f, or all of them with --all",
+    );
   }
+  if (isNamed && all) throw new CliError(EXIT.usage, "--all excludes names and files");
   const gracePeriodSeconds = gracePeriodOf(options);
   const timeoutMs = goDurationMs("--timeout", options.timeout ?? "0");
   const outcomes = new Outcomes(context, dryRun);
@@ -72,12 +81,15 @@ async function deletions(
   options: DeleteOptions,
   outcomes: Outcomes,
 ): Promise<Deletion[]> {
-  const { filename = [], ignoreNotFound = false, namespace } = options;
+  const { all = false, filename = [], ignoreNotFound = false, namespace } = options;
   const state = await nodeState(client);
   const read = filename.length === 0 ? undefined : await readManifests(options, clock, state.rules);
   outcomes.addFaults((read?.faults ?? []).filter(({ severity }) => severity === "error"));
   const wanted = [
-    ...names.map((named) => ({ named, namespace })),
+    ...withoutKind(names, state).map((named) => ({ named, namespace })),
+    ...(all ? state.manifests : [])
+      .filter((one) => namespace === undefined || one.namespace === namespace)
+      .map((one) => ({ named: one.name, namespace: one.namespace })),
     ...(read?.manifests ?? []).map((one) => ({ named: one.name, namespace: one.namespace })),
   ];
   const found: Deletion[] = [];
@@ -97,9 +109,9 @@ async function deletions(
   return found;
 }
 
-/** As kubectl's: -1 is the pod's own. */
-function gracePeriodOf({ gracePeriod, now = false }: DeleteOptions): number | undefined {
-  if (gracePeriod === undefined) return now ? 1 : undefined;
+/** As kubectl's: -1 is the pod's own. Nothing is removed before its containers have ended, also with --force. */
+function gracePeriodOf({ gracePeriod, now = false, force = false }: DeleteOptions): number | undefined {
+  if (gracePeriod === undefined) return now || force ? 1 : undefined;
   if (now) throw new CliError(EXIT.usage, "--now and --grace-period exclude each other");
   const seconds = wholeNumber("--grace-period", gracePeriod, -1);
   return seconds < 0 ? undefined : seconds;

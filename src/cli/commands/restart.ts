@@ -5,7 +5,7 @@ import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { nodeState, putManifest } from "../manifests/node-manifests.js";
 import { errorText, Outcomes } from "../manifests/outcome.js";
 import { restarted } from "../manifests/plan.js";
-import { targetOf } from "../manifests/target.js";
+import { targetOf, withoutKind } from "../manifests/target.js";
 
 export interface RestartOptions {
   namespace?: string;
@@ -19,7 +19,7 @@ export async function restartCommand(
   const { client, clock } = context;
   const state = await nodeState(client);
   const outcomes = new Outcomes(context, false);
-  for (const named of names) {
+  for (const named of withoutKind(names, state)) {
     try {
       const { manifest, pod } = targetOf("restart", named, namespace, state);
       if (manifest === undefined) throw new CliError(EXIT.wrong, "its manifest was deleted: it terminates");

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { bytes } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
+import { findPod, podsOf } from "../pods/find.js";
 
 interface Usage {
   cpu?: { usageNanoCores?: number };
@@ -14,7 +15,7 @@ interface Usage {
 interface Summary {
   node: Usage & { nodeName: string; fs?: { usedBytes?: number; capacityBytes?: number } };
   pods: (Usage & {
-    podRef: { name: string; namespace: string };
+    podRef: { name: string; namespace: string; uid?: string };
     containers?: (Usage & { name: string })[];
     "ephemeral-storage"?: { usedBytes?: number };
   })[];
@@ -29,14 +30,17 @@ export interface TopOptions {
 const BETWEEN_SAMPLES_MS = 2100;
 
 /** The whole summary, for programs; the table for people. */
-export async function topCommand(context: Context, options: TopOptions): Promise<ExitCode> {
+export async function topCommand(context: Context, named: string | undefined, options: TopOptions): Promise<ExitCode> {
   const { client, clock } = context;
+  const only = named === undefined ? undefined : findPod(await podsOf(client), named, options.namespace).metadata.uid;
   let summary = await client.json<Summary>("/stats/summary");
   if (lacksRate(summary)) {
     await clock.sleep(BETWEEN_SAMPLES_MS);
     summary = await client.json<Summary>("/stats/summary");
   }
-  await print(context, summary, () => topText(context, summary, options));
+  const shown =
+    only === undefined ? summary : { ...summary, pods: summary.pods.filter(({ podRef }) => podRef.uid === only) };
+  await print(context, shown, () => topText(context, shown, options));
   return EXIT.fine;
 }
 

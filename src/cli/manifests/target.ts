@@ -1,7 +1,7 @@
 // The pod that `nodelet delete` or `restart` is to change: by the name of its manifest, or of the pod. Pure.
 import type { Pod } from "../../shared/api/pod.js";
 import { CliError, EXIT } from "../errors.js";
-import { findPod, nameOf } from "../pods/find.js";
+import { findPod, KINDS, nameOf } from "../pods/find.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import { manifestOfPod, podNameOf, refusalOf, type Verb } from "./source-of-pod.js";
 
@@ -30,6 +30,13 @@ export function targetOf(verb: Verb, named: string, namespace: string | undefine
   const refusal = refusalOf(verb, pod, state);
   if (refusal !== undefined) throw new CliError(EXIT.wrong, refusal);
   return { manifest: manifestOfPod(pod, state), pod };
+}
+
+/** `delete pod web` of kubectl names the kind first. */
+export function withoutKind(names: readonly string[], state: NodeState): readonly string[] {
+  const [first = "", ...others] = names;
+  const isPod = [...state.manifests, ...state.pods.map(({ metadata }) => metadata)].some(({ name }) => name === first);
+  return others.length > 0 && KINDS.includes(first) && !isPod ? others : names;
 }
 
 function podOf(manifest: NodeManifest, state: NodeState): Pod | undefined {

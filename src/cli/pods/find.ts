@@ -6,7 +6,7 @@ import type { Client } from "../client.js";
 import { CliError, EXIT, NoPodError } from "../errors.js";
 
 /** As kubectl names the resource. */
-const KINDS = ["pod", "pods", "po"];
+export const KINDS = ["pod", "pods", "po"];
 /** Container that kubectl takes when none is named. */
 const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 

@@ -3,7 +3,7 @@ import { deepEqual, equal, match, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { diffOf } from "../../../src/cli/commands/diff.js";
 import { contentOf, planApply, RESTARTED_AT, restarted } from "../../../src/cli/manifests/plan.js";
-import { targetOf } from "../../../src/cli/manifests/target.js";
+import { targetOf, withoutKind } from "../../../src/cli/manifests/target.js";
 import { NoPodError } from "../../../src/cli/errors.js";
 import { kept, running, state, written } from "./kit.js";
 
@@ -84,6 +84,15 @@ describe("the pod that a name means", () => {
     const two = [kept("web"), kept("web", { namespace: "shop" })];
     throws(() => targetOf("delete", "web", undefined, state({ manifests: two })), /name of 2 manifests/);
     equal(targetOf("delete", "web", "shop", state({ manifests: two })).manifest?.namespace, "shop");
+  });
+
+  test("the kind before the names is left out, unless a pod has that name", () => {
+    const kind = (...names: string[]) => withoutKind(names, state({ manifests, pods }));
+    deepEqual(kind("pod", "web", "db"), ["web", "db"]);
+    deepEqual(kind("pods", "web"), ["web"]);
+    deepEqual(kind("pod"), ["pod"]);
+    deepEqual(kind("web", "pod"), ["web", "pod"]);
+    deepEqual(withoutKind(["pod", "web"], state({ manifests: [kept("pod")] })), ["pod", "web"]);
   });
 
   test("an unknown name is a failure of its own", () => {
