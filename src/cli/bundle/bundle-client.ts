@@ -1,6 +1,10 @@
-// The kubelet as a support bundle asks it: each question once, however many parts need the answer.
+// The kubelet as a support bundle asks it: each question once, however many parts need the answer. A kubelet that does not give its status
+// is not asked anything else: each question would wait for its deadline.
 import type { IncomingMessage } from "node:http";
 import { Client } from "../client.js";
+import { CliError, EXIT } from "../errors.js";
+
+const STATUS = "/nodelet/status";
 
 export class BundleClient extends Client {
   private readonly texts = new Map<string, Promise<string>>();
@@ -8,7 +12,20 @@ export class BundleClient extends Client {
   private readonly responses = new Set<IncomingMessage>();
 
   override text(path: string): Promise<string> {
-    return remembered(this.texts, path, () => super.text(path));
+    return remembered(this.texts, path, async () => {
+      if (path !== STATUS) await this.answers();
+      return await super.text(path);
+    });
+  }
+
+  /** @throws the reason why nothing responds on the socket */
+  private async answers(): Promise<void> {
+    try {
+      await this.text(STATUS);
+    } catch (error) {
+      // Any other answer is one.
+      if (error instanceof CliError && error.exitCode === EXIT.noKubelet) throw error;
+    }
   }
 
   override async json<T>(path: string): Promise<T> {

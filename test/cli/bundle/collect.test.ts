@@ -2,10 +2,12 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, test } from "node:test";
+import { BundleClient } from "../../../src/cli/bundle/bundle-client.js";
 import { collect, contentsText } from "../../../src/cli/bundle/collect.js";
 import { maskMounts } from "../../../src/cli/bundle/mask-mounts.js";
 import type { Part } from "../../../src/cli/bundle/part.js";
@@ -58,6 +60,37 @@ describe("the parts of a bundle", () => {
     match(contentsText(files), /^h1 +\d+ B +5000 ms {2}not available: it did not end within 5 s$/m);
     match(contentsText(files), /^fine +14 B +\d+ ms$/m);
   });
+});
+
+test("a kubelet that gives no status is asked nothing else, and one that does each question once", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "nodelet-client-"));
+  const asked: string[] = [];
+  let dead = true;
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    if (dead) request.socket.destroy();
+    else response.end(`{"path":${JSON.stringify(request.url)}}`);
+  });
+  t.after(async () => {
+    server.close();
+    await rm(folder, { recursive: true });
+  });
+  const socket = join(folder, "socket");
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const silent = new BundleClient(socket);
+  for (const path of ["/pods", "/metrics", "/pods"]) await rejectsWith(silent.text(path), /did not respond/);
+  deepEqual(asked, ["/nodelet/status"]);
+  [dead, asked.length] = [false, 0];
+  const client = new BundleClient(socket);
+  const answers = await Promise.all([
+    client.json("/pods"),
+    client.text("/pods"),
+    client.json("/pods"),
+    client.text("/metrics"),
+  ]);
+  deepEqual(answers, [{ path: "/pods" }, '{"path":"/pods"}', { path: "/pods" }, '{"path":"/metrics"}']);
+  deepEqual([...asked].sort(), ["/metrics", "/nodelet/status", "/pods"]);
+  client.close();
 });
 
 describe("programs and files of the machine", () => {
