@@ -128,6 +128,7 @@ describe("the documentation itself", () => {
     ["FailedMount", "reference/events.html#row-failedmount"],
     ["/nodelet/status", "reference/endpoints.html#row-nodeletstatus"],
     ["support bundle", "nodelet.html#the-support-bundle"],
+    ["liveness", "troubleshooting.html#a-probe-fails"],
   ] as const)
     test(`${query} leads to ${href}`, () => assert.equal(first(query), href));
 });

@@ -52,8 +52,10 @@ export function find(read: ReadIndex, query: string, limit: number): Found[] {
     const name = nameOf(section.title);
     const scores = terms.map((term, at) => titleScore(name, term) + (texts[at]?.get(number) ?? 0));
     if (scores.some((score) => score === 0)) return [];
-    const bonus = titleScore(name, whole) * 2 + KIND_BONUS[section.kind];
-    return [{ section, number, score: bonus + scores.reduce((sum, one) => sum + one, 0) / terms.length }];
+    // What only has the words is worth the same everywhere: the order of the book decides.
+    const bonus = terms.some((term) => titleScore(name, term) > 0) ? KIND_BONUS[section.kind] : 0;
+    const mean = scores.reduce((sum, one) => sum + one, 0) / terms.length;
+    return [{ section, number, score: titleScore(name, whole) * 2 + bonus + mean }];
   });
   scored.sort((a, b) => b.score - a.score || a.number - b.number);
   return scored.slice(0, limit).map(({ section: { title, href, place } }) => ({ title, href, place }));
