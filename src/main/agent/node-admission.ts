@@ -7,7 +7,7 @@ import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { admissionMetrics } from "../admission/metrics.js";
-import { goPlatform } from "../node/metrics.js";
+import { goPlatform } from "../../shared/text/go-platform.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";

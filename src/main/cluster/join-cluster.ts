@@ -14,7 +14,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
-import { goPlatform } from "../node/metrics.js";
+import { goPlatform } from "../../shared/text/go-platform.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { Components } from "../model/components.js";

@@ -46,9 +46,3 @@ export function recordNode(registry: ThreadRegistry, node: { nodeName: string; c
   if (node.cgroupVersion === undefined) return;
   registry.gauge("kubelet_cgroup_version", "Cgroup version on the host, 1 or 2").set(node.cgroupVersion);
 }
-
-/** Go's name of the platform we run on. */
-export function goPlatform(arch: string = process.arch): string {
-  const goArch: Record<string, string> = { x64: "amd64", ia32: "386", ppc64: "ppc64le" };
-  return `linux/${goArch[arch] ?? arch}`;
-}

@@ -24,7 +24,7 @@ import { NodeStatusThread } from "../threads/node-status-thread.js";
 import type { ContainerImage } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { Loop } from "../../shared/turns/loop.js";
-import { goPlatform } from "./metrics.js";
+import { goPlatform } from "../../shared/text/go-platform.js";
 import type { Settings } from "../command/settings.js";
 import { nodeConfigFiles } from "./certificates/certificate-files.js";
 
