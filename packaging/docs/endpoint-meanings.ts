@@ -38,6 +38,7 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/statusz": "start time, version and paths, with the gate ComponentStatusz",
   "/ui": "the status page, with `--status-page` ([The status page](../status-page.md))",
   "/ui/stream/node": "the page's data about the node, as server-sent events",
+  "/ui/stream/host": "the page's data about the machine, and events about the node",
   "/ui/stream/images": "the page's data about images",
   "/ui/stream/pods/{namespace}/{name}": "the page's data about one pod",
   "/ui/config": "the configuration with the origin of each value",

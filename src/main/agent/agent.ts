@@ -92,6 +92,8 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
                 collection,
                 eviction,
                 calls,
+                hostIPs: foundation.hostIPs,
+                resources: managed.resources,
                 settled,
                 clock,
                 startedAt,

@@ -3,13 +3,19 @@ import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import { podFullName, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
+import { printQuantity } from "../../shared/api/quantity.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { Membership } from "../cluster/membership.js";
+import type { NodeResources } from "../resources/node-capacity.js";
+import type { NodeResourcesHolder } from "../resources/node-resources.js";
+import type { HostIPs } from "../status/host-ips.js";
 import type { SyncPath } from "./sync-path.js";
 
 export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
   membership: Membership | undefined;
   calls: Pick<VolumeCalls, "notAnswering">;
+  hostIPs: Pick<HostIPs, "current">;
+  resources: Pick<NodeResourcesHolder, "capacity" | "allocatable">;
   settled: () => boolean;
   clock: Clock;
   startedAt: number;
@@ -17,7 +23,7 @@ export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
 }
 
 export function nodeFacts(parts: FactDeps): NodeFacts {
-  const { sync, pressures, membership, calls, settled, startedAt, configuration } = parts;
+  const { sync, pressures, membership, calls, hostIPs, resources, settled, startedAt, configuration } = parts;
   const { runtime, runtimeSince } = sync.cache;
   const conditions = membership?.node()?.status?.conditions;
   return {
@@ -25,11 +31,18 @@ export function nodeFacts(parts: FactDeps): NodeFacts {
     ...(runtime !== undefined && { runtime }),
     ...(runtimeSince !== undefined && { runtimeSince }),
     pressures: pressures.since(),
+    addresses: [...hostIPs.current],
+    capacity: amounts(resources.capacity),
+    allocatable: amounts(resources.allocatable),
     hungMounts: calls.notAnswering(),
     settled: settled(),
     ...(conditions !== undefined && { conditions }),
     ...(configuration && { configuration: configuration.facts() }),
   };
+}
+
+function amounts(resources: NodeResources): Record<string, string> {
+  return Object.fromEntries([...resources].map(([name, amount]) => [name, printQuantity(amount)]));
 }
 
 /** The newest pod of that name that has a worker or waits for one. */

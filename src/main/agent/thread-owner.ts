@@ -36,6 +36,9 @@ export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   sources: () => Pick<Sources, "submitted">;
 }
 
+/** The newest events that a question about one object gets. */
+const EVENTS_OF_ONE = 100;
+
 /** Records and questions of the threads, passed on to the component that handles them. */
 export class MainThreadOwner implements ThreadOwner {
   readonly collection: ThreadOwner["collection"];
@@ -94,8 +97,9 @@ export class MainThreadOwner implements ThreadOwner {
     return (await import("./facts.js")).podFacts(this.deps, namespace, name);
   }
 
-  events(): Event[] {
-    return this.deps.events.all();
+  events(about?: string): Event[] {
+    const { events } = this.deps;
+    return about === undefined ? events.all() : events.about(about).slice(-EVENTS_OF_ONE);
   }
 
   async unusedImages(): Promise<UnusedImage[]> {

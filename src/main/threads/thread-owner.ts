@@ -42,8 +42,8 @@ export interface ThreadOwner {
   /** For the nodelet command. */
   nodeFacts(): Promise<NodeFacts>;
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
-  /** The kept events, least recently recorded first. */
-  events(): Event[];
+  /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */
+  events(about?: string): Event[];
   /** In the order in which collection removes them. */
   unusedImages(): Promise<UnusedImage[]>;
   /** A call of the manifest API. */

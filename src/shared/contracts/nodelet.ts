@@ -69,6 +69,11 @@ export interface NodeFacts {
   /** Since when the runtime is as it is: reachable, ready, network ready. */
   runtimeSince?: number;
   pressures: { type: Pressure; since: number }[];
+  /** IPs of the node, the primary first. */
+  addresses: string[];
+  /** Resources of the node, devices of plugins too; canonical quantities. */
+  capacity: Record<string, string>;
+  allocatable: Record<string, string>;
   hungMounts: HungMount[];
   /** Every source has delivered once, and the runtime has been listed. */
   settled: boolean;

@@ -323,6 +323,7 @@ export class ServerLogic implements ServerControl {
         ...{ upcalls, threads, clock, log },
         status: this.statusDeps(init.page),
         images: () => this.images.get(),
+        usage: () => this.stats.usage(),
       });
     } catch (error) {
       log.error({ err: error }, "the status page could not be opened");

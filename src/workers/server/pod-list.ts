@@ -92,6 +92,13 @@ export class PodList {
     }
   }
 
+  /** Each pod with an object that a new version of the pod replaces. Nothing is parsed before `read` is called. */
+  *versions(): Generator<{ uid: string; version: object; read: () => Pod }> {
+    for (const entry of [...this.entries.values()]) {
+      yield { uid: entry.uid, version: entry, read: () => podOf(entry) };
+    }
+  }
+
   /** The v1 PodList as text, piece by piece. An item has no kind and apiVersion, as upstream's, and always a status. */
   *chunks(): Generator<Buffer> {
     this.lists++;

@@ -4,13 +4,12 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
 import type { UnusedImage } from "../../shared/contracts/image-gc.js";
-import { POD_KEY } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import type { Pod } from "../../shared/api/pod.js";
+import type { Event } from "../../shared/api/event.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadSnapshot } from "../../shared/queue/board.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-import { readKernelText } from "../../shared/stats/kernel-file.js";
+import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
 import { nodeletImages } from "./admin/images.js";
 import { nodeletStatus, threadFacts, type StatusDeps } from "./admin/status.js";
 import type { Answer, Route } from "./answer.js";
@@ -19,10 +18,14 @@ import { containerLogsRoute } from "./pod-logs/container-logs.js";
 import type { PodList } from "./pod-list.js";
 import { PodShares } from "./pod-shares.js";
 import { replyError } from "./reply.js";
+import type { NodeReadings } from "./stats/readings.js";
 import { Feed, type Entries } from "./status-page/feed.js";
+import { hostFacts } from "./status-page/host-facts.js";
 import { pageRoutes } from "./status-page/page-routes.js";
+import { podDetails } from "./status-page/pod-details.js";
+import { PodTexts } from "./status-page/pod-texts.js";
+import { usageEntries } from "./status-page/pod-usage.js";
 import { UsageRing } from "./status-page/usage-ring.js";
-import { visiblePod } from "./status-page/visible-pod.js";
 
 const THREADS_MS = 1000;
 const PODS_MS = 500;
@@ -31,6 +34,10 @@ const STATUS_MS = 5000;
 const POD_MS = 1000;
 const IMAGES_MS = 10_000;
 const SAMPLES_MS = 2000;
+/** Reads the cgroups of all pods. */
+const USAGE_MS = 5000;
+const HOST_MS = 10_000;
+const EVENTS_MS = 5000;
 /** Readers of logs at once: far below the limits of /containerLogs, which kubectl has to itself. */
 const FOLLOWERS = 32;
 const FOLLOWER_WATCHES = 8;
@@ -44,9 +51,11 @@ export interface StatusPageDeps {
     podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
     timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
     unusedImages(): Promise<UnusedImage[]>;
+    events(about: string): Promise<Event[]>;
   };
   status: Omit<StatusDeps, "facts" | "threads" | "clock">;
   threads: () => readonly ThreadSnapshot[];
+  usage: () => Promise<Pick<NodeReadings, "pods">>;
   images: () => Promise<Pick<CriClient, "listImages" | "imageFsInfo">>;
   clock: Clock;
   log: Logger;
@@ -55,11 +64,12 @@ export interface StatusPageDeps {
 export class StatusPage {
   readonly routes: Route[];
   private readonly ring: UsageRing;
-  private readonly podTexts = new WeakMap<Pod, string>();
+  private readonly podTexts: PodTexts;
   private readonly podFeeds = new Map<string, Feed>();
 
   constructor(private readonly deps: StatusPageDeps) {
     const { clock, configz, status } = deps;
+    this.podTexts = new PodTexts(deps.pods);
     this.ring = new UsageRing({
       read: readKernelText,
       residentBytes: () => process.memoryUsage.rss(),
@@ -70,6 +80,7 @@ export class StatusPage {
       document: readPageDocument,
       node: this.nodeFeed(),
       images: new Feed([{ everyMs: IMAGES_MS, read: () => this.images() }], clock),
+      host: this.hostFeed(),
       pod: (namespace, name) => this.podFeed(namespace, name),
       configz,
       logs: this.logs(),
@@ -83,11 +94,12 @@ export class StatusPage {
   }
 
   private nodeFeed(): Feed {
-    const { deps, ring } = this;
-    const { upcalls, status, threads, clock } = deps;
+    const { deps, ring, podTexts } = this;
+    const { upcalls, status, threads, usage, clock } = deps;
     return new Feed(
       [
-        { everyMs: PODS_MS, read: () => this.pods() },
+        { everyMs: PODS_MS, read: () => podTexts.entries(), idle: () => podTexts.clear() },
+        { everyMs: USAGE_MS, read: async () => usageEntries(await usage()) },
         { everyMs: THREADS_MS, read: () => entry("threads", threads().map(threadFacts)) },
         {
           everyMs: STATUS_MS,
@@ -100,24 +112,23 @@ export class StatusPage {
     );
   }
 
-  /** A pod is made a text once for all clients. */
-  private pods(): Entries {
-    const entries = new Map<string, string>();
-    for (const pod of this.deps.pods.all()) {
-      let text = this.podTexts.get(pod);
-      if (text === undefined) {
-        text = JSON.stringify(visiblePod(pod));
-        this.podTexts.set(pod, text);
-      }
-      entries.set(`${POD_KEY}${pod.metadata.uid}`, text);
-    }
-    return entries;
+  /** For the view of the node alone. */
+  private hostFeed(): Feed {
+    const { upcalls, status, clock } = this.deps;
+    return new Feed(
+      [
+        { everyMs: HOST_MS, read: () => entry("host", hostFacts(readKernelText, listKernelDirectories)) },
+        // The UID of events about the node is its name.
+        { everyMs: EVENTS_MS, read: async () => entry("events", await upcalls.events(status.node)) },
+      ],
+      clock,
+    );
   }
 
   private podFeed(namespace: string, name: string): Feed {
     for (const [key, { clientCount }] of this.podFeeds) if (clientCount === 0) this.podFeeds.delete(key);
     const key = `${namespace}/${name}`;
-    const { upcalls, clock } = this.deps;
+    const { upcalls, pods, clock } = this.deps;
     const known = this.podFeeds.get(key);
     if (known !== undefined) return known;
     const feed = new Feed(
@@ -129,6 +140,13 @@ export class StatusPage {
         {
           everyMs: POD_MS,
           read: async () => entry("timeline", (await upcalls.timeline(namespace, name)) ?? null),
+        },
+        {
+          everyMs: POD_MS,
+          read: () => {
+            const pod = pods.find(namespace, name);
+            return entry("details", pod === undefined ? null : podDetails(pod));
+          },
         },
       ],
       clock,

@@ -10,6 +10,7 @@ import { replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
 import { resourcePage } from "./exposition/resource.js";
 import type { Page } from "./exposition/text.js";
+import type { NodeReadings } from "./readings.js";
 import type { StatsServiceDeps, PageBytes, StatsService } from "./stats-service.js";
 
 export class Stats {
@@ -47,6 +48,11 @@ export class Stats {
         ),
       },
     ];
+  }
+
+  /** The present usage of pods and containers, for the status page. Rejects when cgroups cannot be read. */
+  async usage(): Promise<NodeReadings> {
+    return (await this.open()).usage();
   }
 
   async close(): Promise<void> {

@@ -154,6 +154,10 @@ export class StatsService {
     return this.resourceText.get();
   }
 
+  usage(): Promise<NodeReadings> {
+    return this.look();
+  }
+
   /** JSON. @param whole false: CPU and memory alone */
   summary(whole: boolean): Promise<Buffer> {
     if (whole) this.podDisks.ask();

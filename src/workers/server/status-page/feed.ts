@@ -11,6 +11,8 @@ export interface FeedPart {
   everyMs: number;
   /** While it rejects, clients keep the previous result. */
   read(): Entries | Promise<Entries>;
+  /** The last client has left: drops what was kept for the next reading. */
+  idle?: () => void;
 }
 
 export class Feed {
@@ -68,5 +70,6 @@ export class Feed {
     for (const loop of this.loops) void loop.stop();
     this.loops = [];
     this.entries = [];
+    for (const part of this.parts) part.idle?.();
   }
 }

@@ -4,14 +4,14 @@
 // the bytes before; a reader that takes nothing for STALLED_MS is disconnected.
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { HEARTBEAT_MS } from "../../../shared/contracts/status-page.js";
 import type { Feed } from "./feed.js";
 
 /** A reader that has not taken a byte for so long is disconnected. */
 const STALLED_MS = 30_000;
 /** The browser connects again then, and its rights are checked again. */
 const LONGEST_MS = 10 * 60_000;
-const SILENT_MS = 15_000;
-const CHECK_MS = 5000;
+const CHECK_MS = 2000;
 /** Characters of one message. */
 const MESSAGE = 64 * 1024;
 
@@ -91,7 +91,7 @@ export class LiveStream {
     const now = this.clock.monotonic();
     if (this.full && now - this.wroteAt >= STALLED_MS) this.response.destroy();
     else if (!this.full && now - this.startedAt >= LONGEST_MS) this.response.end();
-    else if (!this.full && now - this.wroteAt >= SILENT_MS) this.write(":\n\n");
+    else if (!this.full && now - this.wroteAt >= HEARTBEAT_MS) this.write("data:[]\n\n");
   }
 
   private close(): void {

@@ -1,4 +1,4 @@
-// The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, pod and images. They only read.
+// The routes of the status page below /ui/: the document, logs, the configuration, and streams of node, host, pod and images. They only read.
 // URLs in the page are relative, so that it works behind `kubectl proxy`, too.
 import type { RoutePath } from "../paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -20,6 +20,7 @@ export interface PageRouteDeps {
   document: () => Promise<PageDocument>;
   node: Feed;
   images: Feed;
+  host: Feed;
   pod: (namespace: string, name: string) => Feed;
   configz: () => ConfigzBodies;
   /** As of /containerLogs. */
@@ -61,6 +62,7 @@ export function pageRoutes(deps: PageRouteDeps): Route[] {
     }),
     get("/ui/stream/node", (_request, response) => stream(response, () => deps.node)),
     get("/ui/stream/images", (_request, response) => stream(response, () => deps.images)),
+    get("/ui/stream/host", (_request, response) => stream(response, () => deps.host)),
     get("/ui/stream/pods/:namespace/:name", (_request, response, { params: { namespace = "", name = "" } }) =>
       stream(response, () => deps.pod(namespace, name)),
     ),

@@ -1,5 +1,5 @@
-// A pod as the status page shows it: what `nodelet why` reads, without the values of variables, commands, headers and annotations.
-// Those can hold secrets, and readers of the page need none of them.
+// A pod as the status page shows it: what `nodelet why` reads, without the values of variables, arguments of commands, headers and
+// annotations. Those can hold secrets, and readers of the page need none of them.
 import { terminationMark, withTerminationMark } from "../../../shared/api/termination-mark.js";
 import type { Container, EphemeralContainer, Pod, Probe } from "../../../shared/api/pod.js";
 
@@ -46,25 +46,36 @@ function visible<T extends Container | EphemeralContainer>({ name, image, restar
     ...(image !== undefined && { image }),
     ...(restartPolicy !== undefined && { restartPolicy }),
     ...(resources !== undefined && { resources }),
-    ...(startupProbe !== undefined && { startupProbe: withoutHeaders(startupProbe) }),
-    ...(livenessProbe !== undefined && { livenessProbe: withoutHeaders(livenessProbe) }),
-    ...(readinessProbe !== undefined && { readinessProbe: withoutHeaders(readinessProbe) }),
+    ...(startupProbe !== undefined && { startupProbe: withoutSecrets(startupProbe) }),
+    ...(livenessProbe !== undefined && { livenessProbe: withoutSecrets(livenessProbe) }),
+    ...(readinessProbe !== undefined && { readinessProbe: withoutSecrets(readinessProbe) }),
     ...(lifecycle?.preStop !== undefined && { lifecycle: { preStop: {} } }),
   } as T;
 }
 
-function withoutHeaders({ httpGet, ...probe }: Probe): Probe {
-  if (httpGet === undefined) return probe;
-  const { path, port, host, scheme } = httpGet;
+/** Of a command only the program; of a path no query: arguments may be secrets. */
+function withoutSecrets({ exec, httpGet, ...probe }: Probe): Probe {
+  const { command: [program, ...rest] = [] } = exec ?? {};
+  const { path, port = 0, host, scheme } = httpGet ?? {};
   return {
     ...probe,
-    httpGet: {
-      port,
-      ...(path !== undefined && { path }),
-      ...(host !== undefined && { host }),
-      ...(scheme !== undefined && { scheme }),
-    },
+    ...(exec !== undefined && {
+      exec: { command: program === undefined ? [] : rest.length === 0 ? [program] : [program, "…"] },
+    }),
+    ...(httpGet !== undefined && {
+      httpGet: {
+        port,
+        ...(path !== undefined && { path: withoutQuery(path) }),
+        ...(host !== undefined && { host }),
+        ...(scheme !== undefined && { scheme }),
+      },
+    }),
   };
+}
+
+function withoutQuery(path: string): string {
+  const at = path.indexOf("?");
+  return at === -1 ? path : `${path.slice(0, at)}?…`;
 }
 
 function finalizersOf(metadata: object): object {

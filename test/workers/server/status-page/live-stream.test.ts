@@ -92,7 +92,19 @@ test("an unchanged entry is sent once", async () => {
   state.set("a", "1");
   const client = connect();
   await second(5);
-  assert.equal(client.written.match(/data:/g)?.length, 1);
+  assert.equal(client.written.match(/data:\[\[/g)?.length, 1);
+});
+
+test("a client gets a message within seven seconds, also while nothing changes", async () => {
+  const { state, connect, second } = rig();
+  state.set("a", "1");
+  const client = connect();
+  for (let spans = 0; spans < 4; spans++) {
+    const before = client.written.length;
+    await second(7);
+    assert.ok(client.written.length > before, `span ${spans}`);
+  }
+  assert.deepEqual(Object.fromEntries(client.map), { a: 1 });
 });
 
 test("without a client nothing is read, and no timer is left", async () => {

@@ -21,6 +21,7 @@ describe("the routes of the status page", () => {
       document: () => Promise.resolve({ html: Buffer.from("<!doctype html>"), policy: "script-src 'sha256-x'" }),
       node: feed("node"),
       images: feed("images"),
+      host: feed("host"),
       pod: (namespace, name) => feed(`${namespace}/${name}`),
       configz: () => ({ plain: "{}", withOrigins: '{"origins":{}}' }),
       logs: (_request, response) => void response.end("log"),
@@ -65,6 +66,7 @@ describe("the routes of the status page", () => {
     for (const [path, key] of [
       ["node", "node"],
       ["images", "images"],
+      ["host", "host"],
       ["pods/kube-system/dns", "kube-system/dns"],
     ] as const) {
       const response = await ask(`/ui/stream/${path}`);

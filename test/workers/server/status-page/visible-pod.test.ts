@@ -19,8 +19,9 @@ const POD = {
         env: [{ name: "PASSWORD", value: SECRET }],
         resources: { limits: { memory: "1Gi" } },
         livenessProbe: {
-          httpGet: { port: 80, path: "/live", httpHeaders: [{ name: "Authorization", value: SECRET }] },
+          httpGet: { port: 80, path: "/live?token=hunter2", httpHeaders: [{ name: "Authorization", value: SECRET }] },
         },
+        readinessProbe: { exec: { command: ["mysqladmin", `-p${SECRET}`, "ping"] }, periodSeconds: 3 },
         lifecycle: { preStop: { exec: { command: [SECRET] } } },
       },
     ],
@@ -36,7 +37,7 @@ const POD = {
   status: { phase: "Running" },
 } as unknown as Pod;
 
-test("values of variables, commands, headers, annotations and volume sources are left out", () => {
+test("values of variables, arguments, queries, headers, annotations and volume sources are left out", () => {
   assert.doesNotMatch(JSON.stringify(visiblePod(POD)), /hunter2/);
 });
 
@@ -45,8 +46,13 @@ test("fields that explain a pod's state stay", () => {
   assert.deepEqual(metadata, { name: "web", namespace: "default", uid: "1", labels: { app: "web" } });
   const [app] = spec.containers;
   assert.deepEqual(
-    [app?.livenessProbe, app?.resources, app?.lifecycle],
-    [{ httpGet: { port: 80, path: "/live" } }, { limits: { memory: "1Gi" } }, { preStop: {} }],
+    [app?.livenessProbe, app?.readinessProbe, app?.resources, app?.lifecycle],
+    [
+      { httpGet: { port: 80, path: "/live?…" } },
+      { exec: { command: ["mysqladmin", "…"] }, periodSeconds: 3 },
+      { limits: { memory: "1Gi" } },
+      { preStop: {} },
+    ],
   );
   assert.equal(spec.initContainers?.[0]?.restartPolicy, "Always");
   assert.deepEqual(spec.volumes, [{ name: "data" }, { name: "host", hostPath: { path: "/srv" } }]);
