@@ -10,6 +10,7 @@ import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
 import { brokenFirst } from "../pods/order.js";
 import { podState } from "../pods/state.js";
+import { podTone, TONE_COLOURS } from "../pods/tone.js";
 
 export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
   const [all, known] = await Promise.all([podsOf(context.client), manifestsOf(context.client)]);
@@ -35,7 +36,7 @@ export function podTable(
     {
       title: "STATUS",
       text: (pod) => podState(pod).word,
-      paint: (pod, text) => paint(podState(pod).fine ? "green" : "yellow", text),
+      paint: (pod, text) => paint(TONE_COLOURS[podTone(pod)], text),
     },
     { title: "RESTARTS", text: (pod) => String(podState(pod).restarts) },
     { title: "AGE", text: ({ status }) => age(timeOf(status?.startTime), now) },

@@ -79,9 +79,10 @@ export function whyText(
   };
   const shown = format === "wide" ? decisions : decisions.slice(-SHOWN_DECISIONS);
   const left = decisions.length - shown.length;
-  const story = shown.map(({ at, what, count }) =>
-    wrap(`${moment(at)}  ${what}${count === undefined ? "" : ` (${count} times)`}`, columns, "  "),
-  );
+  const story = shown.map(({ at, what, count, lastAt }) => {
+    const last = lastAt === undefined ? "" : `, last at ${moment(lastAt)}`;
+    return wrap(`${moment(at)}  ${what}${count === undefined ? "" : ` (${count} times${last})`}`, columns, "  ");
+  });
   return [
     `${paint("bold", pod)} ${verdict}`,
     ...(findings.length === 0 ? [] : ["", ...findings.map(finding)]),

@@ -4,6 +4,7 @@ import { timeOf } from "../output/amounts.js";
 import { fullName } from "../pods/find.js";
 import { podState } from "../pods/state.js";
 import { admissionRules } from "./admission.js";
+import { decisionsOf, type Decision } from "./decisions.js";
 import { exitRules } from "./exits.js";
 import { imageRules } from "./images.js";
 import type { Finding, Rule, WhyInput } from "./input.js";
@@ -25,12 +26,6 @@ const RULES: readonly Rule[] = [
   probeRules,
   waitRules,
 ];
-
-interface Decision {
-  at: number;
-  what: string;
-  count?: number;
-}
 
 export interface Explanation {
   pod: string;
@@ -61,7 +56,7 @@ export function explain(input: WhyInput, timeline: PodTimeline | undefined): Exp
     verdict: verdictOf(input),
     fine: fine && !isEnding(input) && !findings.some(({ severity }) => severity === "error"),
     findings: unexplained ? [underWay(input)] : findings,
-    decisions: decisionsOf(input, timeline),
+    decisions: decisionsOf(input.events, timeline),
   };
 }
 
@@ -89,24 +84,4 @@ function underWay({ pod, facts, events, now }: WhyInput): Finding {
     ...(began !== undefined && began < now && { since: began }),
     help: [`watch its steps: nodelet timeline ${pod.metadata.name}`],
   };
-}
-
-/** Events and failed steps, oldest first. */
-function decisionsOf({ events }: WhyInput, timeline: PodTimeline | undefined): Decision[] {
-  const told = events.map(({ lastTimestamp, reason, message, count }): Decision => ({
-    at: timeOf(lastTimestamp) ?? 0,
-    what: `${reason}: ${message}`,
-    ...(count > 1 && { count }),
-  }));
-  const phases = (timeline?.phases ?? []).map(({ at, phase, reason }): Decision => ({
-    at,
-    what: `phase ${phase}${reason === undefined ? "" : ` (${reason})`}`,
-  }));
-  const failed = (timeline?.stages ?? []).flatMap(({ stage, container, endedAt, startedAt, error }): Decision[] => {
-    const of = container === undefined ? "" : ` of ${container}`;
-    if (error !== undefined) return [{ at: endedAt ?? startedAt, what: `step ${stage}${of} failed: ${error}` }];
-    return endedAt === undefined ? [{ at: startedAt, what: `step ${stage}${of} began and goes on` }] : [];
-  });
-  const seen = timeline === undefined ? [] : [{ at: timeline.seenAt, what: "a source showed the pod to the kubelet" }];
-  return [...seen, ...phases, ...told, ...failed].sort((a, b) => a.at - b.at);
 }

@@ -1,6 +1,7 @@
 // The rules of `nodelet why`: each cause is explained without reference to source code, with the next try and a remedy.
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Event } from "../../../src/shared/api/event.js";
 import { explain } from "../../../src/cli/why/explain.js";
 import type { WhyInput } from "../../../src/cli/why/input.js";
 import { whyText } from "../../../src/cli/commands/why.js";
@@ -313,7 +314,7 @@ describe("why", () => {
 
   test("decisions are in order of time, from source, phases, events and failed steps", () => {
     const explanation = explain(
-      input({ pod: pod({}), events: [event("Pulling", "Pulling image", { lastTimestamp: ago(10) })] }),
+      input({ pod: pod({}), events: [event("Pulling", "Pulling image", { firstTimestamp: ago(10) })] }),
       {
         ...{ namespace: "default", name: "web", uid: "uid-web", seenAt: NOW - 20_000, stagesDropped: 0, events: [] },
         phases: [{ at: NOW - 15_000, phase: "Pending" }],
@@ -326,11 +327,49 @@ describe("why", () => {
     deepEqual(
       explanation.decisions.map(({ what }) => what),
       [
-        "a source showed the pod to the kubelet",
+        "the kubelet received the pod",
         "phase Pending",
         "Pulling: Pulling image",
         "step pull of app failed: not found",
         "step volumes began and goes on",
+      ],
+    );
+  });
+
+  test("events of one second are in their true order, and repeated ones stand where they happened first", () => {
+    const named = (ms: number, serial: number): { metadata: Event["metadata"] } => ({
+      metadata: { name: `web.${(BigInt(ms) * 1_000_000n + BigInt(serial)).toString(16)}`, namespace: "default" },
+    });
+    const second = NOW - 60_000;
+    const at = { firstTimestamp: ago(60), lastTimestamp: ago(60) };
+    const { decisions } = explain(
+      input({
+        pod: pod({}),
+        events: [
+          event("Started", "Started container app", {
+            ...at,
+            ...named(second + 900, 7),
+            count: 6,
+            lastTimestamp: ago(9),
+          }),
+          event("Pulled", "Image is there", { ...at, ...named(second + 400, 5), count: 7, lastTimestamp: ago(5) }),
+          event("Created", "Created container app", { ...at, ...named(second + 800, 6) }),
+        ],
+      }),
+      {
+        ...{ namespace: "default", name: "web", uid: "uid-web", seenAt: second + 300, stagesDropped: 0, events: [] },
+        phases: [{ at: second + 950, phase: "Running" }],
+        stages: [],
+      },
+    );
+    deepEqual(
+      decisions.map(({ what, count, lastAt }) => [what, count, lastAt]),
+      [
+        ["the kubelet received the pod", undefined, undefined],
+        ["Pulled: Image is there", 7, NOW - 5000],
+        ["Created: Created container app", undefined, undefined],
+        ["Started: Started container app", 6, NOW - 9000],
+        ["phase Running", undefined, undefined],
       ],
     );
   });
