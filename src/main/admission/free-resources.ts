@@ -4,7 +4,7 @@ import { milliValue, value, type ExactQuantity } from "../../shared/api/quantity
 import { podRequests } from "../resources/pod-requests.js";
 import type { AdmissionContext, AdmissionHandler, ExtendedClaim } from "./handler.js";
 import type { MissingResource } from "../model/refusal.js";
-import { isExtendedResourceName } from "../../shared/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../shared/api/extended-resources.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
 
 const NANO = 1_000_000_000n;

@@ -1,8 +1,7 @@
-// Resources by name: extended ones, and the sums that a pod's containers need together. Init containers run one after the other and before the
+// Sums of the resources that a pod's containers need together. Init containers run one after the other and before the
 // others, sidecars stay: the pod needs the larger of (regular + sidecars) and (each init container + sidecars started before it).
 import { isSidecar, type Container, type PodSpec, type ResourceList } from "./pod.js";
 import { addQuantities, maxQuantity, ZERO, type ExactQuantity } from "./quantity.js";
-import { isQualifiedName } from "./manifest/formats.js";
 
 /** Resource name to exact quantity. A missing name means that no container requests the resource. */
 export function aggregate(
@@ -36,15 +35,4 @@ function addInto(sums: Map<string, ExactQuantity>, list: ResourceList | undefine
 
 function raiseTo(sums: Map<string, ExactQuantity>, floor: ReadonlyMap<string, ExactQuantity>): void {
   for (const [name, quantity] of floor) sums.set(name, maxQuantity(sums.get(name) ?? ZERO, quantity));
-}
-
-// Names of resources that are not Kubernetes' own: "example.com/gpu".
-
-const QUOTA_PREFIX = "requests.";
-
-/** Device plugins may offer nothing else. */
-export function isExtendedResourceName(name: string): boolean {
-  if (!name.includes("/") || name.includes("kubernetes.io/") || name.startsWith(QUOTA_PREFIX)) return false;
-  // As a quota it carries the prefix, and must still be a name.
-  return isQualifiedName(`${QUOTA_PREFIX}${name}`);
 }

@@ -1,5 +1,6 @@
 // The number of devices that containers request. Extended resources are never overcommitted, so the limits are enough.
-import { aggregate, isExtendedResourceName } from "../../../shared/api/aggregate-resources.js";
+import { aggregate } from "../../../shared/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
 import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
 import { value } from "../../../shared/api/quantity.js";
 

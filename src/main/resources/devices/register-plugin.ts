@@ -1,7 +1,7 @@
 // Registration of device plugins, by either way: at kubelet.sock, where the plugin calls, or below plugins_registry, where
 // it is called. Texts of refusals are upstream's: plugins log them.
 import { basename } from "node:path";
-import { isExtendedResourceName } from "../../../shared/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
 import type { DeviceMetrics } from "./metrics.js";
 import { PluginRefusedError, type PluginHandler } from "../../model/plugin-handler.js";
 import type { Endpoints } from "./endpoints.js";

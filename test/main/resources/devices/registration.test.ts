@@ -9,7 +9,7 @@ import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-
 import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
 import { preparePluginDirectory } from "../../../../src/main/resources/devices/node-devices.js";
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
-import { isExtendedResourceName } from "../../../../src/shared/api/aggregate-resources.js";
+import { isExtendedResourceName } from "../../../../src/shared/api/extended-resources.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { noDeviceMetrics } from "../../../support/silent.js";
