@@ -22,4 +22,9 @@ export class LogTail {
     this.lines.splice(0, Math.max(this.lines.length - MAX_LINES, 0));
     return added;
   }
+
+  /** The log has ended: its last line may have no line end. */
+  end(): string[] {
+    return this.rest === "" ? [] : this.push("\n");
+  }
 }

@@ -10,9 +10,11 @@ import { POD_KEY, SAMPLE_KEY, type MachineSize, type UsageSample } from "../shar
 import type { PodTimeline } from "../shared/contracts/timeline.js";
 import { patch } from "./dom/patch.js";
 import { h, type VNode } from "./dom/vnode.js";
-import { LogPanel, type LogSource } from "./log-panel.js";
+import { LogPanel } from "./log-panel.js";
+import type { LogSource } from "./log-sources.js";
 import { placeOf, podLink, type Place } from "./place.js";
 import { Replica } from "./replica.js";
+import { followShortcuts } from "./shortcuts.js";
 import { configView } from "./views/config.js";
 import { imagesView } from "./views/images.js";
 import { manifestsView } from "./views/manifests.js";
@@ -62,6 +64,7 @@ export class Page {
       (this.main as HTMLElement).focus();
     });
     document.addEventListener("visibilitychange", () => this.changed());
+    followShortcuts();
     this.changed();
   }
 

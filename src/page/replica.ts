@@ -1,13 +1,13 @@
 // The map that the server thread keeps equal in this page, by one stream of server-sent events. Connects again by itself.
 import type { PageUpdate } from "../shared/contracts/status-page.js";
+import type { Connection, Heard } from "./freshness.js";
 
 const RETRY_MS = 5000;
 
-export type Connection = "connecting" | "live" | "lost";
-
-export class Replica {
+export class Replica implements Heard {
   readonly entries = new Map<string, unknown>();
   connection: Connection = "connecting";
+  heardAt: number | undefined;
   private source: EventSource | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -22,14 +22,21 @@ export class Replica {
     if (this.source !== undefined || this.retry !== undefined) return;
     const source = new EventSource(this.path);
     this.source = source;
-    // A stream begins empty.
+    let isNew = true;
     source.onopen = () => {
-      this.entries.clear();
+      isNew = true;
       this.connection = "live";
       this.changed();
     };
     source.onmessage = (event: MessageEvent<string>) => {
-      for (const [key, value] of JSON.parse(event.data) as PageUpdate) {
+      const update = JSON.parse(event.data) as PageUpdate;
+      this.heardAt = Date.now();
+      // A stream begins empty. What is shown stays until the new data are here.
+      if (isNew && update.length > 0) {
+        isNew = false;
+        this.entries.clear();
+      }
+      for (const [key, value] of update) {
         if (value === null) this.entries.delete(key);
         else this.entries.set(key, value);
       }
@@ -40,7 +47,7 @@ export class Replica {
       this.changed();
       // A refused stream is not tried again by the browser.
       if (source.readyState !== EventSource.CLOSED) return;
-      this.close();
+      this.end();
       this.retry = setTimeout(() => {
         this.retry = undefined;
         this.open();
@@ -49,10 +56,8 @@ export class Replica {
   }
 
   close(): void {
-    clearTimeout(this.retry);
-    this.retry = undefined;
-    this.source?.close();
-    this.source = undefined;
+    this.end();
+    this.connection = "connecting";
   }
 
   /** The value as the server sent it: its type is the key's (shared/contracts/status-page.ts). */
@@ -62,5 +67,12 @@ export class Replica {
 
   withPrefix(prefix: string): unknown[] {
     return [...this.entries].flatMap(([key, value]) => (key.startsWith(prefix) ? [value] : []));
+  }
+
+  private end(): void {
+    clearTimeout(this.retry);
+    this.retry = undefined;
+    this.source?.close();
+    this.source = undefined;
   }
 }

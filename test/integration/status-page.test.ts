@@ -141,7 +141,7 @@ describe("the status page", () => {
     await page.getByRole("heading", { name: "keys-testnode" }).waitFor(PATIENCE);
     await waitFor(async () => (await page.evaluate("document.activeElement.id")) === "content", { what: "the focus" });
     // Updates do not take the focus away.
-    await page.getByRole("checkbox", { name: "run before" }).focus();
+    await page.getByRole("checkbox", { name: "previous run" }).focus();
     await node.writeManifest("other", manifest("other", [{ name: "app", image: "registry.invalid/none:1" }]));
     await page.getByText("1 of 2 pods is not running and ready.").waitFor(PATIENCE);
     await node.removeManifest("other");

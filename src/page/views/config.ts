@@ -1,8 +1,8 @@
 // The effective configuration with the origin of each value. Pure.
 import { configLines, type Configz } from "../../cli/config-lines.js";
+import { onInput } from "../dom/handlers.js";
 import { h, type VNode } from "../dom/vnode.js";
 import { badge, section, table } from "./parts.js";
-import { onInput } from "./pods.js";
 
 export interface ConfigView {
   configz: Configz | undefined;

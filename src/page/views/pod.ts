@@ -6,6 +6,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { h, type VNode } from "../dom/vnode.js";
+import { logSources, type LogSource } from "../log-sources.js";
 import { badge, facts as pairs, section, table, type Tone } from "./parts.js";
 import { toneOf } from "./pods.js";
 import { timelineView } from "./timeline.js";
@@ -19,7 +20,7 @@ export interface PodView {
   timeline: PodTimeline | undefined;
   now: number;
   /** Shows logs; its maker fills it. */
-  logs: (containers: readonly { name: string; run: string }[]) => VNode;
+  logs: (containers: readonly LogSource[]) => VNode;
 }
 
 export function podView({ pod, pods, node, facts, timeline, now, logs }: PodView): VNode[] {
@@ -54,10 +55,7 @@ export function podView({ pod, pods, node, facts, timeline, now, logs }: PodView
       timeline === undefined ? h("p", { class: "muted" }, "Not known yet.") : timelineView(timeline, now),
     ),
     section("Decisions", decisionsView(explained)),
-    section(
-      "Log",
-      logs(containers.map(({ container, status: one }) => ({ name: container.name, run: one?.containerID ?? "" }))),
-    ),
+    section("Log", logs(logSources(containers))),
   ];
 }
 

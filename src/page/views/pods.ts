@@ -2,6 +2,7 @@
 import { timeOf } from "../../cli/output/amounts.js";
 import { podState } from "../../cli/pods/state.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { onInput } from "../dom/handlers.js";
 import { h, type VNode } from "../dom/vnode.js";
 import { podLink } from "../place.js";
 import { age, badge, section, table, type Tone } from "./parts.js";
@@ -64,16 +65,6 @@ export function podsView({ pods, filter, onFilter, now }: PodsView): VNode {
       empty: pods.length === 0 ? "This node has no pods." : "No pod matches the filter.",
     }),
   );
-}
-
-/** One function per listener, so that an update does not replace it. */
-const inputs = new WeakMap<(text: string) => void, (event: Event) => void>();
-
-export function onInput(listener: (text: string) => void): (event: Event) => void {
-  const known =
-    inputs.get(listener) ?? ((event: Event) => listener((event.target as unknown as { value: string }).value));
-  inputs.set(listener, known);
-  return known;
 }
 
 function searched(pod: Pod): string {
