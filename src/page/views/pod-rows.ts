@@ -1,0 +1,60 @@
+// The rows of the list of pods, broken ones first. A row need not be a pod: a manifest that makes none has one, too. Pure.
+import { timeOf } from "../../cli/output/amounts.js";
+import { podState } from "../../cli/pods/state.js";
+import { podTone, type Tone } from "../../cli/pods/tone.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { Usage } from "../../shared/contracts/status-page.js";
+import { podLink } from "../place.js";
+import { compare } from "./parts.js";
+import { podLimit } from "./usage.js";
+
+export interface PodRow {
+  key: string;
+  name: string;
+  namespace: string;
+  /** Address of the row's own view; absent: it has none. */
+  link?: string;
+  state: { word: string; tone: Tone };
+  ready: number;
+  containers: number;
+  restarts: number;
+  usage?: Usage;
+  limits: Usage;
+  startedAt?: number;
+  addresses: string[];
+}
+
+export function podRow(pod: Pod, usage: Usage | undefined): PodRow {
+  const { metadata, status } = pod;
+  const { word, ready, containers, restarts } = podState(pod);
+  const [cpu, memory] = [podLimit(pod, "cpu"), podLimit(pod, "memory")];
+  const startedAt = timeOf(status?.startTime);
+  return {
+    key: metadata.uid,
+    name: metadata.name,
+    namespace: metadata.namespace,
+    link: podLink(metadata.namespace, metadata.name),
+    state: { word, tone: podTone(pod) },
+    ...{ ready, containers, restarts },
+    ...(usage !== undefined && { usage }),
+    limits: { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) },
+    ...(startedAt !== undefined && { startedAt }),
+    addresses: (status?.podIPs ?? []).map(({ ip }) => ip),
+  };
+}
+
+const WEIGHT: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, plain: 2, good: 2 };
+
+export function weightOf({ state }: Pick<PodRow, "state">): number {
+  return WEIGHT[state.tone];
+}
+
+/** Broken rows, then those on their way, then the others; each by namespace and name. */
+export function brokenFirst(a: PodRow, b: PodRow): number {
+  return weightOf(a) - weightOf(b) || compare(a.namespace, b.namespace) || compare(a.name, b.name);
+}
+
+/** `word` in lower case. */
+export function matches({ namespace, name, state, addresses }: PodRow, word: string): boolean {
+  return `${namespace}/${name} ${state.word} ${addresses.join(" ")}`.toLowerCase().includes(word);
+}
