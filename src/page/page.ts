@@ -1,35 +1,41 @@
 // The status page: puts streams, place and views together, and draws at most once per frame.
 // Invariant: while the page is not visible it holds no stream.
-import { problemsOf } from "../cli/problems.js";
-import { since } from "../cli/output/amounts.js";
 import type { Configz } from "../cli/config-lines.js";
-import { podState } from "../cli/pods/state.js";
+import type { Event } from "../shared/api/event.js";
 import type { Pod } from "../shared/api/pod.js";
 import type { NodeletImages, NodeletStatus, PodFacts, ThreadFacts } from "../shared/contracts/nodelet.js";
-import { POD_KEY, SAMPLE_KEY, type MachineSize, type UsageSample } from "../shared/contracts/status-page.js";
+import {
+  POD_KEY,
+  SAMPLE_KEY,
+  USAGE_KEY,
+  type HostFacts,
+  type MachineSize,
+  type PodDetails,
+  type PodUsage,
+  type UsageSample,
+} from "../shared/contracts/status-page.js";
 import type { PodTimeline } from "../shared/contracts/timeline.js";
 import { patch } from "./dom/patch.js";
 import { h, type VNode } from "./dom/vnode.js";
+import { freshnessOf, type Freshness } from "./freshness.js";
 import { LogPanel } from "./log-panel.js";
-import type { LogSource } from "./log-sources.js";
-import { placeOf, podLink, type Place } from "./place.js";
+import { logSources } from "./log-sources.js";
+import { optionsOf, placeOf, podLink, withOptions, type Options, type Place } from "./place.js";
 import { Replica } from "./replica.js";
 import { followShortcuts } from "./shortcuts.js";
 import { configView } from "./views/config.js";
+import { headView, TITLES, troubledPods } from "./views/head.js";
 import { imagesView } from "./views/images.js";
 import { manifestsView } from "./views/manifests.js";
 import { nodeView } from "./views/node.js";
-import { badge } from "./views/parts.js";
+import { note } from "./views/parts.js";
+import { podRow } from "./views/pod-rows.js";
 import { podView } from "./views/pod.js";
 import { podsView } from "./views/pods.js";
+import type { Sorting } from "./views/table.js";
 
-const TITLES: Readonly<Record<Place["view"], string>> = {
-  pods: "Pods",
-  pod: "Pod",
-  node: "Node",
-  images: "Images",
-  config: "Configuration",
-};
+/** Ages grow, and silence is noticed. */
+const TICK_MS = 1000;
 
 /** Connections of a place beyond the stream of the node. */
 interface Opened {
@@ -43,9 +49,10 @@ export class Page {
   private opened: Opened = { fragment: "none" };
   private configz: Configz | undefined;
   private configProblem: string | undefined;
-  private podFilter = "";
-  private fieldFilter = "";
-  private changedOnly = false;
+  /** The last address of the list of pods, with its filter. */
+  private listLink = "#/pods";
+  /** The moment of the charts under the pointer. */
+  private pointed: number | undefined;
   /** The kubelet's clock minus this machine's, ms. */
   private ahead = 0;
   private statusSeen: NodeletStatus | undefined;
@@ -64,24 +71,30 @@ export class Page {
       (this.main as HTMLElement).focus();
     });
     document.addEventListener("visibilitychange", () => this.changed());
+    setInterval(() => {
+      if (document.visibilityState === "visible") this.changed();
+    }, TICK_MS);
     followShortcuts();
     this.changed();
   }
 
-  private readonly onPodFilter = (text: string): void => {
-    this.podFilter = text;
+  private readonly onFilter = (filter: string): void => this.choose({ filter });
+
+  private readonly onChangedOnly = (): void => this.choose({ changed: !optionsOf(location.hash).changed });
+
+  private readonly onSort = (sort: string): void => this.choose({ sort });
+
+  private readonly onPoint = (at: number | undefined): void => {
+    this.pointed = at;
     this.changed();
   };
 
-  private readonly onFieldFilter = (text: string): void => {
-    this.fieldFilter = text;
+  /** Puts the choice into the address. It makes no entry in the history. */
+  private choose(choice: Partial<Options>): void {
+    const fragment = withOptions(location.hash, { ...optionsOf(location.hash), ...choice });
+    history.replaceState(null, "", fragment);
     this.changed();
-  };
-
-  private readonly onChangedOnly = (): void => {
-    this.changedOnly = !this.changedOnly;
-    this.changed();
-  };
+  }
 
   private changed(): void {
     this.followVisibility();
@@ -106,19 +119,33 @@ export class Page {
   private draw(): void {
     const place = placeOf(location.hash);
     this.enter(place);
+    if (place.view === "pods") this.listLink = location.hash || "#/pods";
     const status = this.node.get("status") as NodeletStatus | undefined;
     if (status !== undefined && status !== this.statusSeen) {
       this.statusSeen = status;
       this.ahead = status.now - Date.now();
     }
     const pods = this.node.withPrefix(POD_KEY) as Pod[];
-    document.title = `${place.view === "pod" ? place.name : TITLES[place.view]} · ${status?.node ?? "node"} · nodelet`;
-    patch(this.header, this.head(place, status, pods));
-    patch(this.main, this.content(place, status, pods));
+    const { stream } = this.opened;
+    const freshness = freshnessOf(stream === undefined ? [this.node] : [this.node, stream], Date.now());
+    const now = this.now(freshness);
+    const silentMs = Date.now() - (freshness.heardAt ?? Date.now());
+    document.title = this.title(place, status, pods, freshness);
+    document.body.classList.toggle("stale", freshness.stale);
+    patch(this.header, headView({ place, status, pods, freshness, now, silentMs }));
+    patch(this.main, this.content(place, status, pods, now));
   }
 
-  private now(): number {
-    return Date.now() + this.ahead;
+  /** Ages stop with the data. */
+  private now({ state, stale, heardAt }: Freshness): number {
+    const old = heardAt !== undefined && (stale || state === "lost");
+    return (old ? heardAt : Date.now()) + this.ahead;
+  }
+
+  private title(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[], { stale }: Freshness): string {
+    const troubled = troubledPods(pods).length;
+    const mark = stale ? "no data · " : troubled > 0 ? `(${troubled}) ` : "";
+    return `${mark}${place.view === "pod" ? place.name : TITLES[place.view]} · ${status?.node ?? "node"} · nodelet`;
   }
 
   /** Opens the streams of this place, and closes those of the place before. */
@@ -128,11 +155,9 @@ export class Page {
     this.opened.stream?.close();
     this.opened.log?.close();
     this.opened = { fragment };
-    if (place.view === "images") this.opened.stream = new Replica("stream/images", () => this.changed());
-    if (place.view === "pod") {
-      const path = `stream/pods/${encodeURIComponent(place.namespace)}/${encodeURIComponent(place.name)}`;
-      this.opened.stream = new Replica(path, () => this.changed());
-    }
+    this.pointed = undefined;
+    const path = streamOf(place);
+    if (path !== undefined) this.opened.stream = new Replica(path, () => this.changed());
     if (place.view === "config") void this.readConfig();
     this.followVisibility();
   }
@@ -148,140 +173,100 @@ export class Page {
     this.changed();
   }
 
-  private head(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[]): VNode[] {
-    const { connection } = this.node;
-    const link = (view: "pods" | "node" | "images" | "config"): VNode => {
-      const current = place.view === view || (view === "pods" && place.view === "pod");
-      return h("a", { href: `#/${view}`, ...(current && { "aria-current": "page" }) }, TITLES[view]);
-    };
-    const runtime = status?.facts?.runtime;
-    return [
-      h(
-        "div",
-        { class: "title" },
-        h("h1", {}, status?.node ?? "nodelet"),
-        h(
-          "span",
-          { class: "muted" },
-          status === undefined
-            ? ""
-            : `kubelet ${status.kubernetesVersion}${runtime === undefined ? "" : ` · ${runtime.name} ${runtime.version}`}`,
-        ),
-        h(
-          "span",
-          { class: "connection", role: "status" },
-          connection === "live"
-            ? badge("good", "live")
-            : badge("warn", connection === "lost" ? "no connection, trying again" : "connecting"),
-        ),
-      ),
-      h("nav", { "aria-label": "Views" }, link("pods"), link("node"), link("images"), link("config")),
-      ...this.problems(status, pods),
-    ];
-  }
-
-  private problems(status: NodeletStatus | undefined, pods: readonly Pod[]): VNode[] {
-    if (status === undefined) return [];
-    const ofNode = problemsOf(status).map(({ severity, what, since: at, help }) =>
-      h(
-        "p",
-        { class: `finding ${severity === "error" ? "bad" : "warn"}` },
-        h("strong", {}, severity),
-        `: ${what}${at === undefined ? "" : ` (${since(at, this.now())})`}. `,
-        h("span", { class: "muted" }, help),
-      ),
-    );
-    const troubled = pods.filter((pod) => !podState(pod).fine).length;
-    const are = troubled === 1 ? "is" : "are";
-    const ofPods =
-      troubled === 0
-        ? []
-        : [h("p", { class: "finding warn" }, `${troubled} of ${pods.length} pods ${are} not running and ready.`)];
-    const all = [...ofNode, ...ofPods];
-    return [
-      // Durations change every second: a screen reader hears the numbers of problems only, when they change.
-      h("p", { class: "hidden", role: "status" }, `Problems: ${ofNode.length} of the node, ${troubled} of pods`),
-      h(
-        "div",
-        { class: "problems", role: "region", "aria-label": "Problems" },
-        all.length > 0 ? all : [h("p", { class: "muted" }, badge("good", "nothing is wrong"))],
-      ),
-    ];
-  }
-
-  private content(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[]): VNode[] {
-    const now = this.now();
+  private content(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[], now: number): VNode[] {
     const { stream } = this.opened;
+    const { filter, sort, changed } = optionsOf(location.hash);
+    const { onFilter } = this;
+    const sorting: Sorting = { by: sort, onSort: this.onSort };
     switch (place.view) {
-      case "pods":
-        return [
-          ...manifestsView(status?.manifests, now),
-          podsView({ pods, filter: this.podFilter, onFilter: this.onPodFilter, now }),
-        ];
-      case "pod":
-        return this.podContent(place, status, pods);
-      case "node": {
-        const threads = (this.node.get("threads") as ThreadFacts[] | undefined) ?? [];
-        const samples = (this.node.withPrefix(SAMPLE_KEY) as UsageSample[]).sort((a, b) => a.at - b.at);
-        return nodeView({
-          status,
-          threads,
-          samples,
-          machine: this.node.get("machine") as MachineSize | undefined,
-          now,
-        });
+      case "pods": {
+        const rows = pods.map((pod) => podRow(pod, this.usageOf(pod)));
+        return [...manifestsView(status?.manifests, now), podsView({ rows, filter, onFilter, sorting, now })];
       }
+      case "pod":
+        return this.podContent(place, status, pods, now);
+      case "node":
+        return nodeView({
+          ...{ status, pods, now },
+          threads: (this.node.get("threads") as ThreadFacts[] | undefined) ?? [],
+          charts: {
+            samples: (this.node.withPrefix(SAMPLE_KEY) as UsageSample[]).sort((a, b) => a.at - b.at),
+            machine: this.node.get("machine") as MachineSize | undefined,
+            ...{ now, pointed: this.pointed, onPoint: this.onPoint },
+          },
+          host: stream?.get("host") as HostFacts | undefined,
+          events: stream?.get("events") as Event[] | undefined,
+        });
       case "images":
         return [
-          imagesView(stream?.get("images") as NodeletImages | undefined, stream?.get("problem") as string | undefined),
+          imagesView({
+            images: stream?.get("images") as NodeletImages | undefined,
+            problem: stream?.get("problem") as string | undefined,
+            ...{ filter, onFilter, sorting },
+          }),
         ];
       case "config":
         return [
           configView({
             configz: this.configz,
             problem: this.configProblem,
-            filter: this.fieldFilter,
-            onFilter: this.onFieldFilter,
-            changedOnly: this.changedOnly,
+            ...{ filter, onFilter },
+            changedOnly: changed,
             onChangedOnly: this.onChangedOnly,
           }),
         ];
     }
   }
 
+  private usageOf({ metadata }: Pod): PodUsage | undefined {
+    return this.node.get(`${USAGE_KEY}${metadata.uid}`) as PodUsage | undefined;
+  }
+
   private podContent(
     { namespace, name }: { namespace: string; name: string },
     node: NodeletStatus | undefined,
     pods: readonly Pod[],
+    now: number,
   ): VNode[] {
     const same = pods.filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const pod = same.find(({ metadata }) => metadata.deletionTimestamp == null) ?? same[0];
-    if (node === undefined) return [h("p", { class: "muted" }, "Reading…")];
+    if (node === undefined) return [note("Reading…")];
+    const { listLink } = this;
     if (pod === undefined) {
       return [
-        h("p", { class: "back" }, h("a", { href: "#/pods" }, "All pods")),
+        h("p", { class: "back" }, h("a", { href: listLink }, "All pods")),
         h("p", { role: "status" }, `This node has no pod ${namespace}/${name} any more.`),
       ];
     }
     const { stream } = this.opened;
-    const logs = (containers: readonly LogSource[]): VNode => {
-      this.opened.log?.show(containers);
-      return h("div", {
-        key: `log of ${pod.metadata.uid}`,
-        class: "log",
-        own: (element) => {
-          if (!(element instanceof Element)) return;
-          this.opened.log?.close();
-          this.opened.log = new LogPanel(element, namespace, name);
-          this.opened.log.show(containers);
-        },
-      });
-    };
     return podView({
-      ...{ pod, pods, node, logs },
+      ...{ pod, pods, node, now, listLink },
       facts: stream?.get("facts") as PodFacts | undefined,
       timeline: stream?.get("timeline") as PodTimeline | undefined,
-      now: this.now(),
+      details: stream?.get("details") as PodDetails | undefined,
+      usage: this.usageOf(pod),
+      logs: (containers) => {
+        const sources = logSources(containers);
+        this.opened.log?.show(sources);
+        return h("div", {
+          key: `log of ${pod.metadata.uid}`,
+          class: "log",
+          own: (element) => {
+            if (!(element instanceof Element)) return;
+            this.opened.log?.close();
+            this.opened.log = new LogPanel(element, namespace, name);
+            this.opened.log.show(sources);
+          },
+        });
+      },
     });
   }
+}
+
+/** The stream that only this place needs. */
+function streamOf(place: Place): string | undefined {
+  if (place.view === "images") return "stream/images";
+  if (place.view === "node") return "stream/host";
+  if (place.view !== "pod") return undefined;
+  return `stream/pods/${encodeURIComponent(place.namespace)}/${encodeURIComponent(place.name)}`;
 }

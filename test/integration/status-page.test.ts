@@ -63,8 +63,8 @@ describe("the status page", () => {
     await row("stuck")
       .getByText(/ErrImagePull|ImagePullBackOff/)
       .waitFor(PATIENCE);
-    await page.getByText("1 of 1 pods is not running and ready.").waitFor(PATIENCE);
-    await page.getByRole("link", { name: "stuck-testnode" }).click();
+    await page.getByText("1 of 1 pods is not running and ready").waitFor(PATIENCE);
+    await row("stuck").getByRole("link").click();
     await page.getByRole("heading", { name: "stuck-testnode" }).waitFor(PATIENCE);
     await page.getByText(/its image "registry\.invalid\/none:1" cannot be pulled/).waitFor(PATIENCE);
     await page.getByText(/The kubelet tries again (in|now)/).waitFor(PATIENCE);
@@ -89,7 +89,7 @@ describe("the status page", () => {
       manifest("talker", [shell("app", script), shell("second", `echo other; ${IDLE}`)]),
     );
     await waitForPod(node, "talker", ({ status }) => status?.phase === "Running", "running");
-    await page.getByRole("link", { name: "talker-testnode" }).click();
+    await row("talker").getByRole("link").click();
     await page.getByText(/Running \d+ ms after the kubelet saw the pod/).waitFor(PATIENCE);
     await page.getByText("create-sandbox").waitFor(PATIENCE);
     const log = page.getByRole("log", { name: "Log of the container" });
@@ -106,11 +106,81 @@ describe("the status page", () => {
     await node.removeManifest("talker");
   });
 
+  test("a pod's page has its usage against limits, names of variables without values, mounts, ports, conditions and events", async () => {
+    const secret = "not-for-the-page";
+    const app = shell("app", `while true; do :; done`, {
+      env: [{ name: "PASSWORD", value: secret }],
+      ports: [{ name: "http", containerPort: 8080 }],
+      volumeMounts: [{ name: "data", mountPath: "/data" }],
+      livenessProbe: { exec: { command: ["echo", secret] } },
+      resources: { limits: { cpu: "200m", memory: "64Mi" } },
+    });
+    await node.writeManifest("busy", manifest("busy", [app], { spec: { volumes: [{ name: "data", emptyDir: {} }] } }));
+    await row("busy")
+      .getByText(/^\d+m$/)
+      .first()
+      .waitFor(PATIENCE);
+    await row("busy").getByText("of 200m").waitFor(PATIENCE);
+    await row("busy").getByText("of 64.0 MiB").waitFor(PATIENCE);
+    await row("busy").getByRole("link").click();
+    const containers = page.getByRole("table", { name: "Containers of the pod" });
+    await containers.getByText("of 200m").waitFor(PATIENCE);
+    await containers.getByText("of 64.0 MiB").waitFor(PATIENCE);
+    const definition = page.getByRole("region", { name: "Definition" });
+    for (const text of ["PASSWORD", "/data", "http: 8080/TCP", "cpu 200m, memory 64Mi", /^exec echo …, every 10 s/]) {
+      await definition.getByText(text).first().waitFor(PATIENCE);
+    }
+    await page.getByRole("row", { name: /^Ready True/ }).waitFor(PATIENCE);
+    await page.getByRole("row", { name: /^Started \S+ 1 .*[Cc]ontainer/ }).waitFor(PATIENCE);
+    await page.getByRole("row", { name: /^data emptyDir set up/ }).waitFor(PATIENCE);
+    assert.doesNotMatch(await page.content(), new RegExp(secret));
+    const stream = await fetch(`${url}/ui/stream/pods/default/busy-testnode`);
+    const reader = stream.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+    const first = await reader?.read();
+    await reader?.cancel();
+    assert.doesNotMatch(new TextDecoder().decode(first?.value), new RegExp(secret));
+    await node.removeManifest("busy");
+    await page.getByText("any more").waitFor(PATIENCE);
+  });
+
+  test("filter and order are in the address, and a reload keeps them", async () => {
+    for (const name of ["left", "right"]) await node.writeManifest(name, manifest(name, [shell("app", IDLE)]));
+    await row("right").getByText("1/1").waitFor(PATIENCE);
+    await page.keyboard.press("/");
+    await page.keyboard.type("righ");
+    await row("left").waitFor({ state: "detached", ...PATIENCE });
+    await page.getByRole("button", { name: "Memory" }).click();
+    assert.equal(new URL(page.url()).hash, "#/pods?filter=righ&sort=-Memory");
+    await page.reload();
+    await row("right").getByText("1/1").waitFor(PATIENCE);
+    assert.equal(await page.getByRole("searchbox").inputValue(), "righ");
+    assert.equal(await row("left").count(), 0);
+    assert.equal(await page.locator("th[aria-sort=descending]").textContent(), "Memory▼");
+    await row("right").getByRole("link").click();
+    await page.getByRole("link", { name: "All pods" }).click();
+    await page.getByText("1 of 2").waitFor(PATIENCE);
+    for (const name of ["left", "right"]) await node.removeManifest(name);
+  });
+
+  test("the log shows the app container, not the init container, and says so when there is no output", async () => {
+    const initContainers = [shell("prepare", "echo prepared")];
+    await node.writeManifest("quiet", manifest("quiet", [shell("app", IDLE)], { spec: { initContainers } }));
+    await row("quiet").getByText("1/1").waitFor(PATIENCE);
+    await row("quiet").getByRole("link").click();
+    await page.getByText("No output yet.").waitFor(PATIENCE);
+    const choice = page.getByRole("combobox", { name: "Container" });
+    assert.equal(await choice.inputValue(), "app");
+    await choice.selectOption("prepare");
+    await page.getByRole("log", { name: "Log of the container" }).getByText("prepared").waitFor(PATIENCE);
+    await node.removeManifest("quiet");
+    await page.getByText("any more").waitFor(PATIENCE);
+  });
+
   test("hostile names, messages and log lines are text", async () => {
     const command = `printf '%s\\n' '${HOSTILE}'; printf '%s' '${HOSTILE}' > /dev/termination-log; exit 3`;
     const containers = [shell("talks", command), { name: "named", image: HOSTILE }];
     await node.writeManifest("hostile", manifest("hostile", containers));
-    await page.getByRole("link", { name: "hostile-testnode" }).click(PATIENCE);
+    await row("hostile").getByRole("link").click(PATIENCE);
     await page.getByRole("log", { name: "Log of the container" }).getByText("<img src=x").waitFor(PATIENCE);
     await page
       .getByRole("list")
@@ -131,7 +201,7 @@ describe("the status page", () => {
     const focused = (): Promise<unknown> =>
       page.evaluate("document.activeElement.textContent || document.activeElement.type");
     const stops: unknown[] = [];
-    for (let presses = 0; presses < 12 && !stops.includes("keys-testnode"); presses++) {
+    for (let presses = 0; presses < 24 && !stops.includes("keys-testnode"); presses++) {
       await page.keyboard.press("Tab");
       stops.push(await focused());
     }
@@ -143,7 +213,7 @@ describe("the status page", () => {
     // Updates do not take the focus away.
     await page.getByRole("checkbox", { name: "previous run" }).focus();
     await node.writeManifest("other", manifest("other", [{ name: "app", image: "registry.invalid/none:1" }]));
-    await page.getByText("1 of 2 pods is not running and ready.").waitFor(PATIENCE);
+    await page.getByText("1 of 2 pods is not running and ready").waitFor(PATIENCE);
     await node.removeManifest("other");
     await page.getByText("nothing is wrong").waitFor(PATIENCE);
     assert.equal(await page.evaluate("document.activeElement.type"), "checkbox");
@@ -157,6 +227,10 @@ describe("the status page", () => {
     for (const name of ["CPU", "Memory", "Disk", "Processes", "Kubelet memory"]) {
       await page.getByRole("img", { name: new RegExp(`^${name}: .*at most`) }).waitFor(PATIENCE);
     }
+    await page.getByText(/^\d+\.\d[^ ]*, linux\/\w+$/).waitFor(PATIENCE);
+    await page.getByRole("row", { name: /^memory [\d.]+ [GT]iB [\d.]+ [GT]iB / }).waitFor(PATIENCE);
+    await page.getByRole("row", { name: /^MemoryPressure False/ }).waitFor(PATIENCE);
+    await page.getByRole("region", { name: "Events", exact: true }).getByText("Reason").waitFor(PATIENCE);
     // Two points at least. Chromium calls a level line hidden: that of a node that is busy, or idle, all the time.
     const line = page.locator(".chart polyline").first();
     await waitFor(async () => /\d \d/.test((await line.getAttribute("points")) ?? ""), { what: "a line of a chart" });
@@ -164,7 +238,7 @@ describe("the status page", () => {
 
   test("images and configuration are shown, and can be filtered", async () => {
     await page.getByRole("link", { name: "Images" }).click();
-    await page.getByRole("row", { name: /busybox.* used default\/keys-testnode/ }).waitFor(PATIENCE);
+    await page.getByRole("row", { name: /busybox.* used keys-testnode/ }).waitFor(PATIENCE);
     await page.getByRole("link", { name: "Configuration" }).click();
     await page.getByRole("row", { name: "maxPods 110 default" }).waitFor(PATIENCE);
     await page.getByRole("checkbox").check();
@@ -172,6 +246,51 @@ describe("the status page", () => {
     assert.equal(await page.getByRole("row", { name: /^maxPods/ }).count(), 0);
     await page.getByRole("searchbox").fill("cgroupDr");
     await page.getByText(/^1 of \d+$/).waitFor(PATIENCE);
+  });
+
+  test("a stopped kubelet is seen: the page dims and says since when, and ages stop", async () => {
+    await node.writeManifest("stays", manifest("stays", [shell("app", IDLE)]));
+    await page.evaluate('location.hash = "#/pods"');
+    await row("stays").getByText("1/1").waitFor(PATIENCE);
+    await page.getByText("live").waitFor(PATIENCE);
+    const { pid } = node.kubelet;
+    assert.ok(pid);
+    process.kill(pid, "SIGSTOP");
+    try {
+      await page.getByText(/No data for \d+s/).waitFor(PATIENCE);
+      await page.getByText("no data", { exact: true }).waitFor(PATIENCE);
+      assert.ok(Number(await page.evaluate("getComputedStyle(document.querySelector('main')).opacity")) < 1);
+      assert.match(await page.title(), /^no data · /);
+      const age = row("stays").locator("[data-label=Age]");
+      const shown = await age.textContent();
+      const silence = await page.getByText(/No data for \d+s/).textContent();
+      await waitFor(async () => (await page.getByText(/No data for \d+s/).textContent()) !== silence, {
+        what: "a later second",
+      });
+      assert.equal(await age.textContent(), shown);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await page.getByText("live").waitFor(PATIENCE);
+    await page.getByText(/No data for/).waitFor({ state: "detached", ...PATIENCE });
+    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('main')).opacity"), "1");
+    await node.removeManifest("stays");
+  });
+
+  test("after a lost connection the data are dimmed, and a new kubelet's data take their place", async () => {
+    await page.evaluate('location.hash = "#/pods"');
+    await row("keys").getByText("1/1").waitFor(PATIENCE);
+    await node.kill9();
+    await page.getByText("no connection, trying again").waitFor(PATIENCE);
+    await page.locator("body.stale").waitFor(PATIENCE);
+    assert.equal(await row("keys").getByText("1/1").count(), 1, "what was known is still shown");
+    await node.restart();
+    await page.getByText("live").waitFor(PATIENCE);
+    await row("keys").getByText("1/1").waitFor(PATIENCE);
+    await page.locator("body:not(.stale)").waitFor(PATIENCE);
+    // Chromium reports each refused connection to the console.
+    const refused = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/;
+    problems.splice(0, problems.length, ...problems.filter((problem) => !refused.test(problem)));
   });
 
   test("the page is dark where the machine is", async () => {
@@ -186,29 +305,6 @@ describe("the status page", () => {
     assert.deepEqual([...new Set(requests.map((request) => new URL(request).origin))], [url]);
     assert.deepEqual(problems, []);
   });
-
-  test(
-    "a picture for the documents is drawn",
-    { skip: process.env["NODELET_PICTURE"] === undefined && "only with NODELET_PICTURE=<file>" },
-    async () => {
-      const wants = { requests: { cpu: "50m", memory: "32Mi" } };
-      for (const name of ["web", "queue", "metrics"]) {
-        await node.writeManifest(name, manifest(name, [shell("app", IDLE, { resources: wants })]));
-      }
-      await node.writeManifest(
-        "shop",
-        manifest("shop", [shell("app", `echo started; sleep 2; echo "no database"; exit 3`), shell("cache", IDLE)]),
-      );
-      for (const name of ["web", "queue", "metrics"]) await row(name).getByText("1/1").waitFor(PATIENCE);
-      await row("shop").getByText("CrashLoopBackOff").waitFor(PATIENCE);
-      await page.emulateMedia({ colorScheme: process.env["NODELET_PICTURE_SCHEME"] === "dark" ? "dark" : "light" });
-      await page.setViewportSize({ width: 1200, height: 1000 });
-      await page.getByRole("link", { name: "shop-testnode" }).click();
-      await page.getByText(/The kubelet tries again/).waitFor(PATIENCE);
-      await page.getByText("Created").first().waitFor(PATIENCE);
-      await page.screenshot({ path: process.env["NODELET_PICTURE"] ?? "" });
-    },
-  );
 
   test("it is on the authenticated port, too, with its own hash of one script", async () => {
     const other = await browser.newPage({ ignoreHTTPSErrors: true });

@@ -5,14 +5,13 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { PodTimeline } from "../../src/shared/contracts/timeline.js";
-import { SAMPLE_MS, type UsageSample } from "../../src/shared/contracts/status-page.js";
-import { h, type VNode } from "../../src/page/dom/vnode.js";
+import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../src/shared/contracts/status-page.js";
+import { h } from "../../src/page/dom/vnode.js";
 import { LogTail, MAX_LINES } from "../../src/page/log-tail.js";
-import { placeOf, podLink } from "../../src/page/place.js";
+import { optionsOf, placeOf, podLink, withOptions } from "../../src/page/place.js";
 import { chartsView } from "../../src/page/views/charts.js";
-import { podsView } from "../../src/page/views/pods.js";
 import { timelineView } from "../../src/page/views/timeline.js";
-import { pod } from "../support/pods.js";
+import { all, textOf } from "../support/vnodes.js";
 
 const page = (name: string): Promise<string> => readFile(new URL(`../../agent/page/${name}`, import.meta.url), "utf8");
 
@@ -51,6 +50,23 @@ test("a place and its link are inverse for any name", () => {
   assert.deepEqual(placeOf("#/unknown"), { view: "pods" });
 });
 
+test("the reader's choice and the address are inverse, at any place", () => {
+  const place = fc.constantFrom("#/pods", "#/images", "#/config", podLink("default", "a?b"));
+  const options = fc.record(
+    { filter: fc.string(), sort: fc.string(), changed: fc.boolean() },
+    { noNullPrototype: true },
+  );
+  fc.assert(
+    fc.property(place, options, (fragment, choice) => {
+      const address = withOptions(`${fragment}?filter=before`, choice);
+      assert.deepEqual(optionsOf(address), choice);
+      assert.deepEqual(placeOf(address), placeOf(fragment));
+    }),
+  );
+  assert.equal(withOptions("", { filter: "web", sort: "", changed: false }), "#/pods?filter=web");
+  assert.equal(withOptions("#/pods?filter=web", { filter: "", sort: "", changed: false }), "#/pods");
+});
+
 test("a log in any pieces gives the same lines, without control sequences", () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (pieces) => {
@@ -64,6 +80,8 @@ test("a log in any pieces gives the same lines, without control sequences", () =
   const tail = new LogTail();
   tail.push("\u001b[31mred\u001b[0m\nhalf");
   assert.deepEqual(tail.lines, ["red"]);
+  assert.deepEqual(tail.end(), ["half"]);
+  assert.deepEqual(tail.end(), []);
 });
 
 test("a log is bounded in lines and in their length", () => {
@@ -75,27 +93,10 @@ test("a log is bounded in lines and in their length", () => {
   assert.equal(tail.lines.at(-1)?.length, 4000);
 });
 
-function textOf(node: VNode | string): string {
-  return typeof node === "string" ? node : node.children.map(textOf).join(" ");
-}
-
-function all(node: VNode | string, tag: string): VNode[] {
-  if (typeof node === "string") return [];
-  return [...(node.tag === tag ? [node] : []), ...node.children.flatMap((child) => all(child, tag))];
-}
-
 test("hostile text becomes text of a node, never a node", () => {
   const hostile = "<img src=x onerror=alert(1)>";
   const node = h("p", {}, hostile);
   assert.deepEqual(node.children, [hostile]);
-});
-
-test("the list of pods is sorted and filtered, and reports when no pod matches", () => {
-  const pods = ["b", "a"].map((name) => pod({}, name));
-  const view = (filter: string): VNode => podsView({ pods, filter, onFilter: () => undefined, now: 0 });
-  assert.deepEqual(all(view(""), "a").map(textOf), ["a", "b"]);
-  assert.deepEqual(all(view("B"), "a").map(textOf), ["b"]);
-  assert.match(textOf(view("zzz")), /No pod matches the filter/);
 });
 
 test("bars of a start lie within the picture, and a failed step shows its reason", () => {
@@ -125,7 +126,8 @@ test("charts have a description with the value, its limit and the highest value"
     at: now - (9 - index) * SAMPLE_MS,
     ...{ cpus: index / 10, memory: 2 ** 30, disk: 2 ** 31, processes: 80, kubelet: 2 ** 26 },
   }));
-  const view = chartsView(samples, { cpus: 2, memory: 2 ** 32, disk: 2 ** 32, processes: 1000 }, now);
+  const machine = { cpus: 2, memory: 2 ** 32, disk: 2 ** 32, processes: 1000 };
+  const view = chartsView({ samples, machine, now, pointed: undefined, onPoint: () => undefined });
   const names = all(view, "svg").map(({ props }) => props["aria-label"] as string);
   assert.match(names[0] ?? "", /^CPU: 0\.90 CPUs of 2, at most 0\.90 CPUs since /);
   assert.match(names[1] ?? "", /^Memory: 1\.0 GiB of 4\.0 GiB/);
@@ -136,6 +138,33 @@ test("charts have a description with the value, its limit and the highest value"
   }
 });
 
+test("charts have a time axis, and all show the values of the moment under the pointer", () => {
+  const now = 1000 * SAMPLE_MS;
+  const samples = Array.from({ length: SAMPLES }, (_, index): UsageSample => ({
+    at: now - (SAMPLES - 1 - index) * SAMPLE_MS,
+    ...{ cpus: index / 100, memory: index, processes: index, kubelet: 5 },
+  }));
+  const points: (number | undefined)[] = [];
+  const given = { samples, machine: undefined, now, onPoint: (at: number | undefined) => void points.push(at) };
+  const view = chartsView({ ...given, pointed: undefined });
+  const axis = all(view, "p").find(({ props }) => props.class?.includes("axis"));
+  assert.deepEqual(axis?.children.map(textOf), ["−59m", "−39m", "−19m", "now"]);
+  const svg = all(view, "svg")[0];
+  svg?.props.on?.["pointermove"]?.({ offsetX: 50, currentTarget: { clientWidth: 100 } } as unknown as Event);
+  const half = points[0] ?? NaN;
+  assert.ok(Math.abs(now - half - (SAMPLES * SAMPLE_MS) / 2) < 2 * SAMPLE_MS);
+  const pointed = chartsView({ ...given, pointed: half });
+  assert.match(textOf(pointed), /1\.(79|80) CPUs/);
+  assert.match(textOf(pointed), /(179|180) B/);
+  assert.equal(all(pointed, "line").length, 4, "a mark in each chart with samples");
+  const key = { key: "ArrowLeft", preventDefault: () => undefined } as unknown as Event;
+  svg?.props.on?.["keydown"]?.(key);
+  assert.equal(points[1], now - SAMPLE_MS);
+  svg?.props.on?.["pointerleave"]?.(key);
+  assert.equal(points[2], undefined);
+});
+
 test("charts without samples show a note", () => {
-  assert.match(textOf(chartsView([], undefined, 0)), /no sample yet/);
+  const view = chartsView({ samples: [], machine: undefined, now: 0, pointed: undefined, onPoint: () => undefined });
+  assert.match(textOf(view), /no sample yet/);
 });

@@ -1,8 +1,8 @@
 // The effective configuration with the origin of each value. Pure.
 import { configLines, type Configz } from "../../cli/config-lines.js";
-import { onInput } from "../dom/handlers.js";
 import { h, type VNode } from "../dom/vnode.js";
-import { badge, section, table } from "./parts.js";
+import { badge, filterField, note, section } from "./parts.js";
+import { table } from "./table.js";
 
 export interface ConfigView {
   configz: Configz | undefined;
@@ -16,7 +16,7 @@ export interface ConfigView {
 
 export function configView({ configz, problem, filter, onFilter, changedOnly, onChangedOnly }: ConfigView): VNode {
   if (problem !== undefined) return section("Configuration", h("p", { role: "alert" }, badge("bad", problem)));
-  if (configz === undefined) return section("Configuration", h("p", { class: "muted" }, "Reading…"));
+  if (configz === undefined) return section("Configuration", note("Reading…"));
   const word = filter.trim().toLowerCase();
   const all = configLines(configz.kubeletconfig, configz.origins);
   const rows = all.filter(
@@ -27,12 +27,7 @@ export function configView({ configz, problem, filter, onFilter, changedOnly, on
     h(
       "p",
       { class: "tools" },
-      h(
-        "label",
-        {},
-        "Filter ",
-        h("input", { type: "search", value: filter, placeholder: "field", on: { input: onInput(onFilter) } }),
-      ),
+      filterField("Filter", "field", filter, onFilter),
       h(
         "label",
         {},

@@ -1,39 +1,63 @@
-// The node: usage, runtime, API server, certificates, pressures, threads and their queues. Pure.
+// The node: usage, machine, runtime, API server, certificates, resources, conditions, events, threads and their queues. Pure.
 import { isLate } from "../../cli/problems.js";
 import { duration, moment, since } from "../../cli/output/amounts.js";
+import type { Event } from "../../shared/api/event.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, ThreadFacts } from "../../shared/contracts/nodelet.js";
-import type { MachineSize, UsageSample } from "../../shared/contracts/status-page.js";
+import type { HostFacts } from "../../shared/contracts/status-page.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
-import { chartsView } from "./charts.js";
-import { badge, facts as pairs, section, table } from "./parts.js";
+import { chartsView, type ChartsView } from "./charts.js";
+import { conditionsTable } from "./conditions.js";
+import { eventsTable } from "./events.js";
+import { nodeConditions, resourcesTable } from "./node-resources.js";
+import { addresses, badge, breakable, facts as pairs, note, section } from "./parts.js";
+import { table } from "./table.js";
 
 export interface NodeView {
   status: NodeletStatus | undefined;
   threads: readonly ThreadFacts[];
-  samples: readonly UsageSample[];
-  machine: MachineSize | undefined;
+  charts: ChartsView;
+  pods: readonly Pod[];
+  /** undefined: not read yet. */
+  host: HostFacts | undefined;
+  events: readonly Event[] | undefined;
   now: number;
 }
 
-export function nodeView({ status, threads, samples, machine, now }: NodeView): VNode[] {
+export function nodeView({ status, threads, charts, pods, host, events, now }: NodeView): VNode[] {
+  const facts = status?.facts;
   return [
-    section("Usage of the last hour", chartsView(samples, machine, now)),
-    section("Node", status === undefined ? h("p", { class: "muted" }, "Not known yet.") : factsView(status, now)),
+    section("Usage of the last hour", chartsView(charts)),
+    section("Node", status === undefined ? note("Not known yet.") : factsView(status, host, now)),
+    section("Resources", facts === undefined ? note("Not known yet.") : resourcesTable(facts, pods)),
+    section(
+      "Conditions",
+      facts === undefined
+        ? note("Not known yet.")
+        : conditionsTable("Conditions of the node", nodeConditions(facts), now),
+    ),
+    section("Events", eventsTable("Events about the node", events, now)),
     section("Threads", threadsTable(threads)),
   ];
 }
 
-function factsView(status: NodeletStatus, now: number): VNode {
+function factsView(status: NodeletStatus, host: HostFacts | undefined, now: number): VNode {
   const { node, kubernetesVersion, nodeVersion, pid, certificates, apiServer, facts, runtimeEndpoint } = status;
   return pairs([
     ["Name", node],
+    ["Addresses", addresses(facts?.addresses ?? [])],
+    ["Operating system", host?.osImage ?? "–"],
+    ["Kernel", host === undefined ? "–" : `${host.kernel}, ${host.platform}`],
+    ["Machine started", host === undefined ? "–" : `${duration(now - host.bootedAt)} ago, at ${moment(host.bootedAt)}`],
+    ["Load", host === undefined ? "–" : `${host.load.join(", ")} (1, 5 and 15 minutes)`],
     ["Kubelet", `${kubernetesVersion}, Node.js ${nodeVersion}, process ${pid}`],
     [
       "Started",
       facts === undefined ? "unknown" : `${duration(now - facts.startedAt)} ago, at ${moment(facts.startedAt)}`,
     ],
     ["Runtime", runtimeView(status, now)],
-    ["Endpoint", h("span", { class: "code" }, runtimeEndpoint)],
+    ["Endpoint", h("span", { class: "code" }, breakable(runtimeEndpoint))],
+    ["Images", h("a", { href: "#/images" }, "images of the runtime")],
     [
       "API server",
       apiServer === undefined

@@ -4,8 +4,6 @@ import type { Tone } from "../../cli/pods/tone.js";
 import { onInput } from "../dom/handlers.js";
 import { h, type Child, type VNode } from "../dom/vnode.js";
 
-export type { Tone };
-
 /** A longer text is a message: it may wrap. */
 const LONGEST_WORD = 36;
 /** The rest of a text is its title. */
@@ -23,69 +21,6 @@ export function badge(tone: Tone, text: string): VNode {
 
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
-}
-
-interface Column<T> {
-  title: string;
-  /** Numbers are aligned to the right. */
-  number?: boolean;
-  cell: (row: T) => Child | readonly Child[];
-  class?: string;
-}
-
-export interface TableOptions<T> {
-  caption: string;
-  columns: readonly Column<T>[];
-  rows: readonly T[];
-  keyOf: (row: T) => string;
-  /** Shown in place of rows. */
-  empty: string;
-}
-
-/** The first column names the row. */
-export function table<T>({ caption, columns, rows, keyOf, empty }: TableOptions<T>): VNode {
-  const classOf = ({ number = false, class: own = "" }: Column<T>): string | undefined =>
-    [number ? "number" : "", own].filter((name) => name !== "").join(" ") || undefined;
-  // A wide table scrolls by itself, by keyboard too.
-  return h(
-    "div",
-    { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
-    h(
-      "table",
-      {},
-      h("caption", { class: "hidden" }, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          columns.map(({ title, number }) =>
-            h("th", { scope: "col", class: number === true ? "number" : undefined }, title),
-          ),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.length === 0
-          ? [h("tr", { key: "none" }, h("td", { class: "empty", colspan: columns.length }, empty))]
-          : rows.map((row) =>
-              h(
-                "tr",
-                { key: keyOf(row) },
-                columns.map((column, index) =>
-                  h(
-                    index === 0 ? "th" : "td",
-                    { class: classOf(column), ...(index === 0 && { scope: "row" }) },
-                    column.cell(row),
-                  ),
-                ),
-              ),
-            ),
-      ),
-    ),
-  );
 }
 
 /** A moment in the past as an age, with the moment itself as its title. */

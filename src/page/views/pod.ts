@@ -1,15 +1,21 @@
 // One pod: the verdict with its findings, containers, the steps of its start, its decisions. The rules are those of `nodelet why`. Pure.
-import { duration, moment, since, until } from "../../cli/output/amounts.js";
-import { explain, type Explanation } from "../../cli/why/explain.js";
+import { duration, moment, since, timeOf, until } from "../../cli/output/amounts.js";
+import { containerState, podTone, type Tone } from "../../cli/pods/tone.js";
+import type { Decision } from "../../cli/why/decisions.js";
+import { explain } from "../../cli/why/explain.js";
 import { containersOf, type ContainerView, type Finding } from "../../cli/why/input.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { PodDetails, PodUsage } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { h, type VNode } from "../dom/vnode.js";
-import { logSources, type LogSource } from "../log-sources.js";
-import { badge, facts as pairs, section, table, type Tone } from "./parts.js";
-import { toneOf } from "./pods.js";
+import { conditionsTable } from "./conditions.js";
+import { eventsTable } from "./events.js";
+import { addresses, age, badge, breakable, facts as pairs, note, section } from "./parts.js";
+import { definitionView, volumesView } from "./pod-details.js";
+import { table } from "./table.js";
 import { timelineView } from "./timeline.js";
+import { containerLimit, cpuCell, memoryCell, podLimit } from "./usage.js";
 
 export interface PodView {
   pod: Pod;
@@ -18,12 +24,17 @@ export interface PodView {
   /** undefined: not read yet, or main does not respond. */
   facts: PodFacts | undefined;
   timeline: PodTimeline | undefined;
+  details: PodDetails | undefined;
+  usage: PodUsage | undefined;
   now: number;
+  /** Address of the list, with the reader's filter. */
+  listLink: string;
   /** Shows logs; its maker fills it. */
-  logs: (containers: readonly LogSource[]) => VNode;
+  logs: (containers: readonly ContainerView[]) => VNode;
 }
 
-export function podView({ pod, pods, node, facts, timeline, now, logs }: PodView): VNode[] {
+export function podView(view: PodView): VNode[] {
+  const { pod, pods, node, facts, timeline, details, usage, now, listLink, logs } = view;
   const events = timeline?.events ?? [];
   const explained = explain({ pod, pods, facts, events, node, now }, timeline);
   const { metadata, status } = pod;
@@ -32,9 +43,9 @@ export function podView({ pod, pods, node, facts, timeline, now, logs }: PodView
     h(
       "section",
       { key: "head", "aria-label": "Pod" },
-      h("p", { class: "back" }, h("a", { href: "#/pods" }, "All pods")),
+      h("p", { class: "back" }, h("a", { href: listLink }, "All pods")),
       h("h2", {}, metadata.name),
-      h("p", { class: "verdict", role: "status" }, badge(toneOf(pod), explained.verdict)),
+      h("p", { class: "verdict", role: "status" }, badge(podTone(pod), explained.verdict)),
       h(
         "ul",
         { class: "findings" },
@@ -42,20 +53,23 @@ export function podView({ pod, pods, node, facts, timeline, now, logs }: PodView
       ),
       pairs([
         ["Namespace", metadata.namespace],
-        ["Address", (status?.podIPs ?? []).map(({ ip }) => ip).join(", ") || "none"],
+        ["Addresses", addresses((status?.podIPs ?? []).map(({ ip }) => ip))],
+        ["Age", age(timeOf(status?.startTime), now)],
+        ["CPU", cpuCell(usage?.cpu, podLimit(pod, "cpu"))],
+        ["Memory", memoryCell(usage?.memory, podLimit(pod, "memory"))],
         ["QoS class", status?.qosClass ?? "?"],
         ["Pod worker", facts?.worker ?? "none"],
         ["UID", h("span", { class: "code" }, metadata.uid)],
       ]),
     ),
-    section("Containers", containersTable(containers)),
-    ...(facts === undefined || facts.volumes.length === 0 ? [] : [section("Volumes", volumesTable(facts))]),
-    section(
-      "Start",
-      timeline === undefined ? h("p", { class: "muted" }, "Not known yet.") : timelineView(timeline, now),
-    ),
-    section("Decisions", decisionsView(explained)),
-    section("Log", logs(logSources(containers))),
+    section("Containers", containersTable(containers, usage)),
+    section("Log", logs(containers)),
+    section("Start", timeline === undefined ? note("Not known yet.") : timelineView(timeline, now)),
+    section("Decisions", decisionsView(explained.decisions)),
+    section("Events", eventsTable("Events about the pod", timeline?.events, now)),
+    section("Conditions", conditionsTable("Conditions of the pod", status?.conditions ?? [], now)),
+    ...volumesView(facts, details),
+    definitionView(pod, details),
   ];
 }
 
@@ -82,16 +96,34 @@ function findingView(
   );
 }
 
-function containersTable(containers: readonly ContainerView[]): VNode {
-  return table({
+function containersTable(containers: readonly ContainerView[], usage: PodUsage | undefined): VNode {
+  const used = new Map(usage?.containers.map((one) => [one.name, one]));
+  return table<ContainerView>({
     caption: "Containers of the pod",
     columns: [
       { title: "Name", cell: ({ container }) => container.name },
-      { title: "Kind", cell: ({ kind }) => kind.replace(/ ?container$/, "") || "app" },
-      { title: "State", cell: (view) => badge(containerTone(view), stateOf(view)) },
-      { title: "Ready", cell: ({ status }) => (status?.ready === true ? "yes" : "no") },
+      { title: "Kind", class: "wide", cell: ({ kind }) => kind.replace(/ ?container$/, "") || "app" },
+      {
+        title: "State",
+        class: "state",
+        cell: ({ status }) => {
+          const { word, tone } = containerState(status);
+          return badge(tone, word);
+        },
+      },
+      { title: "Ready", class: "wide", cell: ({ status }) => (status?.ready === true ? "yes" : "no") },
       { title: "Restarts", number: true, cell: ({ status }) => status?.restartCount ?? 0 },
-      { title: "Image", class: "code", cell: ({ container }) => container.image ?? "" },
+      {
+        title: "CPU",
+        number: true,
+        cell: ({ container }) => cpuCell(used.get(container.name)?.cpu, containerLimit(container, "cpu")),
+      },
+      {
+        title: "Memory",
+        number: true,
+        cell: ({ container }) => memoryCell(used.get(container.name)?.memory, containerLimit(container, "memory")),
+      },
+      { title: "Image", class: "code", cell: ({ container }) => breakable(container.image ?? "") },
     ],
     rows: containers,
     keyOf: ({ kind, container }) => `${kind} ${container.name}`,
@@ -99,52 +131,25 @@ function containersTable(containers: readonly ContainerView[]): VNode {
   });
 }
 
-function volumesTable({ volumes }: PodFacts): VNode {
-  return table({
-    caption: "Volumes of the pod",
-    columns: [
-      { title: "Name", cell: ({ name }) => name },
-      { title: "Plugin", class: "code", cell: ({ plugin }) => plugin },
-      {
-        title: "State",
-        cell: ({ mounted, lastError }) =>
-          mounted
-            ? badge("good", "set up")
-            : badge(lastError === undefined ? "warn" : "bad", lastError ?? "not set up yet"),
-      },
-    ],
-    rows: volumes,
-    keyOf: ({ name }) => name,
-    empty: "",
-  });
-}
-
-function stateOf({ status }: ContainerView): string {
-  const { waiting, running, terminated } = status?.state ?? {};
-  if (running !== undefined) return "running";
-  if (terminated === undefined) return waiting?.reason ?? "waiting";
-  return `exited ${terminated.exitCode}${terminated.reason === undefined ? "" : ` (${terminated.reason})`}`;
-}
-
-function containerTone({ status }: ContainerView): Tone {
-  const { running, terminated } = status?.state ?? {};
-  if (running !== undefined) return status?.ready === true || status?.started === true ? "good" : "warn";
-  if (terminated !== undefined) return terminated.exitCode === 0 ? "plain" : "bad";
-  return "warn";
-}
-
-function decisionsView({ decisions }: Explanation): VNode {
+function decisionsView(decisions: readonly Decision[]): VNode {
   const [first] = decisions;
-  if (first === undefined) return h("p", { class: "muted" }, "None yet.");
+  if (first === undefined) return note("None yet.");
+  const after = (at: number): string => `+${duration(at - first.at)}`;
   return h(
     "ol",
     { class: "decisions", role: "log", "aria-label": "Decisions, oldest first", tabindex: "0" },
-    decisions.map(({ at, what, count }) =>
+    decisions.map(({ at, what, count, lastAt }) =>
       h(
         "li",
         {},
-        h("time", { datetime: new Date(at).toISOString(), title: moment(at) }, `+${duration(at - first.at)}`),
-        h("span", {}, count === undefined ? what : `${what} (${count} times)`),
+        h("time", { datetime: new Date(at).toISOString(), title: moment(at) }, after(at)),
+        h(
+          "span",
+          {},
+          what,
+          count !== undefined &&
+            h("span", { class: "muted" }, ` (${count} times${lastAt === undefined ? "" : `, last ${after(lastAt)}`})`),
+        ),
       ),
     ),
   );

@@ -1,76 +1,89 @@
-// The list of pods with their live state. Pure.
-import { timeOf } from "../../cli/output/amounts.js";
-import { podState } from "../../cli/pods/state.js";
-import type { Pod } from "../../shared/api/pod.js";
-import { onInput } from "../dom/handlers.js";
+// The list of pods with their live state and usage. Pure.
 import { h, type VNode } from "../dom/vnode.js";
-import { podLink } from "../place.js";
-import { age, badge, section, table, type Tone } from "./parts.js";
+import { addresses, age, badge, filterField, section } from "./parts.js";
+import { brokenFirst, matches, weightOf, type PodRow } from "./pod-rows.js";
+import { table, type Sorting } from "./table.js";
+import { cpuCell, memoryCell } from "./usage.js";
 
 export interface PodsView {
-  pods: readonly Pod[];
-  /** Only pods whose namespace, name or state contains it. */
+  rows: readonly PodRow[];
+  /** Only rows whose namespace, name, state or address contains it. */
   filter: string;
   onFilter: (text: string) => void;
+  sorting: Sorting;
   now: number;
 }
 
-export function toneOf(pod: Pod): Tone {
-  const { word, fine } = podState(pod);
-  if (fine) return "good";
-  return /^(Pending|ContainerCreating|PodInitializing|Terminating|Init:\d)/.test(word) ? "warn" : "bad";
-}
-
-export function podsView({ pods, filter, onFilter, now }: PodsView): VNode {
+export function podsView({ rows, filter, onFilter, sorting, now }: PodsView): VNode {
   const word = filter.trim().toLowerCase();
-  const rows = pods
-    .filter((pod) => searched(pod).includes(word))
-    .toSorted(
-      (a, b) => compare(a.metadata.namespace, b.metadata.namespace) || compare(a.metadata.name, b.metadata.name),
-    );
+  const shown = rows.filter((row) => matches(row, word)).toSorted(brokenFirst);
   return section(
     "Pods",
     h(
       "p",
       { class: "tools" },
+      filterField("Filter", "name, namespace or state", filter, onFilter),
       h(
-        "label",
-        {},
-        "Filter ",
-        h("input", {
-          type: "search",
-          value: filter,
-          placeholder: "name, namespace or state",
-          on: { input: onInput(onFilter) },
-        }),
+        "span",
+        { class: "muted" },
+        `${shown.length} of ${rows.length}${sorting.by === "" ? ", broken pods first" : ""}`,
       ),
-      h("span", { class: "muted" }, `${rows.length} of ${pods.length}`),
     ),
-    table({
+    table<PodRow>({
       caption: "Pods of this node",
       columns: [
         {
           title: "Name",
-          cell: ({ metadata }) => h("a", { href: podLink(metadata.namespace, metadata.name) }, metadata.name),
+          class: "name",
+          cell: ({ link, name, namespace }) => [
+            link === undefined ? name : h("a", { href: link }, name),
+            h("span", { class: "medium muted" }, namespace),
+          ],
+          sort: ({ name }) => name,
         },
-        { title: "Namespace", cell: ({ metadata }) => metadata.namespace },
-        { title: "State", cell: (pod) => badge(toneOf(pod), podState(pod).word) },
-        { title: "Ready", number: true, cell: (pod) => `${podState(pod).ready}/${podState(pod).containers}` },
-        { title: "Restarts", number: true, cell: (pod) => podState(pod).restarts },
-        { title: "Age", number: true, cell: ({ status }) => age(timeOf(status?.startTime), now) },
-        { title: "Address", class: "code", cell: ({ status }) => status?.podIP ?? "–" },
+        {
+          title: "Namespace",
+          class: "wide namespace",
+          cell: ({ namespace }) => namespace,
+          sort: ({ namespace }) => namespace,
+        },
+        {
+          title: "State",
+          class: "state",
+          cell: ({ state }) => badge(state.tone, state.word),
+          sort: (row) => `${weightOf(row)} ${row.state.word}`,
+        },
+        {
+          title: "Ready",
+          number: true,
+          cell: ({ ready, containers }) => `${ready}/${containers}`,
+          sort: ({ ready, containers }) => containers - ready,
+        },
+        { title: "Restarts", number: true, cell: ({ restarts }) => restarts, sort: ({ restarts }) => restarts },
+        {
+          title: "CPU",
+          number: true,
+          cell: ({ usage, limits }) => cpuCell(usage?.cpu, limits.cpu),
+          sort: ({ usage }) => usage?.cpu,
+        },
+        {
+          title: "Memory",
+          number: true,
+          cell: ({ usage, limits }) => memoryCell(usage?.memory, limits.memory),
+          sort: ({ usage }) => usage?.memory,
+        },
+        {
+          title: "Age",
+          number: true,
+          cell: ({ startedAt }) => age(startedAt, now),
+          sort: ({ startedAt }) => (startedAt === undefined ? undefined : -startedAt),
+        },
+        { title: "Address", class: "wide code", cell: (row) => addresses(row.addresses) },
       ],
-      rows,
-      keyOf: ({ metadata }) => metadata.uid,
-      empty: pods.length === 0 ? "This node has no pods." : "No pod matches the filter.",
+      rows: shown,
+      keyOf: ({ key }) => key,
+      empty: rows.length === 0 ? "This node has no pods." : "No pod matches the filter.",
+      sorting,
     }),
   );
-}
-
-function searched(pod: Pod): string {
-  return `${pod.metadata.namespace}/${pod.metadata.name} ${podState(pod).word}`.toLowerCase();
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
