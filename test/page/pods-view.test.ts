@@ -6,6 +6,7 @@ import { headView } from "../../src/page/views/head.js";
 import { podRow, type PodRow } from "../../src/page/views/pod-rows.js";
 import { podsView } from "../../src/page/views/pods.js";
 import type { Pod } from "../../src/shared/api/pod.js";
+import type { Usage } from "../../src/shared/contracts/status-page.js";
 import { containerStatus, NOW, node, pod, RUNNING } from "../cli/kit.js";
 import { all, rowsOf, textOf } from "../support/vnodes.js";
 
@@ -90,6 +91,22 @@ test("usage stands beside the limit; a pod of which a container has no limit has
     ["250m of 2000m", "118 MiB of 1.0 GiB"],
   );
   assert.deepEqual(cells(pod({}, { containers: [limited({ cpu: "nonsense" })] })), ["250m", "118 MiB"]);
+});
+
+test("a row is made again only when its pod, its usage or its age has changed", () => {
+  const bodyRows = (usage: Usage | undefined, now: number): unknown[] => {
+    const shown = podsView({
+      ...{ rows: [podRow(PODS[0]!, usage)], filter: "", now },
+      onFilter: () => undefined,
+      sorting: { by: "", onSort: () => undefined },
+    });
+    return [...(all(shown, "tbody")[0]?.children ?? [])];
+  };
+  const usage = { cpu: 1 };
+  const [first] = bodyRows(usage, NOW);
+  assert.equal(bodyRows(usage, NOW)[0], first);
+  assert.notEqual(bodyRows(usage, NOW + 60_000)[0], first);
+  assert.notEqual(bodyRows({ cpu: 2 }, NOW)[0], first);
 });
 
 test("a row that is no pod needs no view of its own", () => {

@@ -52,7 +52,8 @@ function update(node: ChildNode, child: VNode | string): void {
     if (node.textContent !== child) node.textContent = child;
     return;
   }
-  if (!(node instanceof Element)) return;
+  // A view returns a value again where nothing has changed.
+  if (!(node instanceof Element) || shown.get(node) === child) return;
   const before = shown.get(node)?.props ?? {};
   attributes(node, before, child.props);
   listeners(node, before.on ?? {}, child.props.on ?? {});

@@ -24,7 +24,18 @@ export interface PodRow {
   addresses: string[];
 }
 
+const known = new WeakMap<Pod, { usage: Usage | undefined; row: PodRow }>();
+
+/** The same row for the same values. */
 export function podRow(pod: Pod, usage: Usage | undefined): PodRow {
+  const before = known.get(pod);
+  if (before !== undefined && before.usage === usage) return before.row;
+  const row = makeRow(pod, usage);
+  known.set(pod, { usage, row });
+  return row;
+}
+
+function makeRow(pod: Pod, usage: Usage | undefined): PodRow {
   const { metadata, status } = pod;
   const { word, ready, containers, restarts } = podState(pod);
   const [cpu, memory] = [podLimit(pod, "cpu"), podLimit(pod, "memory")];

@@ -1,4 +1,5 @@
 // The list of pods with their live state and usage. Pure.
+import { duration } from "../../cli/output/amounts.js";
 import { h, type VNode } from "../dom/vnode.js";
 import { addresses, age, badge, filterField, section } from "./parts.js";
 import { brokenFirst, matches, weightOf, type PodRow } from "./pod-rows.js";
@@ -82,6 +83,7 @@ export function podsView({ rows, filter, onFilter, sorting, now }: PodsView): VN
       ],
       rows: shown,
       keyOf: ({ key }) => key,
+      version: ({ startedAt }) => (startedAt === undefined ? "" : duration(now - startedAt)),
       empty: rows.length === 0 ? "This node has no pods." : "No pod matches the filter.",
       sorting,
     }),

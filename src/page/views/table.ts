@@ -24,21 +24,15 @@ export interface TableOptions<T> {
   keyOf: (row: T) => string;
   /** Shown in place of rows. */
   empty: string;
+  /** What a row's cells need beside the row itself, such as the moment. With it, the same row is made a value once. */
+  version?: (row: T) => string;
   sorting?: Sorting;
 }
 
 /** The first column names the row. */
-export function table<T>({ caption, columns, rows, keyOf, empty, sorting }: TableOptions<T>): VNode {
+export function table<T extends object | string>(options: TableOptions<T>): VNode {
+  const { caption, columns, rows, empty, sorting } = options;
   const sorted = sorting === undefined ? rows : sortedBy(rows, columns, sorting.by);
-  const cell = (row: T, column: Column<T>, index: number): VNode =>
-    h(
-      index === 0 ? "th" : "td",
-      {
-        class: classOf(column),
-        ...(index === 0 ? { scope: "row", role: "rowheader" } : { role: "cell", "data-label": column.title }),
-      },
-      column.cell(row),
-    );
   // A table that is still too wide scrolls by itself, by keyboard too.
   return h(
     "div",
@@ -67,16 +61,32 @@ export function table<T>({ caption, columns, rows, keyOf, empty, sorting }: Tabl
                 h("td", { class: "empty", role: "cell", colspan: columns.length }, empty),
               ),
             ]
-          : sorted.map((row) =>
-              h(
-                "tr",
-                { key: keyOf(row), role: "row" },
-                columns.map((column, index) => cell(row, column, index)),
-              ),
-            ),
+          : sorted.map((row) => rowOf(row, options)),
       ),
     ),
   );
+}
+
+/** Values of rows, by the row. */
+const made = new WeakMap<object, { version: string; value: VNode }>();
+
+function rowOf<T extends object | string>(row: T, { columns, keyOf, version }: TableOptions<T>): VNode {
+  const now = version?.(row);
+  const known = typeof row === "object" ? made.get(row) : undefined;
+  if (known !== undefined && known.version === now) return known.value;
+  const cells = columns.map((column, index) =>
+    h(
+      index === 0 ? "th" : "td",
+      {
+        class: classOf(column),
+        ...(index === 0 ? { scope: "row", role: "rowheader" } : { role: "cell", "data-label": column.title }),
+      },
+      column.cell(row),
+    ),
+  );
+  const value = h("tr", { key: keyOf(row), role: "row" }, cells);
+  if (now !== undefined && typeof row === "object") made.set(row, { version: now, value });
+  return value;
 }
 
 function heading<T>(column: Column<T>, sorting: Sorting | undefined): VNode {
