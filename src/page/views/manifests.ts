@@ -2,7 +2,8 @@
 import { manifestHelp, manifestWord, placeOf, shortName } from "../../cli/manifests/texts.js";
 import type { ManifestFacts, NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import { h, type VNode } from "../dom/vnode.js";
-import { age, badge, section, table } from "./parts.js";
+import { age, badge, section } from "./parts.js";
+import { table } from "./table.js";
 
 /** `manifests`: undefined until the kubelet's status has arrived. */
 export function manifestsView(manifests: NodeManifests | undefined, now: number): VNode[] {
