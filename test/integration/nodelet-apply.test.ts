@@ -143,6 +143,18 @@ describe("the nodelet command with manifests", () => {
     assert.deepEqual(deleted, { code: 0, stdout: "pod/slow deleted\n", stderr: "" });
     assert.equal(podOf(await node.pods(), "slow"), undefined);
 
+    assert.equal((await runNodelet([...args, "apply", "-f", "-"], { input })).code, 0);
+    await waitForPod(node, "slow", running, "running");
+    const late = await run("delete", "slow", "--grace-period=5", "--timeout=100ms");
+    assert.deepEqual([late.code, late.stdout], [1, "pod/slow deleted\n"]);
+    assert.match(
+      late.stderr,
+      /pod\/slow in namespace default: it still terminates after 0\.1 s: nodelet why default\/slow/,
+    );
+    // Its manifest is gone; the command waits for what is left.
+    const again = { code: 0, stdout: "pod/slow is being deleted already\n", stderr: "" };
+    assert.deepEqual(await run("delete", "slow"), again);
+
     assert.equal(
       (await run("delete", "-R", "-f", folder, "--wait=false", "--ignore-not-found", "--now")).stdout.split("\n")
         .length,

@@ -6,7 +6,7 @@ import { errorText, Outcomes } from "../manifests/outcome.js";
 import { readManifests, type ManifestInput } from "../manifests/read.js";
 import { targetOf, withoutKind } from "../manifests/target.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
-import { podsOf } from "../pods/find.js";
+import { manifestName, podsOf } from "../pods/find.js";
 
 export interface DeleteOptions extends ManifestInput {
   wait?: boolean;
@@ -54,7 +54,7 @@ export async function deleteCommand(
   for (const one of await deletions(context, names, options, outcomes)) {
     const done = await outcomes.run(one, async () => {
       if (!one.isTerminating) await deleteManifest(client, { ...one, gracePeriodSeconds, dryRun });
-      return "deleted";
+      return one.isTerminating ? "is being deleted already" : "deleted";
     });
     if (done) deleted.push(one);
   }
@@ -96,10 +96,13 @@ async function deletions(
   for (const { named, namespace: within } of wanted) {
     try {
       const { manifest, pod } = targetOf("delete", named, within, state);
-      const of = manifest ?? pod?.metadata;
-      if (of === undefined) continue;
-      const isTerminating = manifest === undefined;
-      found.push({ namespace: of.namespace, name: of.name, uid: pod?.metadata.uid, isTerminating });
+      const uid = pod?.metadata.uid;
+      if (manifest !== undefined)
+        found.push({ namespace: manifest.namespace, name: manifest.name, uid, isTerminating: false });
+      else if (pod !== undefined) {
+        const { namespace: space } = pod.metadata;
+        found.push({ namespace: space, name: manifestName(pod), uid, isTerminating: true });
+      }
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       if (ignoreNotFound && error instanceof NoPodError) continue;

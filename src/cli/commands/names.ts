@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import type { Context } from "../context.js";
 import { CliError } from "../errors.js";
-import { findPod, isStaticName, podsOf } from "../pods/find.js";
+import { findPod, manifestName, podsOf } from "../pods/find.js";
 
 /** The shell's user has typed a key. */
 const DEADLINE_MS = 1500;
@@ -44,17 +44,11 @@ async function podsOrNone(client: Client): Promise<Pod[]> {
 /** As a user types them: static pods without the node's name; with the namespace where a name is in several. @internal */
 export function podNames(pods: readonly Pod[], namespace?: string): string[] {
   const there = pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const shown = there.map((pod) => ({ space: pod.metadata.namespace, name: shortName(pod) }));
+  const shown = there.map((pod) => ({ space: pod.metadata.namespace, name: manifestName(pod) }));
   const counts = new Map<string, number>();
   for (const { name } of shown) counts.set(name, (counts.get(name) ?? 0) + 1);
   const names = shown.map(({ space, name }) => ((counts.get(name) ?? 0) > 1 ? `${space}/${name}` : name));
   return [...new Set(names)].sort();
-}
-
-function shortName(pod: Pod): string {
-  const { metadata, spec } = pod;
-  const short = metadata.name.slice(0, -((spec.nodeName ?? "").length + 1));
-  return isStaticName(pod, short) ? short : metadata.name;
 }
 
 function containerNames(pods: readonly Pod[], named: string, namespace: string | undefined): string[] {

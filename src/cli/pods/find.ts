@@ -64,8 +64,14 @@ export function fullName({ metadata }: Pod): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 
-/** The pod of a manifest of this name. */
-export function isStaticName({ metadata, spec }: Pod, name: string): boolean {
+/** The name as in the manifest, without the node's at its end. */
+export function manifestName(pod: Pod): string {
+  const { metadata, spec } = pod;
+  const short = metadata.name.slice(0, -((spec.nodeName ?? "").length + 1));
+  return isStaticName(pod, short) ? short : metadata.name;
+}
+
+function isStaticName({ metadata, spec }: Pod, name: string): boolean {
   return spec.nodeName !== undefined && metadata.name === `${name}-${spec.nodeName.toLowerCase()}`;
 }
 
