@@ -148,7 +148,7 @@ test("charts have a time axis, and all show the values of the moment under the p
   const given = { samples, machine: undefined, now, onPoint: (at: number | undefined) => void points.push(at) };
   const view = chartsView({ ...given, pointed: undefined });
   const axis = all(view, "p").find(({ props }) => props.class?.includes("axis"));
-  assert.deepEqual(axis?.children.map(textOf), ["−59m", "−39m", "−19m", "now"]);
+  assert.deepEqual(axis?.children.map(textOf), ["−60m", "−40m", "−20m", "now"]);
   const svg = all(view, "svg")[0];
   svg?.props.on?.["pointermove"]?.({ offsetX: 50, currentTarget: { clientWidth: 100 } } as unknown as Event);
   const half = points[0] ?? NaN;

@@ -9,6 +9,8 @@ const HOUR_MS = SAMPLE_MS * SAMPLES;
 /** A kubelet that started just now has a shorter axis. */
 const SHORTEST_MS = 300_000;
 const TICKS = 4;
+/** A moment that long ago is shown in whole minutes. */
+const LONG_MS = 600_000;
 
 export interface ChartsView {
   samples: readonly UsageSample[];
@@ -111,7 +113,8 @@ function chartView({ title, value, text, most }: Chart, view: ChartsView, width:
 }
 
 function tickText(ago: number): string {
-  return ago === 0 ? "now" : `−${duration(Math.round(ago / 1000) * 1000)}`;
+  const unit = ago < LONG_MS ? 1000 : 60_000;
+  return ago === 0 ? "now" : `−${duration(Math.round(ago / unit) * unit)}`;
 }
 
 function nearest(points: readonly Point[], at: number): Point | undefined {
