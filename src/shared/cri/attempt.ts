@@ -3,6 +3,7 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { codeName, CriError, criError, type CriCode } from "./errors.js";
 import { QueueTimeoutError } from "./limiter.js";
 import type { CriVerb } from "./verbs.js";
+import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
 
 export interface Attempt {
@@ -39,12 +40,6 @@ function codeAndDetails(attempt: Attempt, cause: unknown): { code: CriCode; deta
 
 function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && typeof error.code === "number" && "details" in error;
-}
-
-/** grpc-js wraps the reason of a failed connection twice; only the reason helps a reader. */
-function plainDetails(details: string): string {
-  const reason = /^No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note:/s.exec(details)?.[1];
-  return reason === undefined ? details : reason.replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
 }
 
 // The subject of a request, for an error message: the pod, container, sandbox or image that it names.

@@ -1,17 +1,17 @@
 // An error as one text value of a log line. Upstream logs the result of Error(), which is one message with its causes.
 
 import { inspect } from "node:util";
+import { grpcDetails } from "../errors/grpc-details.js";
 
-/** The message of anything thrown; causes that the message does not contain are appended. */
+/** The message of anything thrown; causes are appended that neither repeat the message nor end with it. */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : describe(thrown);
-  const parts = [thrown.message === "" ? thrown.name : thrown.message];
+  const parts = [grpcDetails(thrown) ?? (thrown.message === "" ? thrown.name : thrown.message)];
   if (thrown instanceof AggregateError) parts.push(thrown.errors.map(errorText).join("; "));
   let cause: unknown = thrown.cause;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++, cause = cause.cause) {
-    if (cause.message !== "" && !parts.some((part) => part.includes((cause as Error).message))) {
-      parts.push(cause.message);
-    }
+    const text = grpcDetails(cause) ?? cause.message;
+    if (text !== "" && !parts.some((part) => part.includes(text) || text.endsWith(part))) parts.push(text);
   }
   return parts.filter((part) => part !== "").join(": ");
 }

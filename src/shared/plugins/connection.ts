@@ -7,6 +7,7 @@ import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
 import { PluginCallError, STATUS } from "./call-error.js";
+import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
 
 const OPTIONS = {
@@ -209,7 +210,7 @@ export class PluginConnection implements Disposable {
   }
 
   private failed(method: string, error: ServiceError): PluginCallError {
-    return new PluginCallError(method, this.socket, error.code, error.details, { cause: error });
+    return new PluginCallError(method, this.socket, error.code, plainDetails(error.details), { cause: error });
   }
 
   /** The kubelet's own handler of the response threw. */
