@@ -75,7 +75,8 @@ export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStat
 }
 
 export function facts(fields: Partial<PodFacts> = {}): PodFacts {
-  return { uid: "uid-web", worker: "syncing", startFailures: [], volumes: [], ...fields };
+  const none = { startFailures: [], volumes: [], probeKills: [], probesFailing: [], stops: [] };
+  return { uid: "uid-web", worker: "syncing", ...none, ...fields };
 }
 
 export function input(fields: Partial<WhyInput> & { pod: Pod }): WhyInput {

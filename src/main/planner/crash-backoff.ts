@@ -3,6 +3,7 @@
 // kubelet starts a crashing container once more without delay, as upstream does.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
+import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import { goDuration } from "../../shared/clock/durations.js";
 import { goJson } from "../model/go-json.js";
 
@@ -14,7 +15,7 @@ export interface BackoffOptions {
   resetMs: number;
 }
 
-const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: 600_000 };
+const crashBackoffDefaults: BackoffOptions = { baseMs: 10_000, maxMs: 300_000, resetMs: CRASH_RESET_MS };
 
 interface Entry {
   delayMs: number;

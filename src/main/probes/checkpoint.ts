@@ -8,6 +8,7 @@ import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
 import { PROBE_KINDS } from "../../shared/contracts/prober.js";
 import { readState, removeLeftovers, writeState } from "../../shared/fs/state-file.js";
 import type { Logger } from "../../shared/log/logger.js";
+import { decodeKills, type KillsOnDisk, type ProbeKills } from "./probe-kills.js";
 import type { ContainerVerdicts, Verdicts } from "./verdicts.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
@@ -16,6 +17,12 @@ const SPACING_MS = 100;
 const RETRY_MS = 10_000;
 
 type PodsOnDisk = Record<string, Record<string, ContainerVerdicts>>;
+
+interface StateOnDisk {
+  pods: PodsOnDisk;
+  /** Absent: written by a kubelet that did not keep them. */
+  kills?: KillsOnDisk;
+}
 
 export class ProbeCheckpoint {
   private dirty = false;
@@ -27,6 +34,7 @@ export class ProbeCheckpoint {
   constructor(
     private readonly path: string,
     private readonly verdicts: Verdicts,
+    private readonly kills: ProbeKills,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
@@ -37,8 +45,9 @@ export class ProbeCheckpoint {
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o750 });
       await removeLeftovers(path);
-      const pods = await readState(path, decode, { clock, log });
-      for (const [uid, containers] of Object.entries(pods ?? {})) {
+      const { pods = {}, kills = {} } = (await readState(path, decode, { clock, log })) ?? {};
+      this.kills.fromDisk(kills);
+      for (const [uid, containers] of Object.entries(pods)) {
         for (const [id, found] of Object.entries(containers)) {
           for (const kind of PROBE_KINDS) {
             const verdict = found[kind];
@@ -70,7 +79,8 @@ export class ProbeCheckpoint {
     this.dirty = false;
     const pods: PodsOnDisk = {};
     for (const [uid, containers] of this.verdicts.entries()) pods[uid] = Object.fromEntries(containers);
-    this.writing = writeState(this.path, { version: 1, ...{ pods } }, { durable: false }).then(
+    const state: StateOnDisk & { version: 1 } = { version: 1, pods, kills: this.kills.toDisk() };
+    this.writing = writeState(this.path, state, { durable: false }).then(
       () => this.onWritten(),
       (error: unknown) => this.onFailed(error),
     );
@@ -110,8 +120,8 @@ export class ProbeCheckpoint {
   }
 }
 
-function decode(value: unknown): PodsOnDisk {
-  const state = value as { version?: unknown; pods?: unknown } | null;
+function decode(value: unknown): StateOnDisk {
+  const state = value as { version?: unknown; pods?: unknown; kills?: unknown } | null;
   if (state?.version !== 1) throw new Error("not probe results of version 1");
   const pods = record(state.pods, "pods");
   const decoded: PodsOnDisk = {};
@@ -120,7 +130,8 @@ function decode(value: unknown): PodsOnDisk {
     for (const [id, found] of Object.entries(record(containers, uid))) ofPod[id] = verdictsOf(record(found, id));
     decoded[uid] = ofPod;
   }
-  return decoded;
+  if (state.kills === undefined) return { pods: decoded };
+  return { pods: decoded, kills: decodeKills(record(state.kills, "kills")) };
 }
 
 function verdictsOf(found: Record<string, unknown>): ContainerVerdicts {

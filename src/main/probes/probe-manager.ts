@@ -10,6 +10,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
 import { ProbeCheckpoint } from "./checkpoint.js";
 import type { ProbedPodState, ProberPort } from "../model/probe-port.js";
+import { ProbeKills } from "./probe-kills.js";
 import { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -18,6 +19,7 @@ import { threadMetrics } from "../../shared/metrics/threads.js";
 
 export interface ProbeManagerDeps {
   results: Verdicts;
+  kills: ProbeKills;
   checkpoint: Pick<ProbeCheckpoint, "load" | "save" | "flush">;
   /** Results of an earlier kubelet do not count. */
   forgetsResults: boolean;
@@ -51,6 +53,10 @@ export class ProbeManager {
     return this.deps.results;
   }
 
+  get kills(): Pick<ProbeKills, "of"> {
+    return this.deps.kills;
+  }
+
   /** Reads the results of the previous kubelet process; must end before any pod is synced. */
   async load(): Promise<void> {
     if (!this.deps.forgetsResults) await this.deps.checkpoint.load();
@@ -78,8 +84,8 @@ export class ProbeManager {
   }
 
   podRemoved(uid: string): void {
-    const { results, checkpoint, prober } = this.deps;
-    if (results.keepOnly(uid, new Set())) checkpoint.save();
+    const { prober } = this.deps;
+    this.forget(uid);
     if (this.pods.delete(uid)) prober.podRemoved(uid);
   }
 
@@ -90,7 +96,7 @@ export class ProbeManager {
 
   /** Takes a record of the prober thread. @returns UID of the pod of which a result changed; undefined: none did */
   onRecord(record: ProbeRecord): string | undefined {
-    const { results, checkpoint, events } = this.deps;
+    const { results, kills, checkpoint, events } = this.deps;
     const { uid, containerId, kind, verdict } = record;
     const watched = this.pods.get(uid);
     const probe = watched?.probes.get(keyOf(record));
@@ -100,6 +106,7 @@ export class ProbeManager {
     }
     const event = probeEvent(record, probe.spec.container);
     if (event !== undefined) events.pod(watched.pod, event);
+    if (kills.onRecord(record, probe.spec.container)) checkpoint.save();
     if (verdict === undefined || results.get(containerId, kind) === verdict) return undefined;
     // A pod that leaves takes no new work.
     if (watched.state === "terminating" && kind === "readiness" && verdict === "Success") return undefined;
@@ -137,10 +144,15 @@ export class ProbeManager {
   }
 
   private dropUnclaimed(): void {
-    const { results, checkpoint } = this.deps;
-    const unclaimed = results.uids().filter((uid) => !this.pods.has(uid));
-    for (const uid of unclaimed) results.keepOnly(uid, new Set());
-    if (unclaimed.length > 0) checkpoint.save();
+    const { results, kills } = this.deps;
+    const uids = new Set([...results.uids(), ...kills.uids()]);
+    for (const uid of uids) if (!this.pods.has(uid)) this.forget(uid);
+  }
+
+  private forget(uid: string): void {
+    const { results, kills, checkpoint } = this.deps;
+    const [hadResults, hadKills] = [results.keepOnly(uid, new Set()), kills.forget(uid)];
+    if (hadResults || hadKills) checkpoint.save();
   }
 }
 
@@ -188,13 +200,14 @@ interface ProbesDeps {
 }
 
 export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {
-  const results = new Verdicts();
+  const [results, kills] = [new Verdicts(), new ProbeKills()];
   const path = join(rootDir, "nodelet", "probes", "results.json");
   const stale = threadMetrics(registry).stale;
   return new ProbeManager({
     ...deps,
     results,
-    checkpoint: new ProbeCheckpoint(path, results, deps.clock, moduleLogger(log, "probes")),
+    kills,
+    checkpoint: new ProbeCheckpoint(path, results, kills, deps.clock, moduleLogger(log, "probes")),
     onStale: () => stale.inc({ thread: "prober", kind: "probe-result" }),
   });
 }

@@ -32,7 +32,7 @@ import type { PodWorkerDeps } from "./pod-worker-port.js";
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
   pleg: Pick<PlegThread, "inspect" | "watch" | "unwatch">;
-  probes: Pick<ProbeManager, "podSynced" | "podRemoved"> & { results: ProbeResults };
+  probes: Pick<ProbeManager, "podSynced" | "podRemoved" | "kills"> & { results: ProbeResults };
   admission: Admission;
   /** On files of volumes. */
   calls: Pick<VolumeCalls, "call">;

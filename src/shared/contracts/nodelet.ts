@@ -18,8 +18,69 @@ export function adminSocketOf(rootDir: string): string {
   return rootDir === DEFAULT_ROOT_DIR ? DEFAULT_SOCKET : join(rootDir, "nodelet", "kubelet.sock");
 }
 
+/** A key that a variable or volume needs and that its object does not have. Names only: values may be secret. */
+export interface MissingKeyFacts {
+  key: string;
+  /** "ConfigMap default/app". */
+  object: string;
+  /** The keys that exist, in order, at most MAX_KEYS. */
+  keys: string[];
+  /** Keys beyond those listed. */
+  more: number;
+}
+
+/** A claim that cannot be used. */
+export interface ClaimFacts {
+  /** "namespace/name". */
+  name: string;
+  phase: string;
+  /** Absent: the claim names no class. */
+  storageClass?: string;
+  /** The volume that the claim asks for, or has. */
+  volumeName?: string;
+  /** Requested bytes, as the claim has it: "1Gi". */
+  size?: string;
+  accessModes: string[];
+}
+
+/** What an error knows beside its message. */
+export interface ErrorFacts {
+  missingKey?: MissingKeyFacts;
+  claim?: ClaimFacts;
+}
+
+/** Answers to a probe that count together, oldest first. */
+export interface ProbeAnswer {
+  text: string;
+  count: number;
+}
+
+/** A container that the kubelet stopped because its liveness or startup probe failed. */
+export interface ProbeKillFacts {
+  container: string;
+  probe: "liveness" | "startup";
+  /** The runtime's id of the container that was stopped last. */
+  containerId: string;
+  /** Stops by probes, none of them later than CRASH_RESET_MS after the one before. */
+  kills: number;
+  lastAt: number;
+  /** Failures in a row before the last stop. */
+  inARow: number;
+  answers: ProbeAnswer[];
+}
+
+/** A liveness or startup probe that has failed since its last success, and has not stopped the container. */
+export interface ProbeFailingFacts {
+  container: string;
+  probe: "liveness" | "startup";
+  containerId: string;
+  lastAt: number;
+  inARow: number;
+  answers: ProbeAnswer[];
+}
+
 /** A set-up or teardown of one volume. */
-export interface VolumeFacts {
+export interface VolumeFacts extends ErrorFacts {
   name: string;
   plugin: string;
   mounted: boolean;
@@ -30,7 +91,7 @@ export interface VolumeFacts {
 }
 
 /** A container that could not be created or started. */
-interface StartFailureFacts {
+interface StartFailureFacts extends ErrorFacts {
   container: string;
   reason: string;
   message: string;
@@ -56,6 +117,13 @@ export interface PodFacts {
   retry?: { message: string; failures: number; nextTryAt: number };
   startFailures: StartFailureFacts[];
   volumes: VolumeFacts[];
+  /** Absent, as the next two: the kubelet is older than this field. */
+  probeKills?: ProbeKillFacts[];
+  probesFailing?: ProbeFailingFacts[];
+  /** Containers that the kubelet stopped in order to start them again, by the runtime's id; known until the next start of the kubelet. */
+  stops?: { containerId: string; reason: string }[];
+  /** When the present sandbox was created. */
+  sandboxAt?: number;
   /** The pod must stop. */
   termination?: { reason: string; deadline: number };
   /** Another pod of the same name that must terminate first. */

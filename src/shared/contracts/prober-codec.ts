@@ -23,6 +23,7 @@ export const probeRecordCodec = {
       .double(record.lateMs)
       .double(record.at)
       .string(record.output)
+      .uint32(record.inARow)
       .finish();
   },
   decode(bytes: Uint8Array): ProbeRecord {
@@ -42,6 +43,7 @@ export const probeRecordCodec = {
     const lateMs = reader.double();
     const at = reader.double();
     const output = reader.string();
+    const inARow = reader.uint32();
     return {
       uid,
       containerId,
@@ -50,6 +52,7 @@ export const probeRecordCodec = {
       outcome,
       output,
       ...(verdict !== undefined && { verdict }),
+      inARow,
       lateMs,
       at,
     };

@@ -104,6 +104,8 @@ export interface ProbeRecord {
   output: string;
   /** Set when this run changed the verdict, or made the first one. */
   verdict?: ProbeVerdict;
+  /** Runs in a row with this run's result; an error neither counts nor breaks a row. */
+  inARow: number;
   /** Delay of the run's start, ms. */
   lateMs: number;
   /** End of the run, milliseconds since the epoch. */

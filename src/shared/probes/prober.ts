@@ -271,6 +271,7 @@ export class Prober {
       outcome,
       output: outcome === "success" ? "" : output,
       ...(changed && { verdict }),
+      inARow: probe.tally.count,
       lateMs,
       at: this.deps.clock.now(),
     });

@@ -6,6 +6,7 @@ import { describe, test, type TestContext } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { ProbeCheckpoint } from "../../../src/main/probes/checkpoint.js";
 import { ProbeManager } from "../../../src/main/probes/probe-manager.js";
+import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
 import { Verdicts } from "../../../src/main/probes/verdicts.js";
 import type { Probe } from "../../../src/shared/api/pod.js";
 import type { ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
@@ -27,12 +28,14 @@ class World {
   readonly results: string[] = [];
   stale = 0;
   readonly verdicts = new Verdicts();
+  readonly kills = new ProbeKills();
   readonly manager: ProbeManager;
 
   constructor(path: string) {
     this.manager = new ProbeManager({
       results: this.verdicts,
-      checkpoint: new ProbeCheckpoint(path, this.verdicts, this.clock, this.kept.log),
+      kills: this.kills,
+      checkpoint: new ProbeCheckpoint(path, this.verdicts, this.kills, this.clock, this.kept.log),
       forgetsResults: false,
       prober: { setPod: (one) => this.published.push(one), podRemoved: (uid) => this.gone.push(uid) },
       events: { pod: (_pod, event) => this.events.push(event), node: () => undefined },
@@ -57,6 +60,7 @@ class World {
       generation: 1,
       outcome: "success",
       output: "",
+      inARow: 1,
       lateMs: 0,
       at: 0,
       ...more,
@@ -226,6 +230,22 @@ describe("the next kubelet", () => {
     await second.manager.stop();
   });
 
+  test("knows which probe stopped a container, until the pod is removed", async (t) => {
+    const { next } = await lives(t);
+    const first = await next();
+    first.manager.podSynced(pod, observed, "syncing");
+    first.record({ kind: "startup", verdict: "Failure", outcome: "failure", output: "not yet", inARow: 3, at: 7 });
+    await first.manager.stop();
+    const second = await next();
+    const kill = { container: "a", probe: "startup", containerId: "a-id", kills: 1, lastAt: 7, inARow: 3 };
+    const answers = [{ text: "not yet", count: 1 }];
+    assert.deepEqual(second.manager.kills.of("u1").probeKills, [{ ...kill, answers }]);
+    second.manager.podSynced(pod, observed, "syncing");
+    second.manager.podRemoved("u1");
+    assert.deepEqual(second.manager.kills.of("u1").probeKills, []);
+    await second.manager.stop();
+  });
+
   test("forgets removed containers at once, and unknown pods in time", async (t) => {
     const { path, next } = await lives(t);
     const pods = {
@@ -246,6 +266,7 @@ describe("the next kubelet", () => {
     assert.deepEqual(JSON.parse(await readFile(path, "utf8")), {
       version: 1,
       pods: { u1: { "a-id": { readiness: "Success" } } },
+      kills: {},
     });
     assert.equal(second.clock.pending, 0);
   });
@@ -256,6 +277,7 @@ describe("the next kubelet", () => {
     "no verdict": '{"version":1,"pods":{"u1":{"a-id":{"readiness":"Maybe"}}}}',
     "no kind": '{"version":1,"pods":{"u1":{"a-id":{"mood":"Success"}}}}',
     "no object": '{"version":1,"pods":[]}',
+    "no stops by probes": '{"version":1,"pods":{},"kills":{"u1":[{"container":"a"}]}}',
   })) {
     test(`garbage is set aside: ${name}`, async (t) => {
       const { path, next } = await lives(t);

@@ -1,5 +1,6 @@
 // The whole sync path of main (NodeSync) on the in-memory runtime. The inspector of the pleg worker replaces the pleg
 // thread. Every collaborator that receives events of pods appends them to one list, in order.
+import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
 import { perform } from "../../../src/shared/volume-calls/perform.js";
 import type { TestContext } from "node:test";
 import type { Admission } from "../../../src/main/admission/node-admission.js";
@@ -80,6 +81,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
     },
     probes: {
       results: noProbeResults,
+      kills: new ProbeKills(),
       podSynced: ({ metadata }, _observed, state) => hear(`probes.podSynced: ${metadata.uid} ${state}`),
       podRemoved: (uid) => hear(`probes.podRemoved: ${uid}`),
     },

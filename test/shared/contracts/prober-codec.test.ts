@@ -15,6 +15,7 @@ const record: fc.Arbitrary<ProbeRecord> = fc
     generation: fc.integer({ min: 0, max: 0xffff_ffff }),
     outcome: fc.constantFrom("success" as const, "warning" as const, "failure" as const, "error" as const),
     output: text,
+    inARow: fc.nat(),
     verdict: fc.constantFrom(undefined, "Success" as const, "Failure" as const),
     lateMs: fc.double({ min: 0, noNaN: true }),
     at: fc.double({ min: 0, noNaN: true }),
