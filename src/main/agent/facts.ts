@@ -5,6 +5,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { printQuantity } from "../../shared/api/quantity.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
+import { nanosToMs } from "../model/observed-containers.js";
 import type { Membership } from "../cluster/membership.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
@@ -72,11 +73,33 @@ export function podFacts({ sync, clock }: FactDeps, namespace: string, name: str
       failedAt: wall(failure.failedAt),
       nextTryAt: wall(failure.retryAt),
       tries: failure.count,
+      ...failure.facts,
     })),
     volumes: sync.deps.runtime.volumes.describe(uid),
+    ...sync.deps.probes.kills.of(uid),
+    stops: [...(waits?.stops ?? [])].map(([containerId, reason]) => ({ containerId, reason })),
+    ...sandboxTime(sync, uid),
     ...(waits?.termination !== undefined && {
       termination: { reason: waits.termination.reason, deadline: wall(waits.termination.deadline) },
     }),
     ...(owner !== undefined && owner !== uid && { waitsFor: { uid: owner } }),
   };
+}
+
+function sandboxTime({ cache }: FactDeps["sync"], uid: string): { sandboxAt?: number } {
+  const [sandbox] = cache.get(uid).sandboxes;
+  return sandbox === undefined ? {} : { sandboxAt: nanosToMs(sandbox.createdAt) };
+}
+
+/**
+ * Since when each pod is on this node, by UID. The record outlives the kubelet's process; a pod that another kubelet started has none, but a
+ * sandbox.
+ */
+export function podStarts({ sync }: FactDeps): Record<string, number> {
+  const starts = sync.statuses.all().map(({ metadata: { uid } }): [string, number | undefined] => {
+    const recorded = Date.parse(sync.records.get(uid)?.startTime ?? "");
+    const { sandboxAt = NaN } = sandboxTime(sync, uid);
+    return [uid, [recorded, sandboxAt].filter((at) => !Number.isNaN(at)).sort((a, b) => a - b)[0]];
+  });
+  return Object.fromEntries(starts.filter((start): start is [string, number] => start[1] !== undefined));
 }

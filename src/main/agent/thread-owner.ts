@@ -97,6 +97,10 @@ export class MainThreadOwner implements ThreadOwner {
     return (await import("./facts.js")).podFacts(this.deps, namespace, name);
   }
 
+  async podStarts(): Promise<Record<string, number>> {
+    return (await import("./facts.js")).podStarts(this.deps);
+  }
+
   events(about?: string): Event[] {
     const { events } = this.deps;
     return about === undefined ? events.all() : events.about(about).slice(-EVENTS_OF_ONE);

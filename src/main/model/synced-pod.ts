@@ -1,4 +1,5 @@
 // The states of a pod worker, and the result of one pass over its pod. Pod events carry this result, and the status is computed from it.
+import type { ErrorFacts } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { ProbedPodState } from "./probe-port.js";
@@ -40,6 +41,7 @@ export interface StartFailure {
   /** By the steady clock. */
   failedAt: number;
   retryAt: number;
+  facts?: ErrorFacts | undefined;
 }
 
 /** The pod after an observation and a plan. */

@@ -81,8 +81,8 @@ export function resizeChanges({ resize }: PlanInput, { name, resources }: Contai
 // containers that were removed because all restart. It ends with the process: after that only the exit code counts.
 
 export class RestartMemory {
-  /** Ids of containers stopped for a restart. */
-  private readonly stopped = new Set<string>();
+  /** Reasons by ids of containers stopped for a restart. */
+  private readonly stopped = new Map<string, string>();
   /** Those among them that get new resources by it. */
   private readonly resized = new Set<string>();
   /** Names of containers removed by the rule RestartAllContainers that do not exist again yet. */
@@ -90,7 +90,7 @@ export class RestartMemory {
 
   /** Call before the step runs: after a failed call the result is unknown. */
   record(step: Step): void {
-    if (step.kind === "kill-container" && step.restart === true) this.stopped.add(step.containerId);
+    if (step.kind === "kill-container" && step.restart === true) this.stopped.set(step.containerId, step.reason);
     if (step.kind === "kill-container" && step.forResize === true) this.resized.add(step.containerId);
     if (step.kind === "remove-container" && step.restartAll === true) this.removed.add(step.name);
   }
@@ -100,6 +100,10 @@ export class RestartMemory {
     forgetAllBut(this.stopped, observed);
     forgetAllBut(this.resized, observed);
     for (const { metadata } of observed.containers) this.removed.delete(metadata?.name ?? "");
+  }
+
+  get stops(): ReadonlyMap<string, string> {
+    return this.stopped;
   }
 
   restarts(containerId: string): boolean {

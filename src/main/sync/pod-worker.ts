@@ -81,7 +81,9 @@ export class PodWorker implements EndingWorker, SyncingWorker {
 
   /** Why the pod waits, for the nodelet command. */
   waits() {
-    return { retry: this.retry.last, startFailures: this.parts?.steps.failures, termination: this.ending.request };
+    const { steps } = this.parts ?? {};
+    const { last: retry } = this.retry;
+    return { retry, startFailures: steps?.failures, stops: steps?.memory.stops, termination: this.ending.request };
   }
 
   /** The same pod with new content: only what changed is restarted. */

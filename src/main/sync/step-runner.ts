@@ -7,6 +7,7 @@ import { podDescription, type Container, type Pod } from "../../shared/api/pod.j
 import { sameJson } from "../../shared/api/same-json.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { factsOf } from "../model/error-facts.js";
 import { isResizeError, isStartContainerError, type StartContainerError } from "../model/step-errors.js";
 import { CrashBackoff } from "../planner/crash-backoff.js";
 import { recordStepFailure, faultField } from "./failure-events.js";
@@ -170,7 +171,8 @@ export class StepRunner {
     const now = this.deps.clock.steady();
     const count = (this.failures.get(container)?.count ?? 0) + 1;
     const retryAt = error.retryAt ?? now + backoffMs(RETRY, count);
-    this.failures.set(container, { reason: error.reason, message: error.message, failedAt: now, retryAt, count });
+    const { reason, message } = error;
+    this.failures.set(container, { reason, message, failedAt: now, retryAt, count, facts: factsOf(error) });
     this.deps.log.error(
       { pod: name, uid: this.uid, container, reason: error.reason, ...faultField(error) },
       `${name}: container ${container} did not start (${error.reason}): ${error.message}`,

@@ -42,6 +42,8 @@ export interface ThreadOwner {
   /** For the nodelet command. */
   nodeFacts(): Promise<NodeFacts>;
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** Since when each pod is on this node, by UID. */
+  podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */
   events(about?: string): Event[];
   /** In the order in which collection removes them. */

@@ -8,6 +8,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
+import { factsOf } from "../model/error-facts.js";
 import { isVolumeRefusedError, UnsupportedVolumeError, VolumeSetUpError, type VolumeRefusedError } from "./errors.js";
 import * as paths from "./paths.js";
 import type { VolumePlace } from "./place.js";
@@ -182,7 +183,7 @@ export class PluginVolumeManager implements VolumeManager {
         plugin: doer?.plugin ?? plugin.name,
         mounted: this.actual.has(uid, name),
         ...(runningForMs !== undefined && { runningSince: Math.round(now - runningForMs) }),
-        ...(lastError !== undefined && { lastError: messageOf(lastError) }),
+        ...(lastError !== undefined && { lastError: messageOf(lastError), ...factsOf(lastError) }),
         ...(restMs !== undefined && { nextTryAt: Math.round(now + restMs) }),
       };
     });

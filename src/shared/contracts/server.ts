@@ -84,6 +84,8 @@ export interface ServerUpcalls {
   nodeFacts(): Promise<NodeFacts>;
   /** The newest pod of that name; undefined: main does not know it. */
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** Since when each pod is on this node, by UID, ms since the epoch. */
+  podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */
   events(about?: string): Promise<Event[]>;
   /** In the order in which collection removes them. */

@@ -141,6 +141,7 @@ function serverThread(
       setVerbosity: () => undefined,
       nodeFacts: () => Promise.reject(new Error("not asked")),
       podFacts: () => Promise.resolve(undefined),
+      podStarts: () => Promise.resolve({}),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
       manifests: () => Promise.reject(new Error("not asked")),

@@ -102,6 +102,7 @@ export class SecurePort {
       setVerbosity: (verbosity: number) => Promise.resolve(void this.verbosities.push(verbosity)),
       nodeFacts: () => Promise.reject(new Error("not asked")),
       podFacts: () => Promise.resolve(undefined),
+      podStarts: () => Promise.resolve({}),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
       manifests: () => Promise.reject(new Error("not asked")),

@@ -2,6 +2,7 @@
 // may use variables defined before it. Config maps, secrets and files come through the port EnvSources.
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
+import { missingKey, withFacts } from "../../model/error-facts.js";
 import { CreateContainerConfigError } from "../../model/step-errors.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
@@ -97,7 +98,9 @@ async function keyOf(
   const data = await orAbsent(read(name), optional);
   const value = data?.get(key);
   if (value !== undefined || optional) return value;
-  throw new CreateContainerConfigError(`couldn't find key ${key} in ${kind} ${pod.metadata.namespace}/${name}`);
+  const object = `${pod.metadata.namespace}/${name}`;
+  const error = new CreateContainerConfigError(`couldn't find key ${key} in ${kind} ${object}`);
+  throw withFacts(error, missingKey(key, `${kind} ${object}`, data?.keys() ?? []));
 }
 
 async function orAbsent<T>(read: Promise<T>, optional: boolean): Promise<T | undefined> {

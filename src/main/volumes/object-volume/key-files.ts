@@ -6,6 +6,7 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { ConfigMap, Secret } from "../../../shared/api/objects.js";
 import type { ReferencedObjects } from "../../model/cluster-access.js";
+import { missingKey, withFacts } from "../../model/error-facts.js";
 
 /** Default mode of the API for sources without defaultMode. */
 export const DEFAULT_MODE = 0o644;
@@ -20,18 +21,20 @@ interface KeyFilesRequest {
   items: readonly KeyToPath[] | undefined;
   defaultMode: number;
   optional: boolean;
+  /** "ConfigMap namespace/name". */
+  object: string;
   /** The message for a key that is not there. */
   missing: (key: string) => string;
 }
 
 /** @throws MissingKeyError unless optional */
-function keyFiles({ data, items = [], defaultMode, optional, missing }: KeyFilesRequest): Payload {
+function keyFiles({ data, items = [], defaultMode, optional, object, missing }: KeyFilesRequest): Payload {
   if (items.length === 0) return new Map([...data].map(([key, value]) => [key, { data: value, mode: defaultMode }]));
   const files = new Map<string, PayloadFile>();
   for (const { key, path, mode = defaultMode } of items) {
     const value = data.get(key);
     if (value !== undefined) files.set(path, { data: value, mode });
-    else if (!optional) throw new MissingKeyError(missing(key));
+    else if (!optional) throw withFacts(new MissingKeyError(missing(key)), missingKey(key, object, data.keys()));
   }
   return files;
 }
@@ -43,7 +46,7 @@ class VolumeContentError extends Error {
   override readonly name = "VolumeContentError";
   constructor(readonly problems: readonly unknown[]) {
     const texts = [...new Set(problems.map(messageOf))];
-    super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`);
+    super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`, { cause: problems[0] });
   }
 }
 
@@ -73,14 +76,15 @@ export async function configMapFiles(request: ObjectFilesRequest<ConfigMap>): Pr
     if (!files.has(key)) files.set(key, Buffer.from(value, "base64"));
   }
   const missing = (key: string): string => `configmap references non-existent config key: ${key}`;
-  return keyFiles({ ...request, data: files, missing });
+  return keyFiles({ ...request, data: files, object: `ConfigMap ${request.namespace}/${request.name}`, missing });
 }
 
 /** As configMapFiles. */
 export async function secretFiles(request: ObjectFilesRequest<Secret>): Promise<Payload> {
   const { data = {} } = (await found(request)) ?? {};
   const files = new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64")]));
-  return keyFiles({ ...request, data: files, missing: (key) => `references non-existent secret key: ${key}` });
+  const missing = (key: string): string => `references non-existent secret key: ${key}`;
+  return keyFiles({ ...request, data: files, object: `Secret ${request.namespace}/${request.name}`, missing });
 }
 
 async function found<T>({ objects, namespace, name, optional, signal }: ObjectFilesRequest<T>): Promise<T | undefined> {

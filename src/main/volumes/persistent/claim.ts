@@ -7,6 +7,8 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { migratedVolume } from "../csi/migration/translate.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import type { ClaimFacts } from "../../../shared/contracts/nodelet.js";
+import { withFacts } from "../../model/error-facts.js";
 import { usersOfVolume } from "../volume-users.js";
 
 export interface BoundClaim {
@@ -44,7 +46,9 @@ export async function boundClaim(
     if (source === undefined) checkOwner(claim, pod);
     if (claim.metadata.deletionTimestamp !== undefined) throw new ClaimError("PVC is being deleted");
     const pvName = claim.spec?.volumeName ?? "";
-    if (claim.status?.phase !== "Bound" || pvName === "") throw new ClaimError("PVC is not bound");
+    if (claim.status?.phase !== "Bound" || pvName === "") {
+      throw withFacts(new ClaimError("PVC is not bound"), { claim: claimFacts(claim) });
+    }
     const found = await read(`PV ${pvName}`, () => client.get(PERSISTENT_VOLUMES, { name: pvName }, { signal }));
     const migrated = migratedVolume(found);
     const pv = migrated ?? found;
@@ -56,6 +60,19 @@ export async function boundClaim(
     const text = messageOf(error);
     throw new ClaimError(`error processing PVC ${namespace}/${name}: ${text}`, { cause: error });
   }
+}
+
+function claimFacts({ metadata, spec, status }: PersistentVolumeClaim): ClaimFacts {
+  const { storageClassName, volumeName, accessModes = [], resources } = spec ?? {};
+  const size = resources?.requests?.["storage"];
+  return {
+    name: `${metadata.namespace ?? ""}/${metadata.name ?? ""}`,
+    phase: status?.phase ?? "Pending",
+    ...(storageClassName !== undefined && storageClassName !== "" && { storageClass: storageClassName }),
+    ...(volumeName !== undefined && volumeName !== "" && { volumeName }),
+    ...(size !== undefined && { size: String(size) }),
+    accessModes,
+  };
 }
 
 export function isBlock(pv: PersistentVolume): boolean {
