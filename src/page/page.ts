@@ -148,6 +148,10 @@ export class Page {
     return `${mark}${place.view === "pod" ? place.name : TITLES[place.view]} · ${status?.node ?? "node"} · nodelet`;
   }
 
+  private starts(): Record<string, number> {
+    return (this.node.get("starts") as Record<string, number> | undefined) ?? {};
+  }
+
   /** Opens the streams of this place, and closes those of the place before. */
   private enter(place: Place): void {
     const fragment = place.view === "pod" ? podLink(place.namespace, place.name) : place.view;
@@ -180,7 +184,8 @@ export class Page {
     const sorting: Sorting = { by: sort, onSort: this.onSort };
     switch (place.view) {
       case "pods": {
-        const rows = pods.map((pod) => podRow(pod, this.usageOf(pod)));
+        const starts = this.starts();
+        const rows = pods.map((pod) => podRow(pod, this.usageOf(pod), starts[pod.metadata.uid]));
         return [...manifestsView(status?.manifests, now), podsView({ rows, filter, onFilter, sorting, now })];
       }
       case "pod":

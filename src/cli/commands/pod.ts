@@ -3,19 +3,23 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
-import { duration, moment, timeOf } from "../output/amounts.js";
+import { duration, moment } from "../output/amounts.js";
 import { factLines, type Fact } from "../output/facts.js";
 import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 import { findPod, fullName, podsOf, podPath } from "../pods/find.js";
+import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
 import { podState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 
 export async function podCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client, clock } = context;
   const pod = findPod(await podsOf(client), named, namespace);
-  const facts = await client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`);
-  await print(context, { pod, facts }, () => podText(context, pod, facts, clock.now()));
+  const [facts, startOf] = await Promise.all([
+    client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`),
+    startsOf(client),
+  ]);
+  await print(context, { pod, facts }, () => podText(context, pod, facts, clock.now(), startOf));
   return podState(pod).fine ? EXIT.fine : EXIT.wrong;
 }
 
@@ -25,10 +29,11 @@ export function podText(
   pod: Pod,
   facts: PodFacts | undefined,
   now: number,
+  startOf: StartOf = statusStart,
 ): string {
   const { status, metadata } = pod;
   const state = podState(pod);
-  const started = timeOf(status?.startTime);
+  const started = startOf(pod);
   const lines: Fact[] = [
     ["pod", fullName(pod)],
     ["uid", metadata.uid],

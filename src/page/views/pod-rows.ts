@@ -24,22 +24,21 @@ export interface PodRow {
   addresses: string[];
 }
 
-const known = new WeakMap<Pod, { usage: Usage | undefined; row: PodRow }>();
+const known = new WeakMap<Pod, { usage: Usage | undefined; startedAt: number | undefined; row: PodRow }>();
 
-/** The same row for the same values. */
-export function podRow(pod: Pod, usage: Usage | undefined): PodRow {
+/** The same row for the same values. `startedAt`: since when the pod is on this node; without it its status counts. */
+export function podRow(pod: Pod, usage: Usage | undefined, startedAt = timeOf(pod.status?.startTime)): PodRow {
   const before = known.get(pod);
-  if (before !== undefined && before.usage === usage) return before.row;
-  const row = makeRow(pod, usage);
-  known.set(pod, { usage, row });
+  if (before !== undefined && before.usage === usage && before.startedAt === startedAt) return before.row;
+  const row = makeRow(pod, usage, startedAt);
+  known.set(pod, { usage, startedAt, row });
   return row;
 }
 
-function makeRow(pod: Pod, usage: Usage | undefined): PodRow {
+function makeRow(pod: Pod, usage: Usage | undefined, startedAt: number | undefined): PodRow {
   const { metadata, status } = pod;
   const { word, ready, containers, restarts } = podState(pod);
   const [cpu, memory] = [podLimit(pod, "cpu"), podLimit(pod, "memory")];
-  const startedAt = timeOf(status?.startTime);
   return {
     key: metadata.uid,
     name: metadata.name,

@@ -49,6 +49,7 @@ export interface StatusPageDeps {
   upcalls: {
     nodeFacts(): Promise<NodeFacts>;
     podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+    podStarts(): Promise<Record<string, number>>;
     timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
     unusedImages(): Promise<UnusedImage[]>;
     events(about: string): Promise<Event[]>;
@@ -106,6 +107,7 @@ export class StatusPage {
           read: async () =>
             entry("status", await nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
         },
+        { everyMs: STATUS_MS, read: async () => entry("starts", await upcalls.podStarts()) },
         { everyMs: SAMPLES_MS, read: () => new Map([...ring.entries(), ...entry("machine", ring.machine())]) },
       ],
       clock,
