@@ -4,6 +4,7 @@ import { milliValue } from "../../shared/api/quantity.js";
 import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { bytes, timeOf } from "../output/amounts.js";
 import { fullName } from "../pods/find.js";
+import { portConflicts } from "./host-ports.js";
 import type { Finding, WhyInput } from "./input.js";
 
 const SHORTAGE = /Node didn't have enough resource: (\S+), requested: (\d+), used: (\d+), capacity: (\d+)/g;
@@ -25,7 +26,7 @@ const REASONS: Readonly<Record<string, { what: string; help: string[] }>> = {
   NodeName: { what: "it names another node", help: ["correct spec.nodeName"] },
   NodePorts: {
     what: "another pod of this node has one of its host ports",
-    help: ["choose another hostPort; `nodelet -o json pods` shows who has it"],
+    help: ["the other pod has ended since: create the pod anew (a static pod: change its manifest)"],
   },
   TaintToleration: {
     what: "the node has a NoExecute taint that the pod does not tolerate",
@@ -74,6 +75,23 @@ export function* admissionRules(input: WhyInput): Iterable<Finding> {
     }
     return;
   }
+  const conflicts = reason === "NodePorts" ? portConflicts(pod, input.pods) : [];
+  if (conflicts.length > 0) {
+    const held = conflicts.map(
+      ({ port: { port, protocol }, holder }) => `port ${port} (${protocol}) is held by the pod ${holder}`,
+    );
+    yield {
+      severity: "error",
+      about: "pod",
+      what: `the kubelet refused it (NodePorts), because a host port is taken: ${held.join("; ")}. A refused pod never runs again under its UID`,
+      ...since,
+      help: [
+        "choose another hostPort, or remove the other pod",
+        "then create the pod anew (a static pod: change its manifest)",
+      ],
+    };
+    return;
+  }
   const known = REASONS[reason];
   yield {
     severity: "error",
@@ -111,23 +129,32 @@ function shortage(input: WhyInput, resource: string, requested: number, used: nu
     severity: "error",
     about: "pod",
     what:
-      `the kubelet refused it: ${shown(missing)} of ${resource} ${missing === 1 ? "is" : "are"} missing. It requests ${shown(requested)}, ` +
+      `the kubelet refused it: ${namedAmount(resource, missing)} ${isOne(resource, missing) ? "is" : "are"} missing. It requests ${shown(requested)}, ` +
       `pods of this node have ${shown(used)} of the ${shown(capacity)} that are allocatable${who}`,
     help: [
       never
-        ? `this node never has so much: request at most ${shown(capacity)} of ${resource}`
+        ? `this node never has so much: request at most ${namedAmount(resource, capacity)}`
         : `remove pods, or lower their requests of ${resource}`,
       "a refused pod never runs again under its UID: create it anew (a static pod: change its manifest)",
     ],
   };
 }
 
-/** Amounts are CPU in thousandths, all others in whole units. */
+/** "62.01 CPUs", "500m CPU", "1.0 GiB", "2". Amounts are CPU in thousandths, all others in whole units. */
 function amountText(resource: string, amount: number): string {
-  if (resource === "cpu") return amount % 1000 === 0 ? `${amount / 1000} CPUs` : `${amount}m CPU`;
-  return resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-")
-    ? bytes(amount)
-    : String(amount);
+  if (resource === "cpu")
+    return amount < 1000 ? `${amount}m CPU` : `${amount / 1000} ${amount === 1000 ? "CPU" : "CPUs"}`;
+  const isBytes = resource === "memory" || resource === "ephemeral-storage" || resource.startsWith("hugepages-");
+  return isBytes ? bytes(amount) : String(amount);
+}
+
+/** As amountText, with the name of the resource: "2 of example.com/gpu". */
+function namedAmount(resource: string, amount: number): string {
+  return resource === "cpu" ? amountText(resource, amount) : `${amountText(resource, amount)} of ${resource}`;
+}
+
+function isOne(resource: string, amount: number): boolean {
+  return resource === "cpu" ? amount <= 1000 : amount === 1;
 }
 
 function holdersOf({ pod, pods }: WhyInput, resource: string): [string, number][] {

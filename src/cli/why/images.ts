@@ -1,6 +1,7 @@
 // Rules about images: the registry's error, the time of the next pull, remedies. Pure.
 import { duration, timeOf } from "../output/amounts.js";
 import { fullDiskHelp, unitOf } from "../problems.js";
+import { plainText } from "./plain-text.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
 
 const PULL_REASONS = new Set(["ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"]);
@@ -28,7 +29,7 @@ function pullFailed(input: WhyInput, { container, kind }: ContainerView, message
   return {
     severity: "error",
     about: `${kind} ${name}`,
-    what: `its image "${image}" cannot be pulled${tries}: ${registryOf(image)} replied: ${said}`,
+    what: `its image "${image}" cannot be pulled${tries}: ${outcome(said, image)}`,
     ...(since !== undefined && since < now && { since }),
     ...(failure !== undefined && { nextTryAt: failure.nextTryAt }),
     help: pullHelp(said, image, unitOf(node)),
@@ -37,13 +38,27 @@ function pullFailed(input: WhyInput, { container, kind }: ContainerView, message
 
 /** The part of the message behind the kubelet's and the runtime's own words. */
 function lastWords(message: string, image: string): string {
-  const words = message
+  const words = plainText(message)
     .replace(/^Back-off pulling image "[^"]*": /, "")
     .replace(/^(ErrImagePull|RegistryUnavailable|SignatureValidationFailed): /, "")
-    .replace(/^rpc error: code = \w+ desc = /, "")
     .replace(/^failed to pull (and unpack )?image "[^"]*": /, "")
     .replace(/^failed to resolve reference "[^"]*": /, "");
   return words.trim() === "" ? `nothing more about ${image}` : words.trim();
+}
+
+const UNRESOLVED = /no such host|server misbehaving|lookup .* on|Temporary failure in name resolution/i;
+const UNREACHABLE =
+  /connection refused|i\/o timeout|no route to host|network is unreachable|deadline exceeded|\bEOF\b|connection reset/i;
+const INVALID = /invalid reference format|failed to parse image reference|could not parse reference/i;
+
+/** Who said it: a registry that did not respond has replied nothing. */
+function outcome(said: string, image: string): string {
+  const registry = registryOf(image);
+  if (INVALID.test(said)) return `the name is not valid: ${said}`;
+  if (UNRESOLVED.test(said)) return `the name of its registry ${registry} does not resolve: ${said}`;
+  if (UNREACHABLE.test(said)) return `${registry} did not respond: ${said}`;
+  // containerd's own words begin with a verb; a refusal of the registry has a status or its code.
+  return /x509|tls:|no match for platform|unpack/i.test(said) ? said : `${registry} replied: ${said}`;
 }
 
 /** The host that an image name is pulled from. */
@@ -53,8 +68,13 @@ function registryOf(image: string): string {
 }
 
 const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: string) => string[]])[] = [
+  [INVALID, () => ["correct the image's name in the pod: registry/repository:tag, in lower case"]],
   [
-    /no such host|server misbehaving|lookup .* on|Temporary failure in name resolution/i,
+    /no match for platform|no matching manifest|exec format/i,
+    () => ["the image has no variant for the processor architecture of this node: use another tag, or build one"],
+  ],
+  [
+    UNRESOLVED,
     (image) => [
       `the name ${registryOf(image)} does not resolve on this node: check the spelling of the image's registry`,
       "check the node's name servers in /etc/resolv.conf",
@@ -87,7 +107,7 @@ const HELP: readonly (readonly [pattern: RegExp, help: (image: string, unit: str
     ],
   ],
   [
-    /connection refused|i\/o timeout|no route to host|network is unreachable|deadline exceeded|EOF|connection reset/i,
+    UNREACHABLE,
     (image) => [
       `this node does not reach ${registryOf(image)}: check network, firewall and proxy (HTTPS_PROXY of the runtime's unit)`,
     ],

@@ -28,6 +28,19 @@ export interface Finding {
   nextTryAt?: number;
   /** Remedies, most likely first. */
   help: string[];
+  /** What shows that it is so. */
+  evidence?: Evidence[];
+  /** The run whose last lines are evidence, too; the command reads them. */
+  output?: { container: string; previous: boolean };
+  /** The container runs, or will, and its restarts still count. */
+  restarting?: true;
+}
+
+export interface Evidence {
+  /** "its last output". */
+  title: string;
+  /** Of foreign text, so without control characters. */
+  lines: string[];
 }
 
 export type Rule = (input: WhyInput) => Iterable<Finding>;
