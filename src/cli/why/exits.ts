@@ -1,40 +1,85 @@
-// Rules about containers that exited: OOM kills, crash loops, failed probes' kills, errors before the start. Pure.
+// Rules about containers that exited or could not be started: OOM kills, crash loops, failed hooks, errors before the start. Pure.
 import type { ContainerStateTerminated } from "../../shared/api/pod-status.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import { bytes, duration, timeOf } from "../output/amounts.js";
-import { fullDiskHelp, unitOf } from "../problems.js";
+import { unitOf } from "../problems.js";
+import { nextStart } from "./back-off.js";
+import { exitHelp, exitText } from "./exit-codes.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
+import { killOf, probeKilled } from "./probe-kills.js";
+import { countsStill, isId, lastEnd, neverRan, ownStop, ranAndEnded } from "./runs.js";
+import { startHelp } from "./start-help.js";
+import { keyMissing } from "./volumes.js";
 
 /** Waiting reasons that other rules explain, or that are ordinary. */
 const EXPLAINED =
   /^(ContainerCreating|PodInitializing|CrashLoopBackOff|ErrImage.*|Image.*|InvalidImageName|RegistryUnavailable|SignatureValidationFailed)$/;
-const SIGNALS: Readonly<Record<number, string>> = {
-  1: "SIGHUP",
-  2: "SIGINT",
-  4: "SIGILL",
-  6: "SIGABRT",
-  7: "SIGBUS",
-  8: "SIGFPE",
-  9: "SIGKILL",
-  11: "SIGSEGV",
-  15: "SIGTERM",
-};
 
 export function* exitRules(input: WhyInput): Iterable<Finding> {
   for (const view of containersOf(input.pod)) {
-    const { state, lastState } = view.status ?? {};
-    const { reason = "", message = "" } = state?.waiting ?? {};
-    const ended = state?.terminated ?? (state?.running === undefined ? lastState?.terminated : undefined);
-    const before = lastState?.terminated;
-    if (ended?.reason === "OOMKilled" || before?.reason === "OOMKilled") {
-      yield oomKilled(input, view, ended ?? before);
-    } else if (reason === "CrashLoopBackOff") yield crashLoop(input, view, ended);
-    else if (state?.terminated !== undefined && state.terminated.exitCode !== 0) yield failed(view, state.terminated);
+    // What a pod on its way out did before is no question any more.
+    if (isEnding(input) && view.status?.state.running !== undefined) continue;
+    const kill = killOf(input, view);
+    if (kill !== undefined) yield probeKilled(input, view, kill);
+    const ended = lastEnd(view);
+    // Another run may have ended since, by itself.
+    const isLast =
+      kill?.containerId === (ended?.containerID?.split("://")[1] ?? "") || isAtWork(view, kill?.containerId);
+    if (kill === undefined || !isLast) yield* exitRule(input, view, ended);
+    const { reason = "", message = "" } = view.status?.state.waiting ?? {};
     if (reason !== "" && !EXPLAINED.test(reason)) yield notStarted(input, view, reason, message);
   }
 }
 
-function oomKilled(input: WhyInput, view: ContainerView, ended: ContainerStateTerminated | undefined): Finding {
+function isEnding({ pod, facts }: WhyInput): boolean {
+  return pod.metadata.deletionTimestamp != null || facts?.termination !== undefined;
+}
+
+/** The kubelet is stopping the present run. */
+function isAtWork({ status }: ContainerView, containerId: string | undefined): boolean {
+  return containerId !== undefined && status?.state.running !== undefined && isId(status.containerID, containerId);
+}
+
+function* exitRule(
+  input: WhyInput,
+  view: ContainerView,
+  ended: ContainerStateTerminated | undefined,
+): Iterable<Finding> {
+  const { running, terminated, waiting } = view.status?.state ?? {};
+  if (running !== undefined) yield* restarted(input, view);
+  else if (ended?.reason === "OOMKilled") yield oomKilled(input, view, ended);
+  else if (waiting?.reason === "CrashLoopBackOff") yield crashLoop(input, view, ended);
+  else if (terminated !== undefined && terminated.exitCode !== 0) yield failed(input, view, terminated);
+}
+
+/** A container that runs again: a finding until its restarts no longer count, and its history afterwards. */
+function* restarted(input: WhyInput, view: ContainerView): Iterable<Finding> {
+  const { now } = input;
+  const { container, kind } = view;
+  const ended = ranAndEnded(view);
+  const endedAt = timeOf(ended?.finishedAt);
+  if (ended === undefined || endedAt === undefined) return;
+  const about = `${kind} ${container.name}`;
+  const stop = ownStop(input, ended);
+  const counts = countsStill(view, endedAt, now);
+  if (stop !== undefined || !counts) {
+    const why = stop === undefined ? exitText(ended) : `the kubelet restarted it (${stop})`;
+    yield { severity: "info", about, what: `its last run ended ${duration(now - endedAt)} ago: ${why}`, help: [] };
+  } else if (ended.reason === "OOMKilled") yield oomKilled(input, view, ended);
+  else {
+    const hook = hookFailure(input, view);
+    yield {
+      severity: "error",
+      restarting: true,
+      about,
+      what: `it runs again after its last run ended ${duration(now - endedAt)} ago: ${hook?.what ?? exitText(ended)}${restartsText(view)}`,
+      ...(hook === undefined && outputOf(view)),
+      help: [...(hook?.help ?? exitHelp(ended)), moreOutput(input, view)],
+    };
+  }
+}
+
+function oomKilled(input: WhyInput, view: ContainerView, ended: ContainerStateTerminated): Finding {
   const { container, kind, status } = view;
   const limit = status?.resources?.limits?.["memory"] ?? container.resources?.limits?.["memory"];
   const ofPod = input.pod.spec.resources?.limits?.["memory"];
@@ -46,121 +91,108 @@ function oomKilled(input: WhyInput, view: ContainerView, ended: ContainerStateTe
         : "the memory of the node: the container has no limit of its own";
   return {
     severity: "error",
+    restarting: true,
     about: `${kind} ${container.name}`,
     what: `the kernel killed it (OOMKilled): it needed more than ${which}${restartsText(view)}`,
-    ...at(timeOf(ended?.finishedAt)),
-    ...next(input, view),
+    ...at(timeOf(ended.finishedAt)),
+    ...nextStart(input, view),
+    ...outputOf(view),
     help: [
       limit === undefined
         ? "raise resources.limits.memory to the container's need"
         : "raise the memory limit, or make the program use less",
-      `its last output: nodelet logs ${input.pod.metadata.name} -c ${container.name} --previous`,
+      moreOutput(input, view),
     ],
   };
 }
 
 function crashLoop(input: WhyInput, view: ContainerView, ended: ContainerStateTerminated | undefined): Finding {
   const { container, kind } = view;
-  const liveness = eventsOf(input.events, container.name, "Killing").at(-1);
-  const byProbe = liveness !== undefined && /failed (liveness|startup) probe/.test(liveness.message);
-  const how = ended === undefined ? "it exits soon after its start" : exitText(ended);
-  return {
-    severity: "error",
-    about: `${kind} ${container.name}`,
-    what: `it keeps exiting, so the kubelet waits longer before each restart (CrashLoopBackOff): ${byProbe ? `the kubelet stopped it because it failed its probe; ${how}` : how}${restartsText(view)}`,
-    ...at(timeOf(ended?.finishedAt)),
-    ...next(input, view),
-    help: [
-      `read why in its last output: nodelet logs ${input.pod.metadata.name} -c ${container.name} --previous`,
-      ...exitHelp(ended),
-    ],
-  };
-}
-
-function failed(view: ContainerView, ended: ContainerStateTerminated): Finding {
-  return {
-    severity: "error",
-    about: `${view.kind} ${view.container.name}`,
-    what: `${exitText(ended)}; the restart policy does not start it again`,
-    ...at(timeOf(ended.finishedAt)),
-    help: [`read its output: nodelet logs <pod> -c ${view.container.name}`, ...exitHelp(ended)],
-  };
-}
-
-function notStarted(
-  { facts, node }: WhyInput,
-  { container, kind }: ContainerView,
-  reason: string,
-  message: string,
-): Finding {
-  const failure = facts?.startFailures.find((one) => one.container === container.name);
-  return {
-    severity: "error",
-    about: `${kind} ${container.name}`,
-    what: `it cannot be started (${reason}): ${message === "" ? (failure?.message ?? "no message") : message}`,
-    ...(failure !== undefined && { since: failure.failedAt, nextTryAt: failure.nextTryAt }),
-    help: startHelp(reason, message, unitOf(node)),
-  };
-}
-
-function startHelp(reason: string, message: string, unit: string): string[] {
-  const full = fullDiskHelp(message);
-  if (full.length > 0) return full;
-  if (/configmap|secret/i.test(message))
-    return ["create the missing ConfigMap or Secret, or mark the reference as optional"];
-  if (/executable file not found|no such file or directory/i.test(message))
-    return ["the command is not in the image: correct command and args of the container"];
-  if (/permission denied/i.test(message))
-    return ["the command is not executable for the container's user: check runAsUser and the file's rights"];
-  if (/runAsNonRoot|non-root/i.test(message)) return ["the image runs as root: set runAsUser, or allow root"];
-  if (reason === "PostStartHookError")
-    return ["the postStart hook failed, so the container was stopped: correct the hook"];
-  return [`the message is the runtime's: see also its log (journalctl -u ${unit})`];
-}
-
-function exitText({ exitCode, signal, reason, message }: ContainerStateTerminated): string {
-  const number = signal ?? (exitCode > 128 && exitCode < 160 ? exitCode - 128 : undefined);
-  const by = number === undefined || number === 0 ? "" : `, killed by ${SIGNALS[number] ?? `signal ${number}`}`;
-  const said = message === undefined || message === "" ? "" : `; its message: ${message}`;
-  const why = reason === undefined || reason === "Error" || reason === "Completed" ? "" : ` (${reason})`;
-  return `it exited with code ${exitCode}${by}${why}${said}`;
-}
-
-function exitHelp(ended: ContainerStateTerminated | undefined): string[] {
-  switch (ended?.exitCode) {
-    case 0:
-      return [
-        "the program exited by itself with success: a container of a pod with restartPolicy Always must keep running",
-      ];
-    case 126:
-      return ["code 126: the command is there and cannot be executed"];
-    case 127:
-      return ["code 127: the shell did not find the command"];
-    case 137:
-      return [
-        "code 137: it was killed. Without OOMKilled it did not stop within its grace period, or another program killed it",
-      ];
-    case 139:
-      return ["code 139: the program crashed with a segmentation fault"];
-    default:
-      return [];
+  const about = `${kind} ${container.name}`;
+  const when = { ...at(timeOf(ended?.finishedAt)), ...nextStart(input, view) };
+  if (ended !== undefined && neverRan(ended)) {
+    const { message = "no message", reason = "" } = ended;
+    return {
+      severity: "error",
+      about,
+      what: `it cannot be started (${reason}), so the kubelet waits longer before each try (CrashLoopBackOff): ${message}`,
+      ...when,
+      help: startHelp(reason, message, unitOf(input.node)),
+    };
   }
+  const hook = hookFailure(input, view);
+  const how = hook?.what ?? (ended === undefined ? "it exits soon after its start" : exitText(ended));
+  return {
+    severity: "error",
+    about,
+    what: `it keeps exiting, so the kubelet waits longer before each restart (CrashLoopBackOff): ${how}${restartsText(view)}`,
+    ...when,
+    ...outputOf(view),
+    help: [...(hook?.help ?? exitHelp(ended)), moreOutput(input, view)],
+  };
 }
 
-/** The back-off counts from the exit: the message of the waiting state has its length. */
-function next({ now }: WhyInput, { status }: ContainerView): Pick<Finding, "nextTryAt"> {
-  const { reason, message = "" } = status?.state.waiting ?? {};
-  const finishedAt = timeOf(status?.lastState.terminated?.finishedAt);
-  const delay = /back-off (\S+) restarting/.exec(message)?.[1];
-  if (reason !== "CrashLoopBackOff" || finishedAt === undefined || delay === undefined) return {};
-  return { nextTryAt: Math.max(finishedAt + goDurationMs(delay), now) };
+/** The postStart hook of the last run failed, so the kubelet stopped the container. */
+function hookFailure({ facts, events }: WhyInput, view: ContainerView): Pick<Finding, "what" | "help"> | undefined {
+  const { container } = view;
+  if (container.lifecycle?.postStart === undefined) return undefined;
+  const failure = facts?.startFailures.find((one) => one.container === container.name);
+  const isHook = failure?.reason === "PostStartHookError";
+  const beganAt = timeOf(lastEnd(view)?.startedAt) ?? Infinity;
+  const told = eventsOf(events, container.name, "FailedPostStartHook");
+  if (!isHook && !told.some(({ lastTimestamp }) => (timeOf(lastTimestamp) ?? 0) >= beganAt)) return undefined;
+  const said = isHook ? `: ${failure.message.replace(/ for Container "[^"]*" in Pod "[^"]*"/, "")}` : "";
+  return {
+    what: `the kubelet stopped it because its postStart hook failed${said}`,
+    help: ["correct the postStart hook: its command runs in the container, beside the program"],
+  };
 }
 
-/** "1m20s" to milliseconds. */
-function goDurationMs(text: string): number {
-  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
-  const parts = text.split(/(?<=[a-z])(?=\d)/);
-  return parts.reduce((sum, part) => sum + parseFloat(part) * (units[part.replace(/[\d.]/g, "")] ?? 0), 0);
+function failed(input: WhyInput, view: ContainerView, ended: ContainerStateTerminated): Finding {
+  const { pod, node } = input;
+  const { kind, container } = view;
+  const { message = "", reason = "" } = ended;
+  const neverStarted = neverRan(ended);
+  const hook = neverStarted ? undefined : hookFailure(input, view);
+  const what = neverStarted ? `it could not be started (${reason}): ${message}` : (hook?.what ?? exitText(ended));
+  return {
+    severity: "error",
+    about: `${kind} ${container.name}`,
+    what: `${what}; the restart policy does not start it again`,
+    ...at(timeOf(ended.finishedAt)),
+    ...(neverStarted ? {} : outputOf(view)),
+    help: neverStarted
+      ? startHelp(reason, message, unitOf(node))
+      : [
+          ...(hook?.help ?? exitHelp(ended)),
+          `more of its output: nodelet logs ${pod.metadata.name} -c ${container.name}`,
+        ],
+  };
+}
+
+function notStarted(input: WhyInput, { container, kind }: ContainerView, reason: string, message: string): Finding {
+  const failure = input.facts?.startFailures.find((one) => one.container === container.name);
+  const found = failure?.missingKey === undefined ? undefined : keyMissing(failure.missingKey);
+  const why = found?.what ?? (message === "" ? (failure?.message ?? "no message") : message);
+  return {
+    severity: "error",
+    about: `${kind} ${container.name}`,
+    what: `it cannot be started (${reason}): ${why}`,
+    ...(failure !== undefined && { since: failure.failedAt, nextTryAt: failure.nextTryAt }),
+    ...(found !== undefined && { evidence: [found.evidence] }),
+    help: found?.help ?? startHelp(reason, message, unitOf(input.node)),
+  };
+}
+
+/** The command reads the last lines of the run that ended. */
+function outputOf(view: ContainerView): Pick<Finding, "output"> {
+  const { container, status } = view;
+  if (ranAndEnded(view) === undefined) return {};
+  return { output: { container: container.name, previous: status?.state.terminated === undefined } };
+}
+
+function moreOutput({ pod }: WhyInput, { container }: ContainerView): string {
+  return `more of its output: nodelet logs ${pod.metadata.name} -c ${container.name} --previous`;
 }
 
 function restartsText({ status }: ContainerView): string {
@@ -172,7 +204,8 @@ function restartsText({ status }: ContainerView): string {
 
 function runTime(ended: ContainerStateTerminated | undefined): number | undefined {
   const [from, to] = [timeOf(ended?.startedAt), timeOf(ended?.finishedAt)];
-  return from === undefined || to === undefined ? undefined : to - from;
+  // A container that never started has the epoch for both.
+  return from === undefined || to === undefined || from <= 0 ? undefined : to - from;
 }
 
 function shownBytes(quantity: string | number): string {

@@ -9,9 +9,11 @@ import { exitRules } from "./exits.js";
 import { imageRules } from "./images.js";
 import type { Finding, Rule, WhyInput } from "./input.js";
 import { manifestFindings } from "./manifest.js";
-import { nameRules, nodeRules, sandboxRules, syncRules, volumeRules, waitRules } from "./pod-life.js";
+import { plainText } from "./plain-text.js";
+import { nameRules, nodeRules, sandboxRules, syncRules, waitRules } from "./pod-life.js";
 import { probeRules } from "./probes.js";
 import { isEnding, terminationRules } from "./termination.js";
+import { volumeRules } from "./volumes.js";
 
 /** In the order in which they are shown among findings of one weight. */
 const RULES: readonly Rule[] = [
@@ -46,28 +48,34 @@ export function explain(input: WhyInput, timeline: PodTimeline | undefined): Exp
   const found = RULES.flatMap((rule) => [...rule(input)]);
   // A failed pass is only the symptom of what another rule explains.
   const all = found.some(({ severity }) => severity === "error") ? found : [...found, ...syncRules(input)];
+  const sorted = all
+    .map((finding) => ({ ...finding, what: plainText(finding.what) }))
+    .toSorted((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity]);
   // What is ignored of a pod's definition is likely to cause the rest.
-  const findings = [...manifestFindings(input), ...all.toSorted((a, b) => WEIGHT[a.severity] - WEIGHT[b.severity])];
+  const findings = [...manifestFindings(input), ...sorted];
   const { fine } = podState(pod);
   const unexplained = !fine && findings.length === 0;
   return {
     pod: fullName(pod),
     uid: pod.metadata.uid,
-    verdict: verdictOf(input),
+    verdict: verdictOf(input, findings),
     fine: fine && !isEnding(input) && !findings.some(({ severity }) => severity === "error"),
     findings: unexplained ? [underWay(input)] : findings,
     decisions: decisionsOf(input.events, timeline),
   };
 }
 
-function verdictOf(input: WhyInput): string {
-  const { pod } = input;
+function verdictOf(input: WhyInput, findings: readonly Finding[]): string {
   if (isEnding(input)) return "is terminating";
-  const { word, ready, containers, restarts } = podState(pod);
+  const { word, ready, containers, restarts } = podState(input.pod);
   const times = restarts === 0 ? "" : `, after ${restarts} restart${restarts === 1 ? "" : "s"}`;
-  if (word === "Completed") return "has completed";
-  if (word === "Running")
-    return `${ready === containers ? "is running and ready" : `is running, ${ready} of ${containers} containers are ready`}${times}`;
+  const restarting = findings.some((finding) => finding.severity === "error" && finding.restarting === true);
+  if (word === "Completed") return restarting ? "has ended, because the kubelet stopped it" : "has completed";
+  if (word === "Running") {
+    const readiness =
+      ready === containers ? "running and ready" : `running, ${ready} of ${containers} containers are ready`;
+    return restarting ? `is restarting: ${readiness} now${times}` : `is ${readiness}${times}`;
+  }
   return `is not running: ${word}${times}`;
 }
 
@@ -80,7 +88,7 @@ function underWay({ pod, facts, events, now }: WhyInput): Finding {
     about: "pod",
     what:
       `the kubelet is working on it${facts?.worker === undefined ? "" : ` (pod worker: ${facts.worker})`}` +
-      (last === undefined ? "" : `; the last event was ${last.reason}: ${last.message}`),
+      (last === undefined ? "" : `; the last event was ${last.reason}: ${plainText(last.message)}`),
     ...(began !== undefined && began < now && { since: began }),
     help: [`watch its steps: nodelet timeline ${pod.metadata.name}`],
   };

@@ -1,11 +1,8 @@
-// Rules about the whole pod: runtime, volumes, sandbox, failed syncs, conditions. Pure.
+// Rules about the whole pod: runtime, sandbox, failed syncs, conditions. Pure.
 import { duration, timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
-
-/** A set-up that takes longer is worth a line. */
-const SLOW_VOLUME_MS = 3000;
 
 /** The node's own problems that keep every pod from starting or stopping. */
 export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
@@ -23,52 +20,6 @@ export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
     if (!relevant.test(what)) continue;
     yield { severity: "error", about: "node", what, ...(since !== undefined && { since }), help: [help] };
   }
-}
-
-export function* volumeRules({ facts, node, now, pod }: WhyInput): Iterable<Finding> {
-  for (const { name, plugin, mounted, runningSince, lastError, nextTryAt } of facts?.volumes ?? []) {
-    if (mounted && lastError === undefined) continue;
-    const slow = runningSince !== undefined && now - runningSince > SLOW_VOLUME_MS;
-    if (lastError === undefined && !slow) continue;
-    const host = pod.spec.volumes?.find((volume) => volume.name === name)?.hostPath?.path;
-    const hung = node.facts?.hungMounts.find(
-      ({ mountPoint }) =>
-        lastError?.includes(mountPoint) === true || host === mountPoint || host?.startsWith(`${mountPoint}/`) === true,
-    );
-    const what =
-      hung !== undefined
-        ? `it hangs: the file system at ${hung.mountPoint} (${hung.fsType} from ${hung.source}) does not respond`
-        : lastError === undefined
-          ? `the ${plugin} plugin has worked on it for ${duration(now - (runningSince ?? now))}, without a result`
-          : `the ${plugin} plugin failed: ${lastError}`;
-    const since = hung?.since ?? runningSince;
-    yield {
-      severity: "error",
-      about: `volume ${name}`,
-      what,
-      ...(since !== undefined && { since }),
-      ...(nextTryAt !== undefined && { nextTryAt }),
-      help:
-        hung !== undefined
-          ? [
-              `check the server or driver behind ${hung.source}`,
-              `when it is lost for good: umount -l ${hung.mountPoint}`,
-            ]
-          : volumeHelp(lastError ?? ""),
-    };
-  }
-}
-
-function volumeHelp(error: string): string[] {
-  const full = fullDiskHelp(error);
-  if (full.length > 0) return full;
-  if (/configmap|secret/i.test(error) && /not found/i.test(error))
-    return ["create the missing object, or mark the volume as optional"];
-  if (/hostPath type check failed|no such file|ENOENT/i.test(error))
-    return ["the path is not there on this node: create it, or use type DirectoryOrCreate"];
-  if (/driver name .* not found|not found in the list of registered CSI drivers/i.test(error))
-    return ["the CSI driver is not registered on this node: check its pod (nodelet pods)"];
-  return ["the message is the plugin's or the driver's: see its log"];
 }
 
 export function* sandboxRules({ events, pod, facts, node }: WhyInput): Iterable<Finding> {
@@ -126,6 +77,7 @@ export function* waitRules({ pod, now }: WhyInput): Iterable<Finding> {
       about: `init container ${container.name}`,
       what: `it runs, and the containers after it wait until it exits with code 0`,
       since: Math.min(startedAt, now),
+      output: { container: container.name, previous: false },
       help: [`its log may show the cause: nodelet logs ${pod.metadata.name} -c ${container.name}`],
     };
   }

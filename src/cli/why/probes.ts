@@ -1,51 +1,93 @@
-// Rules about probes: the failing probe and its output. Pure.
-import { timeOf } from "../output/amounts.js";
+// Rules about probes of running containers that fail, and have not stopped their container. Pure.
 import type { Probe } from "../../shared/api/pod.js";
+import { timeOf } from "../output/amounts.js";
 import { containersOf, eventsOf, type ContainerView, type Finding, type WhyInput } from "./input.js";
+import { killOf } from "./probe-kills.js";
+import { describeProbe, probeHelp } from "./probe-words.js";
+import { isId } from "./runs.js";
 
 const KINDS = [
   ["startup", "Startup", "startupProbe"],
   ["liveness", "Liveness", "livenessProbe"],
   ["readiness", "Readiness", "readinessProbe"],
 ] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Prefix of an event that stands for several. */
+const COMBINED = /^\(combined from similar events\): /;
+
+interface Failures {
+  output: string;
+  count: number;
+  firstAt?: number | undefined;
+  lastAt: number;
+}
 
 export function* probeRules(input: WhyInput): Iterable<Finding> {
   for (const view of containersOf(input.pod)) {
     if (view.status?.state.running === undefined) continue;
-    for (const kind of KINDS) yield* probeRule(input, view, kind);
+    const kill = killOf(input, view);
+    for (const kind of KINDS) if (kill?.probe !== kind[0]) yield* probeRule(input, view, kind);
   }
 }
 
-function* probeRule(
-  { events, now }: WhyInput,
-  { container, status, kind: what }: ContainerView,
-  [kind, title, field]: (typeof KINDS)[number],
-): Iterable<Finding> {
+function* probeRule(input: WhyInput, view: ContainerView, kind: Kind): Iterable<Finding> {
+  const { container, status, kind: what } = view;
+  const [name, , field] = kind;
   const probe = container[field];
   if (probe === undefined || status === undefined) return;
-  const failing = eventsOf(events, container.name, "Unhealthy").filter(({ message }) => message.startsWith(title));
-  const last = failing.at(-1);
-  const lastAt = timeOf(last?.lastTimestamp);
-  const waits = kind === "readiness" ? !status.ready : kind === "startup" && status.started === false;
+  const failures = failuresOf(input, view, kind);
+  const waits = name === "readiness" ? !status.ready : name === "startup" && status.started === false;
+  if (name === "readiness" && status.started === false) return;
   // A liveness probe only matters while it keeps failing.
   const periodMs = (probe.periodSeconds ?? 10) * 1000;
-  const goesOn = lastAt !== undefined && now - lastAt < 3 * periodMs + 5000;
-  if (kind === "readiness" && status.started === false) return;
-  if (!waits && !(kind === "liveness" && goesOn)) return;
-  const output = last === undefined ? undefined : last.message.replace(/^\w+ probe (failed|errored[^:]*): ?/, "");
-  const count = failing.reduce((sum, event) => sum + event.count, 0);
-  const since = timeOf(failing[0]?.firstTimestamp);
+  const goesOn = failures !== undefined && input.now - failures.lastAt < 3 * periodMs + 5000;
+  if (!waits && !(name === "liveness" && goesOn)) return;
+  const about = `${what} ${container.name}`;
+  const log = `look at the program: nodelet logs ${input.pod.metadata.name} -c ${container.name}`;
+  if (failures === undefined) {
+    const notYet = `its ${name} probe (${describeProbe(probe)}) has not succeeded yet`;
+    yield { severity: "info", about, what: notYet, help: [...slowStart(name, probe), log] };
+    return;
+  }
+  const { output, count, firstAt, lastAt } = failures;
+  const times = `${count} time${count === 1 ? "" : "s"}${name === "readiness" ? "" : " in a row"}`;
   yield {
-    severity: output === undefined ? "info" : "error",
-    about: `${what} ${container.name}`,
-    what:
-      output === undefined
-        ? `its ${kind} probe (${describeProbe(probe)}) has not succeeded yet`
-        : `its ${kind} probe (${describeProbe(probe)}) has failed ${count} time${count === 1 ? "" : "s"}${effect(kind)}. Its last output: ${output.trim() === "" ? "(none)" : output}`,
-    ...(since !== undefined && { since }),
-    ...(lastAt !== undefined && goesOn && { nextTryAt: Math.max(lastAt + periodMs, now) }),
-    help: [...probeHelp(output ?? "", probe), `look at the program: nodelet logs <pod> -c ${container.name}`],
+    severity: "error",
+    about,
+    what: `its ${name} probe (${describeProbe(probe)}) has failed ${times}${effect(name)}. Its last output: ${output.trim() === "" ? "(none)" : output}`,
+    ...(firstAt !== undefined && { since: firstAt }),
+    ...(goesOn && { nextTryAt: Math.max(lastAt + periodMs, input.now) }),
+    help: [...probeHelp(output, probe, input.pod.metadata.name, container.name), log],
   };
+}
+
+/** Failures of this run of the container. Events say less: they add up over runs, and some are suppressed. */
+function failuresOf({ events, facts }: WhyInput, view: ContainerView, [kind, title]: Kind): Failures | undefined {
+  const { container, status } = view;
+  const failing = facts?.probesFailing?.find((one) => one.container === container.name && one.probe === kind);
+  if (failing !== undefined && isId(status?.containerID, failing.containerId)) {
+    const { inARow: count, lastAt, answers } = failing;
+    return { output: answers.at(-1)?.text ?? "", count, lastAt };
+  }
+  if (facts !== undefined && kind !== "readiness") return undefined;
+  const startedAt = timeOf(status?.state.running?.startedAt) ?? 0;
+  const told = eventsOf(events, container.name, "Unhealthy")
+    .map((event) => ({ ...event, message: event.message.replace(COMBINED, ""), at: timeOf(event.lastTimestamp) ?? 0 }))
+    .filter(({ message, at }) => message.startsWith(title) && at >= startedAt);
+  const last = told.at(-1);
+  if (last === undefined) return undefined;
+  return {
+    output: last.message.replace(/^\w+ probe (failed|errored[^:]*): ?/, ""),
+    count: told.reduce((sum, { count }) => sum + count, 0),
+    firstAt: timeOf(told[0]?.firstTimestamp),
+    lastAt: last.at,
+  };
+}
+
+function slowStart(kind: string, { initialDelaySeconds = 0, periodSeconds = 10 }: Probe): string[] {
+  if (kind === "liveness") return [];
+  return [`it is tried ${initialDelaySeconds} s after the start of the container, then every ${periodSeconds} s`];
 }
 
 function effect(kind: string): string {
@@ -53,28 +95,4 @@ function effect(kind: string): string {
   return kind === "liveness"
     ? "; the kubelet restarts the container after failureThreshold failures in a row"
     : "; the container does not count as started";
-}
-
-function describeProbe(probe: Probe): string {
-  const { exec, httpGet, tcpSocket, grpc } = probe;
-  if (exec !== undefined) return `exec ${(exec.command ?? []).join(" ")}`;
-  if (httpGet !== undefined) return `GET ${httpGet.path ?? "/"} on port ${httpGet.port}`;
-  if (tcpSocket !== undefined) return `TCP port ${tcpSocket.port}`;
-  return grpc === undefined ? "no handler" : `gRPC port ${grpc.port}`;
-}
-
-function probeHelp(output: string, probe: Probe): string[] {
-  if (/connection refused/i.test(output))
-    return [
-      "no program listens on this port in the pod: check the port, and that the program listens on all addresses, not on 127.0.0.1",
-    ];
-  if (/timed? ?out|deadline/i.test(output))
-    return [
-      `the response took longer than timeoutSeconds (${probe.timeoutSeconds ?? 1} s): raise it, or make the response faster`,
-    ];
-  if (/statuscode: \d+/i.test(output))
-    return ["the program responds with an error: check the probe's path, and the program's own dependencies"];
-  return probe.exec === undefined
-    ? ["check the probe's settings against the program"]
-    : ["run the probe by hand: nodelet exec <pod> -- <command>"];
 }

@@ -50,7 +50,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     pulls(
       'failed to resolve reference "reg.test/a:1": failed to do request: Head: dial tcp: lookup reg.test: no such host',
     ),
-    /image "reg\.test\/a:1" cannot be pulled after 3 tries: reg\.test replied: failed to do request: .* no such host/,
+    /image "reg\.test\/a:1" cannot be pulled after 3 tries: the name of its registry reg\.test does not resolve: failed to do request: .* no such host/,
     /tries again in 20s/,
     /the name reg\.test does not resolve on this node/,
   ],
@@ -78,7 +78,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
       pod: pod({ containerStatuses: [crash(137)] }),
       events: [event("Killing", "Container app failed liveness probe, will be restarted")],
     }),
-    /the kubelet stopped it because it failed its probe/,
+    /its liveness probe failed without output, 3 times in a row; killed 1 time, last 2s ago/,
   ],
   [
     "an OOM kill with the container's limit",
@@ -170,7 +170,7 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
         },
       ],
     }),
-    /the kubelet refused it: 400m CPU of cpu are missing\. It requests 1500m CPU, pods of this node have 900m CPU of the 2 CPUs that are allocatable/,
+    /the kubelet refused it: 400m CPU is missing\. It requests 1\.5 CPUs, pods of this node have 900m CPU of the 2 CPUs that are allocatable/,
     /Most is requested by default\/greedy \(900m CPU\)/,
     /never runs again under its UID/,
   ],
