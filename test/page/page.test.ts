@@ -10,7 +10,11 @@ import { h } from "../../src/page/dom/vnode.js";
 import { LogTail, MAX_LINES } from "../../src/page/log-tail.js";
 import { optionsOf, placeOf, podLink, withOptions } from "../../src/page/place.js";
 import { chartsView } from "../../src/page/views/charts.js";
+import { podRow } from "../../src/page/views/pod-rows.js";
+import { podView } from "../../src/page/views/pod.js";
 import { timelineView } from "../../src/page/views/timeline.js";
+import { node, NOW } from "../cli/kit.js";
+import { pod } from "../support/pods.js";
 import { all, textOf } from "../support/vnodes.js";
 
 const page = (name: string): Promise<string> => readFile(new URL(`../../agent/page/${name}`, import.meta.url), "utf8");
@@ -97,6 +101,25 @@ test("hostile text becomes text of a node, never a node", () => {
   const hostile = "<img src=x onerror=alert(1)>";
   const node = h("p", {}, hostile);
   assert.deepEqual(node.children, [hostile]);
+});
+
+test("a pod's age counts from its arrival on the node, without one from its status", () => {
+  const web = { ...pod({}, "web"), status: { phase: "Running", startTime: "1970-01-01T00:59:50Z" } as const };
+  assert.equal(podRow(web, undefined).startedAt, 3_590_000);
+  assert.equal(podRow(web, undefined, 0).startedAt, 0);
+});
+
+test("a finding shows its evidence", () => {
+  const web = { ...pod({}, "web"), status: { phase: "Pending" } as const };
+  const missingKey = { key: "url", object: "ConfigMap default/app", keys: ["host", "port"], more: 0 };
+  const volumes = [{ name: "v", plugin: "config-map", mounted: false, lastError: "x", missingKey }];
+  const facts = { uid: web.metadata.uid, startFailures: [], volumes };
+  const none = { timeline: undefined, details: undefined, usage: undefined, listLink: "#/pods" };
+  const sections = podView({ pod: web, pods: [web], node: node(), facts, now: NOW, logs: () => h("p", {}), ...none });
+  assert.deepEqual(
+    sections.flatMap((section) => all(section, "pre")).map(textOf),
+    ["host\nport"],
+  );
 });
 
 test("bars of a start lie within the picture, and a failed step shows its reason", () => {

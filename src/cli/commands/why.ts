@@ -8,13 +8,15 @@ import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
-import { wrap } from "../output/table.js";
+import { clean, wrap } from "../output/table.js";
 import { manifestsOf } from "../manifests/find.js";
 import { podsOf, podPath } from "../pods/find.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
 import { explainManifests } from "../why/explain-manifest.js";
 import type { Finding, WhyInput } from "../why/input.js";
+import { withOutput } from "../why/last-output.js";
+import { withPortHolder } from "../why/port-holder.js";
 import { subjectOf } from "../why/subject.js";
 
 /** Older decisions are shown with -o wide, json and yaml. */
@@ -42,9 +44,15 @@ export async function whyCommand(context: Context, named: string, namespace?: st
   const failed = events?.some(({ reason }) => reason === "FailedCreatePodSandBox") ?? false;
   const node = await withCni(status, failed && pod.status?.phase === "Pending");
   const input: WhyInput = { pod, facts, events: events ?? [], node, pods, now: node.now };
-  const explanation = explain(input, timeline);
+  const explained = explain(input, timeline);
+  const findings = await Promise.all(explained.findings.map((finding) => withEvidence(client, input, finding)));
+  const explanation = { ...explained, findings };
   await print(context, explanation, () => whyText(context, explanation, node.now));
   return explanation.fine ? EXIT.fine : EXIT.wrong;
+}
+
+async function withEvidence(client: Client, { pod, pods, node }: WhyInput, finding: Finding): Promise<Finding> {
+  return await withPortHolder(pod, await withOutput(client, pod, finding), { kubelet: node.pid, pods });
 }
 
 /** While main hangs the rest is shown without its part: the status names the problem. */
@@ -65,30 +73,34 @@ async function eventsAbout(client: Client, { metadata }: Pod): Promise<Event[]> 
 /** @internal */
 export function whyText(
   { paint, columns, format }: Pick<Context, "paint" | "columns" | "format">,
-  { pod, verdict, findings, decisions }: Explanation,
+  { pod, verdict, fine, findings, decisions }: Explanation,
   now: number,
 ): string {
   const colours = { error: "red", warning: "yellow", info: "dim" } as const;
-  const finding = ({ severity, about, what, since: at, nextTryAt, help }: Finding): string => {
+  const finding = ({ severity, about, what, since: at, nextTryAt, evidence = [], help }: Finding): string => {
     const lines = [`${paint(colours[severity], about)}: ${wrap(what, columns, "  ").trimStart()}`];
     if (at !== undefined) lines.push(`  ${since(at, now)}`);
     if (nextTryAt !== undefined)
       lines.push(`  the kubelet tries again ${until(nextTryAt, now)} (${moment(nextTryAt)})`);
+    for (const { title, lines: shown } of evidence) {
+      lines.push(`  ${title}:`, ...shown.map((line) => paint("dim", `    | ${clean(line)}`)));
+    }
     for (const text of help) lines.push(wrap(`- ${text}`, columns, "  "));
     return lines.join("\n");
   };
-  const shown = format === "wide" ? decisions : decisions.slice(-SHOWN_DECISIONS);
-  const left = decisions.length - shown.length;
-  const story = shown.map(({ at, what, count, lastAt }) => {
-    const last = lastAt === undefined ? "" : `, last at ${moment(lastAt)}`;
-    return wrap(`${moment(at)}  ${what}${count === undefined ? "" : ` (${count} times${last})`}`, columns, "  ");
-  });
+  const history = (): string[] => {
+    const shown = format === "wide" ? decisions : decisions.slice(-SHOWN_DECISIONS);
+    const left = decisions.length - shown.length;
+    const story = shown.map(({ at, what, count, lastAt }) => {
+      const last = lastAt === undefined ? "" : `, last at ${moment(lastAt)}`;
+      return wrap(`${moment(at)}  ${what}${count === undefined ? "" : ` (${count} times${last})`}`, columns, "  ");
+    });
+    return ["", paint("bold", `decisions${left > 0 ? ` (${left} earlier ones with -o wide)` : ""}`), ...story];
+  };
   return [
     `${paint("bold", pod)} ${verdict}`,
     ...(findings.length === 0 ? [] : ["", ...findings.map(finding)]),
-    "",
-    paint("bold", `decisions${left > 0 ? ` (${left} earlier ones with -o wide)` : ""}`),
-    ...story,
+    ...(fine && format !== "wide" ? [paint("dim", `  its history: nodelet why ${pod} -o wide`)] : history()),
     "",
   ].join("\n");
 }

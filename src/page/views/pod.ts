@@ -75,7 +75,7 @@ export function podView(view: PodView): VNode[] {
 
 /** Commands in the help of a finding are shown as code. */
 function findingView(
-  { severity, about, what, since: at, nextTryAt, help }: Finding,
+  { severity, about, what, since: at, nextTryAt, evidence = [], help }: Finding,
   index: number,
   now: number,
 ): VNode {
@@ -87,6 +87,9 @@ function findingView(
     at !== undefined && h("p", { class: "muted" }, since(at, now)),
     nextTryAt !== undefined &&
       h("p", { class: "muted" }, `The kubelet tries again ${until(nextTryAt, now)} (${moment(nextTryAt)}).`),
+    ...evidence.map(({ title, lines }) =>
+      h("div", {}, h("p", { class: "muted" }, `${title}:`), h("pre", {}, lines.join("\n"))),
+    ),
     help.length > 0 &&
       h(
         "ul",
