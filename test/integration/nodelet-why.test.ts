@@ -59,7 +59,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
       ["why", "image"],
       [
         /default\/image-testnode is not running: (ErrImagePull|ImagePullBackOff)/,
-        /container app: its image "registry\.invalid\/none:1" cannot be pulled.*registry\.invalid replied: .*lookup registry\.invalid/,
+        /container app: its image "registry\.invalid\/none:1" cannot be pulled.*the name of its registry registry\.invalid does not resolve: .*lookup registry\.invalid/,
         /the kubelet tries again (in|now)/,
         /the name registry\.invalid does not resolve on this node/,
       ],
@@ -92,6 +92,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
         /not running: CrashLoopBackOff/,
         /it exited with code 3.*restarts? so far/,
         /the kubelet tries again in \d+s/,
+        /its last output: \| broken /,
         /nodelet logs crash-testnode -c app --previous/,
       ],
     );
@@ -119,7 +120,7 @@ describe("nodelet why", { concurrency: 3 }, () => {
       ["why", "greedy"],
       [
         /not running: OutOfcpu/,
-        /the kubelet refused it: .* of cpu (are|is) missing\. It requests 5000 CPUs/,
+        /the kubelet refused it: \d+(\.\d+)? CPUs are missing\. It requests 5000 CPUs/,
         /default\/holder-testnode \(10m CPU\)/,
         /this node never has so much/,
       ],

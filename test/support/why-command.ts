@@ -1,0 +1,83 @@
+// `nodelet why` and `nodelet pods` in this process, on the admin socket of a test node: a table of many rows asks them often. That the executable
+// runs the same functions is shown by test/integration/nodelet-why.test.ts.
+import assert from "node:assert/strict";
+import { podsCommand } from "../../src/cli/commands/pods.js";
+import { whyCommand } from "../../src/cli/commands/why.js";
+import { Client } from "../../src/cli/client.js";
+import type { Context } from "../../src/cli/context.js";
+import { CliError } from "../../src/cli/errors.js";
+import { painter } from "../../src/cli/output/table.js";
+import { systemClock } from "../../src/shared/clock/clock.js";
+import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
+import { waitFor, type TestNode } from "../harness/node.js";
+import { PATIENCE_MS } from "./static-pods.js";
+
+export interface Shown {
+  code: number;
+  text: string;
+}
+
+async function shown(
+  node: TestNode,
+  run: (context: Context) => Promise<number>,
+  fields: Partial<Context> = {},
+): Promise<Shown> {
+  let text = "";
+  const context: Context = {
+    client: new Client(adminSocketOf(node.kubelet.rootDir)),
+    format: "table",
+    paint: painter(false),
+    columns: Infinity,
+    clock: systemClock,
+    write: (part) => (text += part),
+    ...fields,
+  };
+  try {
+    return { code: await run(context), text };
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return { code: error.exitCode, text: error.message };
+  }
+}
+
+export function why(node: TestNode, pod: string): Promise<Shown> {
+  return shown(node, (context) => whyCommand(context, pod));
+}
+
+/** As shown at this moment. */
+export function podsAt(node: TestNode, now: number): Promise<Shown> {
+  return shown(node, (context) => podsCommand(context, {}), { clock: { ...systemClock, now: () => now } });
+}
+
+/** A broken pod and what `why` says about it. */
+export interface Expected {
+  /** Absent: 1. */
+  code?: number;
+  words: readonly RegExp[];
+  /** Words of wrong hints. */
+  never?: readonly RegExp[];
+}
+
+/** Waits until all words are there, because a failure takes time; wrong hints are none at that moment. */
+export async function explained(
+  node: TestNode,
+  pod: string,
+  { code = 1, words, never = [] }: Expected,
+): Promise<string> {
+  let seen: Shown = { code: -1, text: "" };
+  const text = await waitFor(
+    async () => {
+      seen = await why(node, pod);
+      const line = seen.text.replace(/\s+/g, " ");
+      return seen.code === code && words.every((word) => word.test(line)) ? line : undefined;
+    },
+    {
+      what: `why ${pod} to end with ${code} and to say ${words.join(", ")}`,
+      timeoutMs: 2 * PATIENCE_MS,
+      intervalMs: 400,
+      lastSeen: () => `\nexit code ${seen.code}\n${seen.text}`,
+    },
+  );
+  for (const word of never) assert.doesNotMatch(text, word);
+  return text;
+}
