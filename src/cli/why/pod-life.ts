@@ -1,5 +1,5 @@
 // Rules about the whole pod: runtime, sandbox, failed syncs, conditions. Pure.
-import { duration, timeOf } from "../output/amounts.js";
+import { timeOf } from "../output/amounts.js";
 import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
