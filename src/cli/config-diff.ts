@@ -1,5 +1,5 @@
 // Differences between two configurations: that of this kubelet, and one of a file. Pure.
-import { parse } from "yaml";
+import { readKubernetesYaml } from "../shared/yaml/kubernetes-yaml.js";
 import { CliError, EXIT } from "./errors.js";
 import { durationMs } from "./output/amounts.js";
 
@@ -18,7 +18,7 @@ export interface Difference {
 export function otherConfig(text: string, name: string): { config: Record<string, unknown>; whole: boolean } {
   let read: unknown;
   try {
-    read = parse(text, { maxAliasCount: 100 });
+    read = readKubernetesYaml(text).root.value;
   } catch (error) {
     throw new CliError(EXIT.usage, `${name} is neither YAML nor JSON: ${error instanceof Error ? error.message : ""}`);
   }

@@ -8,7 +8,7 @@ export type ManifestOrigin = { kind: "file"; path: string } | { kind: "http"; ur
 
 export interface DecodeManifestJob {
   origin: ManifestOrigin;
-  /** YAML or JSON; bytes are taken as UTF-8. */
+  /** YAML or JSON; bytes are UTF-8, or UTF-16 with a byte order mark. */
   text: string | Uint8Array;
   /** This node's name: part of the static pod's name and identity. */
   nodeName: string;

@@ -14,8 +14,8 @@ import type { FieldPath } from "./fields.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 
 export interface ConfigIo {
-  /** A file's text (UTF-8), or throws. */
-  readFile(path: string): string;
+  /** A file's text or its bytes, or throws. */
+  readFile(path: string): string | Uint8Array;
   /** All files below a directory, relative to it, parts joined by "/"; symbolic links are not followed. Throws. */
   listFiles(dir: string): string[];
   /** Of the ConfigMap that the cluster assigns, in place of the file of --config; `path` names it in messages and origins. */

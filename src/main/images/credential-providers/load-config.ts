@@ -35,8 +35,8 @@ export async function loadProviders(flags: ProviderFlags): Promise<LoadedProvide
   const hash = createHash("sha256");
   const read: ReadProviders[] = [];
   for (const file of await configFiles(config)) {
-    const text = await readText(file);
-    hash.update(`${file}\0${text}\0`);
+    const text = await readBytes(file);
+    hash.update(`${file}\0`).update(text).update("\0");
     read.push(
       readProviderConfig(text, { file, tokensAllowed: flags.kubeletServiceAccountTokenForCredentialProviders }),
     );
@@ -66,9 +66,9 @@ async function configFiles(path: string): Promise<string[]> {
   throw new CredentialProviderConfigError([`${path} has no file that ends in .json, .yaml or .yml`]);
 }
 
-async function readText(file: string): Promise<string> {
+async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    if ((await stat(file)).size <= SIZE_LIMIT) return await readFile(file, "utf8");
+    if ((await stat(file)).size <= SIZE_LIMIT) return await readFile(file);
   } catch (error) {
     throw unreadable(file, error);
   }

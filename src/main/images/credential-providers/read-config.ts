@@ -1,7 +1,8 @@
 // Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with its place. All
 // problems come back together.
-import type { LineCounter } from "yaml";
-import { isTooDeepError, readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import { readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import { offsetAt } from "../../../shared/yaml/tree.js";
+import { YamlError } from "../../../shared/yaml/yaml-error.js";
 import { parsePattern } from "../keyring/image-match.js";
 import { CONFIG_VERSIONS, PLUGIN_VERSIONS, type CredentialProviderSettings } from "./config.js";
 import { FieldReader, type Path } from "./field-reader.js";
@@ -31,36 +32,20 @@ const PROVIDER_FIELDS = [
 ] as const;
 
 /** Returns violations for any content; never throws. */
-export function readProviderConfig(text: string, options: ReadOptions): ReadProviders {
+export function readProviderConfig(text: string | Uint8Array, options: ReadOptions): ReadProviders {
+  const refused = (why: string): ReadProviders => ({ providers: [], problems: [`${options.file}:${why}`] });
   try {
-    const { doc, lines } = readKubernetesYaml(text.replace(/^\uFEFF/, ""));
-    const [broken] = doc.errors;
-    if (broken !== undefined) {
-      const { line, col } = lines.linePos(broken.pos[0]);
-      return refused(options, `${line}:${col}: ${broken.message.split("\n")[0] ?? ""}`);
-    }
-    const placeOf = (path: Path): string => place(path, lines, (at) => doc.getIn(at, true));
-    return new ProviderReader(options, placeOf).read(doc.toJS({ maxAliasCount: 100 }) as unknown);
+    const { root, lines } = readKubernetesYaml(text);
+    const placeOf = (path: Path): string => {
+      const { line, column } = lines.at(offsetAt(root, path));
+      return `${line}:${column}`;
+    };
+    return new ProviderReader(options, placeOf).read(root.value);
   } catch (error) {
-    if (isTooDeepError(error)) return refused(options, ` ${error.message}`);
-    if (error instanceof ReferenceError || error instanceof RangeError) return refused(options, " too many aliases");
+    if (error instanceof YamlError) return refused(`${error.line}:${error.column}: ${error.message}`);
+    if (error instanceof RangeError) return refused(" nested too deeply");
     throw error;
   }
-}
-
-function refused({ file }: ReadOptions, why: string): ReadProviders {
-  return { providers: [], problems: [`${file}:${why}`] };
-}
-
-/** "3:5" of the node at the path, or of the nearest one above it. */
-function place(path: Path, lines: LineCounter, nodeAt: (path: Path) => unknown): string {
-  for (let length = path.length; length >= 0; length--) {
-    const node = nodeAt(path.slice(0, length)) as { range?: [number, number, number] } | undefined;
-    if (node?.range === undefined) continue;
-    const { line, col } = lines.linePos(node.range[0]);
-    return `${line}:${col}`;
-  }
-  return "1:1";
 }
 
 class ProviderReader {

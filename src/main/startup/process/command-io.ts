@@ -10,8 +10,8 @@ const CGROUP2_MAGIC = 0x63677270;
 
 export const commandIo: CommandIo = { readFile, listFiles, host };
 
-function readFile(path: string): string {
-  return readFileSync(path, "utf8");
+function readFile(path: string): Uint8Array {
+  return readFileSync(path);
 }
 
 /** Node's own recursive readdir follows links to directories from Node 22 on; upstream's drop-in directory does not. */
@@ -25,7 +25,7 @@ function listFiles(dir: string): string[] {
 function host(): HostFacts {
   return {
     cgroupVersion: known(() => (statfsSync("/sys/fs/cgroup").type === CGROUP2_MAGIC ? 2 : 1)),
-    onlineCpus: known(() => parseCpuList(readFile("/sys/devices/system/cpu/online").trim())),
+    onlineCpus: known(() => parseCpuList(readFileSync("/sys/devices/system/cpu/online", "utf8").trim())),
   };
 }
 

@@ -1,6 +1,5 @@
 // One manifest from its text to static pods, or to the list of everything that is wrong with it.
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
-import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type LineCounter, type Node } from "yaml";
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
 import { fieldName, Report, shown, type FieldPath, type Finding } from "./report.js";
@@ -10,6 +9,8 @@ import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
+import type { KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import { offsetAt } from "../../../shared/yaml/tree.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
 import { checkAPIReferences } from "./rules/api-references.js";
@@ -127,13 +128,13 @@ export function positioned(
   report: Report,
   parsed: ParsedText,
 ): { violations: ManifestViolation[]; warned: ManifestWarning[] } {
-  const { doc, lines } = parsed.document();
+  const document = parsed.document();
   const violations = report.violations.slice(0, MAX_FINDINGS).map((finding): ManifestViolation => {
     const { path, ...rest } = finding;
-    return { field: fieldName(path), ...rest, ...locate(doc, lines, finding) };
+    return { field: fieldName(path), ...rest, ...locate(document, finding) };
   });
   const warned = report.warnings.slice(0, MAX_FINDINGS).map((finding): ManifestWarning => {
-    return { field: fieldName(finding.path), message: finding.message, ...locate(doc, lines, finding) };
+    return { field: fieldName(finding.path), message: finding.message, ...locate(document, finding) };
   });
   const inTextOrder = (a: ManifestWarning | ManifestViolation, b: ManifestWarning | ManifestViolation): number =>
     a.line - b.line || a.column - b.column;
@@ -171,43 +172,7 @@ function isPodShaped(value: unknown): value is Pod {
   return Array.isArray(value["spec"]["containers"]);
 }
 
-// Position of a field in the text: line and column of a path's value, or of its nearest enclosing one.
-
-interface Position {
-  line: number;
-  column: number;
-}
-
-function locate(doc: Document, lines: LineCounter, finding: Finding): Position {
-  let node: unknown = doc.contents;
-  let offset = offsetOf(node) ?? 0;
-  for (const [depth, step] of finding.path.entries()) {
-    if (isAlias(node)) node = node.resolve(doc);
-    const next = childOf(node, step);
-    if (next === undefined) break;
-    const last = depth === finding.path.length - 1;
-    offset =
-      (last && finding.atKey === true ? offsetOf(next.key) : undefined) ??
-      offsetOf(next.value) ??
-      offsetOf(next.key) ??
-      offset;
-    node = next.value;
-  }
-  const { line, col } = lines.linePos(offset);
-  return { line, column: col };
-}
-
-function childOf(node: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
-  if (isSeq(node) && typeof step === "number")
-    return step < node.items.length ? { value: node.items[step] } : undefined;
-  if (!isMap(node)) return undefined;
-  // From the end: the last of two equal keys counts.
-  for (const pair of [...node.items].reverse()) {
-    if (isPair(pair) && isScalar(pair.key) && String(pair.key.value) === String(step)) return pair;
-  }
-  return undefined;
-}
-
-function offsetOf(node: unknown): number | undefined {
-  return typeof node === "object" && node !== null && "range" in node ? (node as Node).range?.[0] : undefined;
+/** Line and column of the value at the finding's path, or of its nearest enclosing one. */
+function locate({ root, lines }: KubernetesYaml, { path, atKey }: Finding): { line: number; column: number } {
+  return lines.at(offsetAt(root, path, atKey));
 }

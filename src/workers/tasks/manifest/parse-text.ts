@@ -1,27 +1,21 @@
 // Parses the text of a manifest into plain values, as Kubernetes reads YAML. Hard limits bound the cost of a hostile file.
 //
 // The YAML itself is read by shared/yaml; the last of two equal keys wins.
-import { YAMLParseError, type Document, type LineCounter } from "yaml";
-import {
-  DEPTH_LIMIT,
-  isTooDeepError,
-  readKubernetesYaml,
-  readKubernetesYamls,
-} from "../../../shared/yaml/kubernetes-yaml.js";
-import { withoutTrailing } from "../../../shared/text/linear.js";
+import { parseExactJson } from "../../../shared/yaml/json.js";
+import { readKubernetesYaml, readKubernetesYamls, type KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
+import { YamlError } from "../../../shared/yaml/yaml-error.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
-/** More than enough for hand-made anchors, too few for a bomb. */
-const MAX_ALIASES = 100;
-/** A text that is broken once is often broken all the way down. */
-const MAX_FAULTS = 5;
+/** As upstream bounds the depth of JSON. */
+const DEPTH_LIMIT = 10_000;
+const MAX_WARNINGS = 100;
 
 export interface ParsedText {
   value: unknown;
   /** Positions of problems that do not refuse the manifest. */
   warnings: { message: string; line: number; column: number }[];
-  /** The document with positions; parsed on demand, as JSON needs it for messages only. */
-  document(): { doc: Document; lines: LineCounter };
+  /** The document with positions; read on demand, as JSON needs it for messages only. */
+  document(): KubernetesYaml;
 }
 
 interface TextFault {
@@ -37,19 +31,21 @@ interface RefusedText {
 export type ParseOutcome = { ok: true; parsed: ParsedText } | RefusedText;
 
 export function parseText(input: string | Uint8Array): ParseOutcome {
-  if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
-  const text = decodeUtf8(input);
-  if (text === undefined) return refuse("syntax", "the text must be UTF-8");
-  if (text.trim() === "") return refuse("syntax", "the file is empty; expected one v1 Pod");
-  try {
-    return parseJson(text) ?? parseYaml(text);
-  } catch (error) {
-    if (isTooDeepError(error) || error instanceof RangeError) return tooDeep();
-    throw error;
-  }
+  return guarded(input, () => {
+    const json = parseJson(input);
+    if (json !== undefined) return json;
+    const { rest, ...document } = readKubernetesYaml(input);
+    if (document.root.value === null) return refuse("syntax", "the file is empty; expected one v1 Pod");
+    const parsed = parsedOf(document);
+    if (rest !== undefined) {
+      const message = "more than one document: only the first one is read, one pod per file";
+      parsed.warnings.push({ message, ...document.lines.at(rest) });
+    }
+    return { ok: true, parsed };
+  });
 }
 
-/** More than a node runs; the composer needs memory for each. */
+/** More than a node runs; each needs memory. */
 const MAX_DOCUMENTS = 1000;
 
 /** A document, and its first line from 1. */
@@ -67,27 +63,69 @@ export function parseTexts(input: Uint8Array): { ok: true; parsed: ParsedText[] 
   return { ok: true, parsed };
 }
 
-/** As parseTexts, each document by itself; refused are only texts that cannot be divided into documents. */
+/**
+ * As parseTexts, each document by itself. A document that is no YAML ends at the next line that begins with "---". Refused are only texts
+ * that cannot be divided into documents.
+ */
 export function parseDocuments(input: Uint8Array): { ok: true; documents: ParsedDocument[] } | RefusedText {
-  if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
-  const text = decodeUtf8(input);
-  if (text === undefined) return refuse("syntax", "the text must be UTF-8");
-  try {
-    const json = parseJson(text);
+  return guarded(input, () => {
+    const json = parseJson(input);
     if (json !== undefined) return json.ok ? { ok: true, documents: [{ ...json, line: 1 }] } : json;
-    const { docs, lines } = readKubernetesYamls(text, MAX_DOCUMENTS + 1);
-    if (docs.length > MAX_DOCUMENTS) return refuse("limit", `at most ${MAX_DOCUMENTS} documents`);
     const documents: ParsedDocument[] = [];
-    for (const doc of docs) {
-      const outcome = valueOf(doc, lines);
-      const [start] = doc.contents?.range ?? doc.range;
-      if (!outcome.ok || outcome.parsed.value !== null) documents.push({ ...outcome, line: lines.linePos(start).line });
+    for (let rest: string | Uint8Array | undefined = input; rest !== undefined; ) {
+      const { read, fault }: ReadDocuments = readDocuments(rest, MAX_DOCUMENTS + 1 - documents.length);
+      for (const one of read) {
+        if (one.root.value === null) continue;
+        documents.push({ ok: true, parsed: parsedOf(one), line: one.lines.at(one.root.offset).line });
+      }
+      if (fault !== undefined) documents.push({ ...refusedBy(fault), line: fault.line });
+      if (documents.length > MAX_DOCUMENTS) return refuse("limit", `at most ${MAX_DOCUMENTS} documents`);
+      rest = fault === undefined ? undefined : afterFault(input, fault.line);
     }
     return documents.length === 0 ? refuse("syntax", "the text is empty; expected a v1 Pod") : { ok: true, documents };
+  });
+}
+
+interface ReadDocuments {
+  read: KubernetesYaml[];
+  /** The document after those that were read is no YAML. */
+  fault: YamlError | undefined;
+}
+
+function readDocuments(text: string | Uint8Array, limit: number): ReadDocuments {
+  const read: KubernetesYaml[] = [];
+  try {
+    for (const one of readKubernetesYamls(text)) {
+      read.push(one);
+      if (read.length >= limit) break;
+    }
+    return { read, fault: undefined };
   } catch (error) {
-    if (isTooDeepError(error) || error instanceof RangeError) return tooDeep();
+    if (error instanceof YamlError && !error.limit) return { read, fault: error };
     throw error;
   }
+}
+
+/** The documents after the one with a fault in `line`, below as many empty lines as stand before them. */
+function afterFault(input: Uint8Array, line: number): string | undefined {
+  const lines = decodeUtf8(input)?.split(/\r\n?|\n/) ?? [];
+  const next = lines.findIndex((text, at) => at >= line && /^---(?:\s|$)/.test(text));
+  return next < 0 ? undefined : "\n".repeat(next) + lines.slice(next).join("\n");
+}
+
+function guarded<Outcome>(input: string | Uint8Array, parse: () => Outcome): Outcome | RefusedText {
+  if (input.length > SIZE_LIMIT) return refuse("limit", `at most ${SIZE_LIMIT / 1024 / 1024} MiB`);
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof YamlError) return refusedBy(error);
+    if (error instanceof RangeError) return tooDeep();
+    throw error;
+  }
+}
+
+function refusedBy({ limit, message, line, column }: YamlError): RefusedText {
+  return refuse(limit ? "limit" : "syntax", message, line, column);
 }
 
 function refuse(reason: TextFault["reason"], allowed: string, line = 0, column = 0): RefusedText {
@@ -98,8 +136,24 @@ function tooDeep(): RefusedText {
   return refuse("limit", `at most ${DEPTH_LIMIT} levels of nesting`);
 }
 
-function decodeUtf8(input: string | Uint8Array): string | undefined {
-  if (typeof input === "string") return input.replace(/^\uFEFF/, "");
+function parsedOf(document: KubernetesYaml): ParsedText {
+  const warnings = document.repeated.slice(0, MAX_WARNINGS).map(({ offset }) => {
+    return { message: "key given twice: the last one counts", ...document.lines.at(offset) };
+  });
+  return { value: document.root.value, warnings, document: () => document };
+}
+
+/** JSON is far faster read as JSON; undefined when it is none (YAML may still make sense of it). */
+function parseJson(input: string | Uint8Array): ParseOutcome | undefined {
+  const text = typeof input === "string" ? input.replace(/^\uFEFF/, "") : decodeUtf8(input);
+  if (text === undefined || !/^\s*[{[]/.test(text)) return undefined;
+  const json = parseExactJson(text);
+  if (json === undefined) return undefined;
+  if (isTooDeep(json.value)) return tooDeep();
+  return { ok: true, parsed: { value: json.value, warnings: [], document: () => readKubernetesYaml(text) } };
+}
+
+function decodeUtf8(input: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(input);
   } catch {
@@ -107,72 +161,9 @@ function decodeUtf8(input: string | Uint8Array): string | undefined {
   }
 }
 
-/** JSON is far faster read as JSON; undefined when it is none (YAML may still make sense of it). */
-function parseJson(text: string): ParseOutcome | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (isTooDeep(value)) return tooDeep();
-  return { ok: true, parsed: { value, warnings: [], document: () => readDocument(text) } };
-}
-
-/** The document, with an error for a second one. */
-function readDocument(text: string): { doc: Document; lines: LineCounter } {
-  const { doc, lines, second } = readKubernetesYaml(text);
-  if (second !== undefined) {
-    const [from, to] = second.range;
-    doc.errors.push(new YAMLParseError([from, to], "MULTIPLE_DOCS", "more than one document"));
-  }
-  return { doc, lines };
-}
-
-function parseYaml(text: string): ParseOutcome {
-  const { doc, lines } = readDocument(text);
-  return valueOf(doc, lines);
-}
-
-function valueOf(doc: Document, lines: LineCounter): ParseOutcome {
-  const at = (offset: number): { line: number; column: number } => {
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  };
-  const faults: TextFault[] = [];
-  const warnings: ParsedText["warnings"] = [];
-  for (const error of doc.errors) {
-    const position = at(error.pos[0]);
-    if (error.code === "DUPLICATE_KEY") warnings.push({ message: "key given twice: the last one counts", ...position });
-    else if (error.code === "MULTIPLE_DOCS") {
-      warnings.push({ message: "more than one document: only the first one is read, one pod per file", ...position });
-    } else faults.push({ reason: "syntax", allowed: oneLine(error.message), ...position });
-  }
-  // The parser hands the stack's end on as one of its errors.
-  if (faults.some((fault) => fault.allowed.includes("call stack"))) return tooDeep();
-  if (faults.length > 0) return { ok: false, faults: faults.slice(0, MAX_FAULTS) };
-  let value: unknown;
-  try {
-    value = doc.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch (error) {
-    if (error instanceof RangeError || !(error instanceof Error)) throw error;
-    // Aliases and merge keys are resolved only here: "<<: text" or an alias of nothing is the writer's fault too.
-    const bomb = error.message.includes("Excessive alias count");
-    return bomb ? refuse("limit", `at most ${MAX_ALIASES} uses of aliases`) : refuse("syntax", oneLine(error.message));
-  }
-  if (isTooDeep(value)) return tooDeep();
-  return { ok: true, parsed: { value, warnings, document: () => ({ doc, lines }) } };
-}
-
-function oneLine(message: string): string {
-  const first = message.split("\n")[0] ?? message;
-  return withoutTrailing(first, ": \t\r");
-}
-
-/** Depth by an explicit stack; aliases that loop back were refused before. */
+/** Depth by an explicit stack. */
 function isTooDeep(root: unknown): boolean {
-  const stack: [unknown, number][] = [[root, 0]];
+  const stack: [unknown, number][] = [[root, 1]];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const [value, depth] = top;
     if (typeof value !== "object" || value === null) continue;

@@ -1,4 +1,4 @@
-// Reads a kubeconfig file. The yaml package is loaded here and only here.
+// Reads a kubeconfig file.
 import { readFile, stat } from "node:fs/promises";
 import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
@@ -11,13 +11,13 @@ const SIZE_LIMIT = 4 * 1024 * 1024;
 
 /** The cluster and user of the file's current context. Rejects with KubeconfigError. */
 export async function loadClientConfig(path: string): Promise<ClientConfig> {
-  return readClientConfig({ file: path, root: await KubeconfigDocument.parse(path, await readText(path)) });
+  return readClientConfig({ file: path, root: await KubeconfigDocument.parse(path, await readBytes(path)) });
 }
 
-async function readText(path: string): Promise<string> {
+async function readBytes(path: string): Promise<Uint8Array> {
   try {
     const { size } = await stat(path);
-    if (size <= SIZE_LIMIT) return await readFile(path, "utf8");
+    if (size <= SIZE_LIMIT) return await readFile(path);
   } catch (error) {
     const why = messageOf(error);
     throw new KubeconfigError(path, "", undefined, `can't be read: ${why}`, { cause: error });

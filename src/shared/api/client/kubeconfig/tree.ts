@@ -1,5 +1,7 @@
 // A kubeconfig as a tree of fields that know their place in the file.
 import type { KubernetesYaml } from "../../../yaml/kubernetes-yaml.js";
+import { offsetAt } from "../../../yaml/tree.js";
+import { YamlError } from "../../../yaml/yaml-error.js";
 import { KubeconfigError } from "./errors.js";
 
 type Path = readonly (string | number)[];
@@ -17,7 +19,7 @@ export class Fields {
     const value = this.members[name] ?? "";
     if (typeof value === "string") return value;
     // A password of digits alone is a number to YAML.
-    if (typeof value === "number" || typeof value === "boolean")
+    if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean")
       throw this.wrong(name, "must be a text; put it in quotes");
     throw this.wrong(name, "must be a text");
   }
@@ -62,22 +64,17 @@ export class KubeconfigDocument {
   ) {}
 
   /** Throws KubeconfigError. */
-  static async parse(file: string, text: string): Promise<Fields> {
-    const { isTooDeepError, readKubernetesYaml } = await import("../../../yaml/kubernetes-yaml.js");
+  static async parse(file: string, text: string | Uint8Array): Promise<Fields> {
+    const { readKubernetesYaml } = await import("../../../yaml/kubernetes-yaml.js");
     const blank = new KubeconfigDocument(file, undefined);
     try {
-      const yaml = readKubernetesYaml(text.replace(/^\uFEFF/, ""));
-      const [broken] = yaml.doc.errors;
-      if (broken !== undefined) {
-        const { line } = yaml.lines.linePos(broken.pos[0]);
-        throw new KubeconfigError(file, "", line, broken.message.split("\n")[0] ?? "is no YAML");
-      }
-      const root = yaml.doc.toJS({ maxAliasCount: 100 }) as unknown;
-      if (root === null || root === undefined) throw blank.wrong([], "is empty");
-      return new KubeconfigDocument(file, yaml).fields([], root);
+      const yaml = readKubernetesYaml(text);
+      const { value } = yaml.root;
+      if (value === null) throw blank.wrong([], "is empty");
+      return new KubeconfigDocument(file, yaml).fields([], value);
     } catch (error) {
-      if (isTooDeepError(error)) throw blank.wrong([], error.message);
-      if (error instanceof ReferenceError || error instanceof RangeError) throw blank.wrong([], "has too many aliases");
+      if (error instanceof YamlError) throw new KubeconfigError(file, "", error.line, error.message, { cause: error });
+      if (error instanceof RangeError) throw blank.wrong([], "is nested too deeply", { cause: error });
       throw error;
     }
   }
@@ -96,11 +93,7 @@ export class KubeconfigDocument {
 
   /** Of the node at the path, or of the nearest one above it. */
   private lineOf(path: Path): number | undefined {
-    if (this.yaml === undefined) return undefined;
-    for (let length = path.length; length > 0; length--) {
-      const node = this.yaml.doc.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined;
-      if (node?.range !== undefined) return this.yaml.lines.linePos(node.range[0]).line;
-    }
-    return undefined;
+    if (this.yaml?.root.kind !== "map" || !this.yaml.root.members.has(String(path[0]))) return undefined;
+    return this.yaml.lines.at(offsetAt(this.yaml.root, path)).line;
   }
 }
