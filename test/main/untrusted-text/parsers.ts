@@ -451,7 +451,6 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "project-files: ProjectFiles.projectOf",
     "project-files: ProjectFiles.remove",
     "proxy: proxyFor",
-    "read-config: readProviderConfig",
     "verbosity: matchGlob",
   ],
   "the head of a request, which Node's parser bounds; the server thread reads it": [

@@ -96,11 +96,11 @@ describe("mistakes name their line and column", () => {
     ["maxPods: 1.5", [`f:3:10: maxPods: ${int32}, found 1.5`]],
     ["maxPods: 2147483648", [`f:3:10: maxPods: ${int32}, found 2147483648`]],
     ["failSwapOn: 'no'", ['f:3:13: failSwapOn: expected true or false, found "no"']],
-    ["memoryThrottlingFactor: .inf", ["f:3:25: memoryThrottlingFactor: expected a number, found .inf"]],
+    ["memoryThrottlingFactor: .inf", ["f:3:25: .inf is not a number of JSON"]],
     ["maxPods: 3\nmaxPods: 4", ["f:4:1: maxPods: given twice"]],
     ["evictionHard: {a: '1', a: '2'}", ["f:3:24: evictionHard[a]: given twice"]],
     ["evictionHard: {a: 1}", ["f:3:19: evictionHard[a]: expected text, found 1: put it in quotes"]],
-    ["evictionHard: {? [a] : '1'}", ["f:3:18: evictionHard: a key must be a string"]],
+    ["evictionHard: {? [a] : '1'}", ["f:3:18: a key must not be a list or a map"]],
     ["enforceNodeAllocatable: [pods, null]", ["f:3:32: enforceNodeAllocatable[1]: expected text, found null"]],
     ["logging: 3", ["f:3:10: logging: expected a map of fields, found 3"]],
     ["registerWithTaints: {}", ["f:3:21: registerWithTaints: expected a list, found a map"]],
@@ -116,8 +116,8 @@ describe("mistakes name their line and column", () => {
       "maxPods: x\nmaxPod: 1",
       [`f:3:10: maxPods: ${int32}, found "x"`, "f:4:1: maxPod: unknown field; did you mean maxPods?"],
     ],
-    ["clusterDomain: *none", ["f:3:16: clusterDomain: *none refers to no anchor"]],
-    ["evictionHard: {<<: 3}", ['f:3:16: evictionHard: expected a map after "<<"']],
+    ["clusterDomain: *none", ["f:3:16: *none refers to no anchor before it"]],
+    ["evictionHard: {<<: 3}", ['f:3:20: the value of "<<" must be a map, or a list of maps']],
     ["maxPods: 3\n---\nmaxPods: 4", ["f:4:1: a second document; a file must contain one KubeletConfiguration"]],
   ];
   for (const [body, expected] of table) test(body, () => deepEqual(problems(body), expected));
@@ -155,15 +155,19 @@ describe("mistakes name their line and column", () => {
 describe("hostile texts", () => {
   test("nesting beyond the limit is reported, not walked", () => {
     for (const deep of ["[".repeat(100_000), "- ".repeat(20_000), "{a: ".repeat(20_000)]) {
-      match(problems(`clusterDNS:\n  ${deep}`)[0] ?? "", /^f:1:1: nested (more than 200 levels|too) deep/);
+      match(problems(`clusterDNS:\n  ${deep}`)[0] ?? "", /^f:4:\d+: nested more than 10000 levels deep/);
     }
   });
-  test("aliases are followed a hundred times at most", () => {
-    const bomb = `evictionHard: &a {k: v}\nevictionSoft:\n${"  <<: *a\n".repeat(101)}`;
-    match(problems(bomb).join("\n"), /more than 100 aliases/);
+  test("aliases are followed as far as upstream follows them", () => {
+    const merges = (times: number): string =>
+      `evictionHard: &a {k: ${"v".repeat(10)}}\nevictionSoft:\n${"  <<: *a\n".repeat(times)}`;
+    deepEqual(problems(merges(1000)), []);
+    const levels = Array.from({ length: 9 }, (_, level) => `  - &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
+    const bomb = `clusterDNS:\n  - &a0 [x]\n${levels.join("")}`;
+    match(problems(bomb).join("\n"), /most of the document comes from aliases/);
   });
   test("a circle of aliases ends", () => {
-    match(problems("evictionHard: &a {<<: *a}").join("\n"), /more than 100 aliases|refers to no anchor/);
+    match(problems("evictionHard: &a {<<: *a}").join("\n"), /an alias is within the value that it refers to/);
   });
   test("size", () => match(problems("#".repeat(11 * 1024 * 1024))[0] ?? "", /larger than 10 MiB/));
 });

@@ -150,7 +150,7 @@ const EXEC = "exec:\n  apiVersion: client.authentication.k8s.io/v1\n";
 const BAD: [content: string, message: string][] = [
   ["", "config: is empty"],
   ["- a", "config: must be a map of fields"],
-  ["a: [", "config:1: Flow sequence in block collection must be sufficiently indented and end with a ]"],
+  ["a: [", "config:1: expected a value"],
   ["clusters: []", "config: current-context: is missing: it selects the context to use"],
   ["current-context: x", 'config: contexts: has no "x", current-context; there is none'],
   ["current-context: 1", "config:1: current-context: must be a text; put it in quotes"],
