@@ -13,7 +13,7 @@ import { settingsOf, type Settings } from "./settings-of.js";
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are
  * left out.
  */
-export async function runSettings(line: CommandLine, io: CommandIo): Promise<CommandRequest> {
+export async function runSettings(line: CommandLine, io: CommandIo, strictness: Strictness): Promise<CommandRequest> {
   const flags = readAgentFlags(line.given);
   const questions = readQuestions(line.given);
   const offline = questions.checkConfig || questions.printConfig !== "";
@@ -22,8 +22,10 @@ export async function runSettings(line: CommandLine, io: CommandIo): Promise<Com
   const resolved = await resolveConfig(line.given, io, host, flagViolations(flags));
   const problems = [...line.problems, ...resolved.problems];
   if (offline) return await answerOffline(questions, resolved, problems);
-  if (problems.length > 0) throw new SettingsError(problems);
-  return { action: "run", settings: settingsOf(line, flags, resolved) };
+  const refused = strictness === "all problems" ? problems.length : problems.length - resolved.tolerated.length;
+  if (refused > 0) throw new SettingsError(problems);
+  const notices = [...resolved.tolerated, ...resolved.notices];
+  return { action: "run", settings: settingsOf(line, flags, { ...resolved, notices }) };
 }
 
 function flagViolations(flags: AgentFlags): Violation[] {
@@ -45,6 +47,9 @@ async function answerOffline(
 function printed(text: string): CommandRequest {
   return { action: "print", text, exitCode: 0 };
 }
+
+/** What refuses a command line that runs a kubelet: every problem, or what upstream's kubelet does not start with either. */
+export type Strictness = "all problems" | "as upstream";
 
 // The input that a command line needs, and the result of it.
 

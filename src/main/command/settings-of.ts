@@ -1,5 +1,6 @@
 // The settings of the kubelet: the flags and the configuration as plain values, one view per subject (views/).
 // Names are KubeletConfiguration's; durations are milliseconds and their names end in Ms.
+import { isIP } from "node:net";
 import type { AgentFlags } from "./agent-flags.js";
 import { flagValues, type CommandLine, type FlagValue } from "./command-line.js";
 import type { EffectiveConfig } from "./config/effective.js";
@@ -58,6 +59,6 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     flags: flagValues(line),
     kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
     notices: [...line.deprecations, ...notices, ...withoutEffect(config)],
-    nodeIPs: splitNodeIPs(agent.nodeIP),
+    nodeIPs: splitNodeIPs(agent.nodeIP).filter((ip) => isIP(ip) !== 0),
   };
 }

@@ -39,7 +39,7 @@ export async function startDynamic(argv: readonly string[]): Promise<DynamicStar
     directory,
     source: text("kubeconfig") === "" ? local : new ClusterSource(local, allowedSources),
     allowedSources,
-    validate: (files) => examine(argv, files, commandIo),
+    validate: (files) => examine(argv, files, commandIo, "as upstream"),
     record: (event) => recordEvent(event, log),
     clock: systemClock,
     log,

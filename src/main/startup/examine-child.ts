@@ -8,7 +8,7 @@ import { examine } from "./dynamic-config/examine.js";
 // Not at the top level: the bundle's modules are functions.
 async function main(): Promise<void> {
   const { argv, files } = JSON.parse(await text(process.stdin)) as { argv: string[]; files: ConfigFiles };
-  process.stdout.write(JSON.stringify(await examine(argv, files, commandIo)));
+  process.stdout.write(JSON.stringify(await examine(argv, files, commandIo, "all problems")));
 }
 
 void main();

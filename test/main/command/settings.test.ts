@@ -192,6 +192,57 @@ describe("problems", () => {
       match(found[0] ?? "", expected);
     });
   }
+  describe("a start tolerates what upstream takes, and --check-config does not", () => {
+    const tolerated: [name: string, flags: string[], file: string, problems: string[]][] = [
+      ["an unknown field", [], "foo: 1\n", ["/etc/k/c.yaml:3:1: foo: unknown field"]],
+      ["a field given twice", [], "maxPods: 3\nmaxPods: 4\n", ["/etc/k/c.yaml:4:1: maxPods: given twice"]],
+      [
+        "a second document",
+        [],
+        "maxPods: 4\n---\nkind: Pod\n",
+        ["/etc/k/c.yaml:4:1: a second document, which is not read; a file must contain one KubeletConfiguration"],
+      ],
+      ["an address that is none", ["--node-ip=x"], "", ['--node-ip: "x" is not an IP address; it is ignored']],
+      [
+        "logs of no size",
+        [],
+        'containerLogMaxSize: "0"\n',
+        ['/etc/k/c.yaml:3:22: containerLogMaxSize: "0" is not a quantity above 0: every log is rotated at each check'],
+      ],
+      [
+        "an option of a topology manager that is off",
+        [],
+        "topologyManagerPolicyOptions: {max-allowable-numa-nodes: '1'}\n",
+        [
+          '/etc/k/c.yaml:3:58: topologyManagerPolicyOptions[max-allowable-numa-nodes]: "1" is not a whole number of at least 8',
+        ],
+      ],
+    ];
+    for (const [name, flags, file, expected] of tolerated) {
+      test(name, async () => {
+        const { notices } = await load(flags, { file });
+        deepEqual(notices.slice(0, expected.length), expected);
+        deepEqual(await ask(["--check-config", ...flags], { file }), {
+          action: "print",
+          text: `${expected.join("\n")}\n`,
+          exitCode: 1,
+        });
+      });
+    }
+    test("the values are those of upstream", async () => {
+      const { nodeIPs, nodeLabels } = await load(["--node-ip=10.0.0.1,x,", "--node-labels=spot,zone=a,, c = d "]);
+      deepEqual([nodeIPs, nodeLabels], [["10.0.0.1"], { spot: "", zone: "a", c: "d" }]);
+      deepEqual((await load(["--node-ip=x"])).nodeIPs, []);
+      equal((await load([], { file: "registryBurst: 3\nregistryBurst: 4\n" })).images.registryBurst, 4);
+    });
+    test("a problem of another kind refuses, and names all", async () => {
+      deepEqual(await problemsOf(["--node-ip=x"], { file: "foo: 1\nmaxPods: -1\n" }), [
+        '--node-ip: "x" is not an IP address; it is ignored',
+        "/etc/k/c.yaml:3:1: foo: unknown field",
+        "/etc/k/c.yaml:4:10: maxPods: -1 is not 0 or more",
+      ]);
+    });
+  });
   test("an unreadable file is the only problem: no rule speaks of the defaults in its place", async () => {
     const host: HostFacts = { cgroupVersion: 1 };
     const missing = loadSettings(["--config=/none"], ioOf({}, host));

@@ -1,9 +1,16 @@
-// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. Strict on purpose: upstream falls
-// back to lenient decoding with a warning. Here an unknown field, a wrong type or a field given twice is an error. All problems come back
-// together, each with file:line:column and path; no text makes this throw.
+// Reads one source of KubeletConfiguration (kubelet.config.k8s.io/v1beta1; YAML or JSON) into a tree. An unknown field, a field given twice
+// and a second document are problems that a start tolerates, as upstream falls back to lenient decoding. All problems come back together,
+// each with file:line:column and path; no text makes this throw.
 import { dirname, isAbsolute, resolve } from "node:path";
 import { readKubernetesYaml, type FirstDocument } from "../../../shared/yaml/kubernetes-yaml.js";
-import type { RepeatedKey, YamlMap, YamlMember, YamlScalar, YamlValue } from "../../../shared/yaml/tree.js";
+import type {
+  RepeatedKey,
+  ScalarValue,
+  YamlMap,
+  YamlMember,
+  YamlScalar,
+  YamlValue,
+} from "../../../shared/yaml/tree.js";
 import { YamlError } from "../../../shared/yaml/yaml-error.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import { mergeMaps, NOTHING, type MapNode, type Scalar, type Tree, type Origin } from "./tree.js";
@@ -70,7 +77,7 @@ class ConfigReader {
       return { tree: NOTHING, problems: this.problems };
     }
     if (rest !== undefined) {
-      this.problem(rest, "", "a second document; a file must contain one KubeletConfiguration");
+      this.tolerate(rest, "", "a second document, which is not read; a file must contain one KubeletConfiguration");
     }
     const origin = this.origin(0);
     if (root.kind !== "map") {
@@ -101,7 +108,7 @@ class ConfigReader {
       if (inner === "apiVersion" || inner === "kind") continue;
       const member = known.get(name);
       if (member === undefined) {
-        this.problem(offset, inner, unknownField(name, inner, known));
+        this.tolerate(offset, inner, unknownField(name, inner, known));
         continue;
       }
       const tree = this.nullable(value, member.shape, inner);
@@ -131,7 +138,7 @@ class ConfigReader {
         break;
       case "scalar":
         if (found.kind === "scalar" && fits(shape.type, found.value)) {
-          return { kind: "scalar", value: found.value as Scalar, origin };
+          return { kind: "scalar", value: treeValue(found.value), origin };
         }
     }
     const bare = found.kind === "scalar" && typeof found.value !== "string" && found.value !== null;
@@ -167,7 +174,7 @@ class ConfigReader {
 
   /** A map's members; a key given twice is a problem. */
   private pairs(map: YamlMap, show: (key: string) => string): Iterable<[string, YamlMember]> {
-    for (const { name, offset } of this.repeated.get(map) ?? []) this.problem(offset, show(name), "given twice");
+    for (const { name, offset } of this.repeated.get(map) ?? []) this.tolerate(offset, show(name), "given twice");
     return map.members;
   }
 
@@ -187,6 +194,10 @@ class ConfigReader {
     return { kind: this.kind, file: this.file, ...this.yaml.lines.at(offset) };
   }
 
+  private tolerate(offset: number, path: string, message: string): void {
+    this.problems.push({ origin: this.origin(offset), path, message, isTolerated: true });
+  }
+
   private problem(offset: number, path: string, message: string): void {
     this.problems.push({ origin: this.origin(offset), path, message });
   }
@@ -203,6 +214,11 @@ function fits(type: ScalarType, value: unknown): boolean {
   // A number is in nanoseconds.
   if (typeof value === "number" && type === "durationOrNanos") return fromConfig("int64", value) !== undefined;
   return fromConfig(type, value) !== undefined;
+}
+
+/** Fields of 64 bits are limits: beyond 2^53 the nearest number serves as well. */
+function treeValue(value: ScalarValue): Scalar {
+  return typeof value === "bigint" ? Number(value) : value;
 }
 
 function acceptedText(shape: Shape): string {

@@ -15,6 +15,11 @@ export function problemOf(violation: Violation, config: EffectiveConfig): Proble
   return { ...violation, origin };
 }
 
+/** A start goes on. */
+export function isTolerated(problem: Problem): boolean {
+  return problem.isTolerated === true;
+}
+
 /** The value was written by the operator. False for a default that replaces a value that could not be read. */
 export function isWritten({ origin }: Problem): boolean {
   return origin.kind !== "default" && origin.kind !== "derived";
@@ -26,7 +31,7 @@ export function isWritten({ origin }: Problem): boolean {
  */
 export function isInBrokenList({ path }: Problem, reading: readonly Problem[]): boolean {
   const list = /^[^[]+\[(?=\d+\])/.exec(path)?.[0];
-  return list !== undefined && reading.some((problem) => problem.path.startsWith(list));
+  return list !== undefined && reading.some((problem) => !isTolerated(problem) && problem.path.startsWith(list));
 }
 
 /** `files` in the order they were read. */

@@ -6,7 +6,7 @@ import type { HostFacts, Violation } from "../rules/rule.js";
 import { withDefaults, withDerived } from "./defaults.js";
 import { EffectiveConfig } from "./effective.js";
 import { mergeMaps, at, NOTHING, plain, type MapNode, treeOf, withNode, type Origin } from "./tree.js";
-import { isInBrokenList, isWritten, problemOf, reportLines, type Problem } from "./report.js";
+import { isInBrokenList, isTolerated, isWritten, problemOf, reportLines, type Problem } from "./report.js";
 import { usable } from "./without-effect.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { encode } from "./field-values.js";
@@ -28,6 +28,8 @@ export interface ResolvedConfig {
   files: string[];
   /** A line each, with its place, in the order of reading. */
   problems: string[];
+  /** Those of the problems that a start tolerates. */
+  tolerated: string[];
   /** Lines for the log. */
   notices: string[];
 }
@@ -52,11 +54,13 @@ export async function resolveConfig(
   const violations = [...gates.violations, ...validateConfig(validated, host), ...usable(validated), ...flagViolations];
   const found = violations.map((violation) => problemOf(violation, validated));
   const isReportable = (problem: Problem): boolean => isWritten(problem) && !isInBrokenList(problem, sources.problems);
-  const reportable = sources.problems.length === 0 ? found : found.filter(isReportable);
+  const reportable = sources.problems.every(isTolerated) ? found : found.filter(isReportable);
+  const problems = [...sources.problems, ...reportable];
   return {
     config: new EffectiveConfig(withDerived(tree), gate),
     files: sources.files,
-    problems: reportLines([...sources.problems, ...reportable], sources.files),
+    problems: reportLines(problems, sources.files),
+    tolerated: reportLines(problems.filter(isTolerated), sources.files),
     notices: [...gates.notices, ...configWarnings(validated)],
   };
 }

@@ -8,8 +8,10 @@ import { ACCEPTED, ACCEPTED_AS_TEXT, accumulate, fromText, pairs, toText } from 
 type OwnKind =
   | "ip"
   | "port"
-  /** One IP address, or one of each family. */
+  /** IP addresses separated by commas; the rules say how many, and which. */
   | "nodeIPs"
+  /** key=value pairs; a key alone has the empty value. */
+  | "labels"
   /** Log level: decimal digits only. */
   | "level"
   /** "signal<value,signal<value". */
@@ -45,7 +47,12 @@ const OWN: Readonly<Record<OwnKind, OwnRules>> = {
   nodeIPs: {
     type: "string",
     accepted: "one IP address, or an IPv4 and an IPv6 address separated by a comma",
-    read: nodeIPs,
+    read: (text) => text.split(",").map(trimmedIP).join(","),
+  },
+  labels: {
+    type: "stringMap",
+    accepted: 'key=value pairs separated by commas, such as "zone=a,disk=ssd"',
+    read: labels,
   },
   level: {
     type: "uint32",
@@ -127,11 +134,20 @@ function plainIP(text: string): string | undefined {
   return isIP(plain) > 0 && !plain.includes("%") ? plain : undefined;
 }
 
-function nodeIPs(text: string): string | undefined {
-  if (text === "") return text;
-  const ips = text.split(",").map((ip) => plainIP(ip.trim()));
-  const families = new Set(ips.map((ip) => isIPv4(ip ?? "")));
-  return ips.includes(undefined) || ips.length > 2 || families.size < ips.length ? undefined : ips.join(",");
+function trimmedIP(text: string): string {
+  const trimmed = text.trim();
+  return plainIP(trimmed) ?? trimmed;
+}
+
+/** As upstream's ConfigurationMap: nothing is refused here. */
+function labels(text: string): Record<string, string> {
+  const pairs = text.split(",").filter((pair) => pair !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [key = "", ...value] = pair.split("=");
+      return [key.trim(), value.join("=").trim()];
+    }),
+  );
 }
 
 function configMaps(text: string): unknown {

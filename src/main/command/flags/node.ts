@@ -8,7 +8,7 @@ export const NODE: Flags = {
     "",
     "IP address of the node, or an IPv4 and an IPv6 address; 0.0.0.0 or :: selects the family only",
   ),
-  "node-labels": flag("stringMap", "", "labels to add when the node registers: key=value,…"),
+  "node-labels": flag("labels", "", "labels to add when the node registers: key=value,…"),
   "register-node": mirror("bool", "true", "registerNode", "register this node with the API server"),
   "register-with-taints": mirror(
     "taints",

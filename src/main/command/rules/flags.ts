@@ -94,7 +94,8 @@ function* nodeIPs(text: string, cloudProvider: string): Iterable<Violation> {
   const given = splitNodeIPs(text);
   const addresses = given.filter((one) => isIP(one) !== 0);
   for (const one of given) {
-    if (isIP(one) === 0) yield { path, message: `${quote(one)} is not an IP address` };
+    if (isIP(one) === 0)
+      yield { path, message: `${quote(one)} is not an IP address; it is ignored`, isTolerated: true };
   }
   if (addresses.length > 2) {
     yield {

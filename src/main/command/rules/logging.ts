@@ -71,8 +71,11 @@ export function* containerLogs(config: ConfigView): Iterable<Violation> {
   const quantity = readQuantity(size);
   if (quantity === undefined) {
     yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity such as 10Mi` };
-  } else if (quantity.nanos <= 0n) {
+  } else if (quantity.nanos < 0n) {
     yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity above 0` };
+  } else if (quantity.nanos === 0n) {
+    const message = `${quote(size)} is not a quantity above 0: every log is rotated at each check`;
+    yield { path: "containerLogMaxSize", message, isTolerated: true };
   }
   const problem = directoryProblem(config.get("podLogsDir") ?? "");
   if (problem !== undefined) yield { path: "podLogsDir", message: problem };

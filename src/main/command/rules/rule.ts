@@ -26,6 +26,8 @@ export interface Violation {
   readonly path: string;
   /** The value and the allowed values: `101 is not a percentage from 0 to 100`. */
   readonly message: string;
+  /** Upstream's kubelet starts with it. So does this one, with a warning; --check-config refuses it. */
+  readonly isTolerated?: true;
 }
 
 export type Rule = (config: ConfigView, host: HostFacts) => Iterable<Violation>;

@@ -72,7 +72,13 @@ function* staticPolicies(config: ConfigView): Iterable<Violation> {
   }
 }
 
+/** Upstream reads the options only for a policy that has a use for them. */
 function* topologyOptions(config: ConfigView): Iterable<Violation> {
+  const isUsed = (config.get("topologyManagerPolicy") ?? "none") !== "none";
+  for (const violation of optionViolations(config)) yield isUsed ? violation : { ...violation, isTolerated: true };
+}
+
+function* optionViolations(config: ConfigView): Iterable<Violation> {
   const path = "topologyManagerPolicyOptions";
   const options = config.get(path);
   if (options === undefined) return;

@@ -2,7 +2,7 @@
 import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";
 import { isSettingsError } from "../../command/errors.js";
-import { loadSettings, type CommandIo } from "../../command/settings.js";
+import { loadSettings, type CommandIo, type Strictness } from "../../command/settings.js";
 import { type ConfigFiles, ioOf } from "./config-files.js";
 
 export type Examination =
@@ -15,9 +15,14 @@ export type Examination =
     }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-export async function examine(argv: readonly string[], files: ConfigFiles, base: CommandIo): Promise<Examination> {
+export async function examine(
+  argv: readonly string[],
+  files: ConfigFiles,
+  base: CommandIo,
+  strictness: Strictness,
+): Promise<Examination> {
   try {
-    const request = await loadSettings(argv, ioOf(files, base));
+    const request = await loadSettings(argv, ioOf(files, base), strictness);
     if (request.action === "print") return { ok: false, problems: [request.text.trim()] };
     const { config } = request.settings;
     const values = [...config.leaves()].map(({ path, node }) => [path, JSON.stringify(plain(node))] as const);

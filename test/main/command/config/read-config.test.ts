@@ -118,7 +118,10 @@ describe("mistakes name their line and column", () => {
     ],
     ["clusterDomain: *none", ["f:3:16: *none refers to no anchor before it"]],
     ["evictionHard: {<<: 3}", ['f:3:20: the value of "<<" must be a map, or a list of maps']],
-    ["maxPods: 3\n---\nmaxPods: 4", ["f:4:1: a second document; a file must contain one KubeletConfiguration"]],
+    [
+      "maxPods: 3\n---\nmaxPods: 4",
+      ["f:4:1: a second document, which is not read; a file must contain one KubeletConfiguration"],
+    ],
   ];
   for (const [body, expected] of table) test(body, () => deepEqual(problems(body), expected));
 
