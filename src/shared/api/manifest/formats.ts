@@ -56,7 +56,6 @@ export const sysctlName = rule(
   "a kernel parameter such as net.ipv4.tcp_syncookies",
   (value) => value.length <= 253 && SYSCTL.test(value),
 );
-export const absolutePath = rule('an absolute path, beginning with "/"', (value) => value.startsWith("/"));
 /** A host path may not climb: each ".." step is refused. */
 export const noBackSteps = rule('a path without ".." steps', (value) => !value.split("/").includes(".."));
 /** A path below a volume's root. */

@@ -38,6 +38,7 @@ function specDefaults(spec: PodSpec): PodSpec {
     enableServiceLinks: true,
     schedulerName: "default-scheduler",
     ...spec,
+    ...negativeGrace(spec),
     containers: spec.containers.map((container) => containerDefaults(container, hostNetwork)),
     ...(initContainers === undefined
       ? {}
@@ -47,8 +48,13 @@ function specDefaults(spec: PodSpec): PodSpec {
   };
 }
 
+/** A negative grace period counts as 1 second, as in the API. */
+function negativeGrace({ terminationGracePeriodSeconds: seconds }: PodSpec): Partial<PodSpec> {
+  return seconds !== undefined && seconds < 0 ? { terminationGracePeriodSeconds: 1 } : {};
+}
+
 function containerDefaults(container: Container, hostNetwork: boolean): Container {
-  const { ports, env, resources, lifecycle, livenessProbe, readinessProbe, startupProbe, securityContext } = container;
+  const { ports, env, resources, lifecycle, livenessProbe, readinessProbe, startupProbe } = container;
   return {
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
@@ -61,7 +67,6 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
     ...(livenessProbe === undefined ? {} : { livenessProbe: probeDefaults(livenessProbe) }),
     ...(readinessProbe === undefined ? {} : { readinessProbe: probeDefaults(readinessProbe) }),
     ...(startupProbe === undefined ? {} : { startupProbe: probeDefaults(startupProbe) }),
-    ...(securityContext === undefined ? {} : { securityContext: { procMount: "Default", ...securityContext } }),
   };
 }
 
@@ -163,6 +168,8 @@ function volumeDefaults(volume: Volume): Volume {
   // A volume without any source is an emptyDir.
   if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
   const result: Volume = { ...volume };
+  if (isRecord(volume["image"])) result["image"] = imageVolumeDefaults(volume["image"]);
+  if (volume.iscsi !== undefined) result.iscsi = { iscsiInterface: "default", ...volume.iscsi };
   if (volume.hostPath !== undefined) result.hostPath = { type: "", ...volume.hostPath };
   for (const name of ["secret", "configMap", "downwardAPI", "projected"]) {
     const source = volume[name];
@@ -174,6 +181,12 @@ function volumeDefaults(volume: Volume): Volume {
     result.projected = { ...projected, sources: projected.sources.map(projectedSource) };
   }
   return result;
+}
+
+function imageVolumeDefaults(image: Record<string, unknown>): Record<string, unknown> {
+  const { reference, pullPolicy } = image;
+  if (typeof reference !== "string" || (pullPolicy ?? "") !== "") return image;
+  return { ...image, pullPolicy: pullPolicyOf(reference) };
 }
 
 function projectedSource(source: VolumeProjection): VolumeProjection {

@@ -4,10 +4,19 @@
 import type { FormatRule } from "../../../shared/api/manifest/formats.js";
 
 export type FieldType =
-  | { kind: "string"; values?: readonly string[]; rules?: readonly FormatRule<string>[] }
-  | { kind: "int"; min: number; max: number }
-  | { kind: "bool" }
-  | { kind: "quantity" }
+  | {
+      kind: "string";
+      values?: readonly string[];
+      rules?: readonly FormatRule<string>[];
+      /** The empty string is a value: in Go the field is a pointer, or is always written. Otherwise it means absent. */
+      keepsEmpty?: true;
+    }
+  /** `wide`: 64 bits. `isPlain`: no pointer in Go, so that 0 means absent. */
+  | { kind: "int"; min: number; max: number; wide?: true; isPlain?: true }
+  /** `isPlain`: no pointer in Go, so that false means absent. */
+  | { kind: "bool"; isPlain?: true }
+  /** `roundsToMilli`: an amount of a resource. */
+  | { kind: "quantity"; roundsToMilli?: true }
   | { kind: "intOrString" }
   /** Kept as it came: nothing below it is read by the kubelet. */
   | { kind: "any" }
@@ -21,27 +30,40 @@ export interface ObjectType {
   required: readonly string[];
   /** Known to the API but not kept (metadata.managedFields, status): dropped without a warning. */
   dropped: readonly string[];
+  /** Fields that Go always writes, with their zero values. */
+  zeros: Readonly<Record<string, string | number>>;
 }
+
+type StringType = Extract<FieldType, { kind: "string" }>;
 
 const INT32_MAX = 2147483647;
 
 export const bool: FieldType = { kind: "bool" };
+/** A switch that is off unless it is true. */
+export const flag: FieldType = { kind: "bool", isPlain: true };
 export const any: FieldType = { kind: "any" };
 export const quantity: FieldType = { kind: "quantity" };
+export const amount: FieldType = { kind: "quantity", roundsToMilli: true };
 export const intOrString: FieldType = { kind: "intOrString" };
-export const str: FieldType = { kind: "string" };
-export const int64: FieldType = { kind: "int", min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
+export const str: StringType = { kind: "string" };
 
-export const text = (...rules: FormatRule<string>[]): FieldType => ({ kind: "string", rules });
-export const oneOf = (...values: string[]): FieldType => ({ kind: "string", values });
+export const text = (...rules: FormatRule<string>[]): StringType => ({ kind: "string", rules });
+export const oneOf = (...values: string[]): StringType => ({ kind: "string", values });
 export const int = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max });
+/** Of 64 bits, `min` or more. */
+export const int64 = (min: number = -Infinity): FieldType => ({ kind: "int", min, max: Infinity, wide: true });
+/** A string for which "" and absent differ. */
+export const pointer = (of: StringType): FieldType => ({ ...of, keepsEmpty: true });
+/** A number for which 0 and absent are the same. */
+export const plainInt = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max, isPlain: true });
 export const list = (of: FieldType): FieldType => ({ kind: "list", of });
 export const map = (of: FieldType): FieldType => ({ kind: "map", of });
 export const object = (
   fields: Readonly<Record<string, FieldType>>,
   required: readonly string[] = [],
   dropped: readonly string[] = [],
-): ObjectType => ({ kind: "object", fields, required, dropped });
+  zeros: ObjectType["zeros"] = {},
+): ObjectType => ({ kind: "object", fields, required, dropped, zeros });
 
 /** The name of a type in a message. */
 export function typeName(type: FieldType): string {

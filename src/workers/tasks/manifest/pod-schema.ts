@@ -1,8 +1,24 @@
 // The table of a v1 Pod: type, enum values, range, format and presence of each field (core/v1, Kubernetes 1.36).
 // Conditions on several fields are in the rules; defaults of the API server are in defaults.ts.
-import { any, bool, int, int64, intOrString, list, map, object, oneOf, quantity, str, text } from "./field-types.js";
 import {
-  absolutePath,
+  amount,
+  any,
+  bool,
+  flag,
+  int,
+  int64,
+  intOrString,
+  list,
+  map,
+  object,
+  oneOf,
+  plainInt,
+  pointer,
+  quantity,
+  str,
+  text,
+} from "./field-types.js";
+import {
   dnsLabel,
   dnsSubdomain,
   envName,
@@ -20,11 +36,11 @@ import { volume } from "./volume-schema.js";
 
 const PORT = int(1, 65535);
 const ID = int(0);
-const resourceList = map(quantity);
+const resourceList = map(amount);
 const resources = object({ limits: resourceList, requests: resourceList, claims: list(any) });
 const restartPolicy = oneOf("Always", "OnFailure", "Never");
 const profile = object(
-  { type: oneOf("RuntimeDefault", "Unconfined", "Localhost"), localhostProfile: text(relativePath) },
+  { type: oneOf("RuntimeDefault", "Unconfined", "Localhost"), localhostProfile: pointer(text(relativePath)) },
   ["type"],
 );
 const seLinuxOptions = object({ user: str, role: str, type: str, level: str });
@@ -40,7 +56,7 @@ const httpGet = object(
     port: intOrString,
     host: str,
     scheme: oneOf("HTTP", "HTTPS"),
-    httpHeaders: list(object({ name: text(headerName), value: str }, ["name"])),
+    httpHeaders: list(object({ name: text(headerName), value: pointer(str) }, ["name"], [], { value: "" })),
   },
   ["port"],
 );
@@ -49,15 +65,15 @@ const probe = object({
   exec,
   httpGet,
   tcpSocket,
-  grpc: object({ port: PORT, service: str }, ["port"]),
-  initialDelaySeconds: int(0),
+  grpc: object({ port: PORT, service: pointer(str) }, ["port"]),
+  initialDelaySeconds: plainInt(0),
   timeoutSeconds: int(0),
   periodSeconds: int(0),
   successThreshold: int(0),
   failureThreshold: int(0),
-  terminationGracePeriodSeconds: int(1, Number.MAX_SAFE_INTEGER),
+  terminationGracePeriodSeconds: int64(1),
 });
-const handler = object({ exec, httpGet, tcpSocket, sleep: object({ seconds: int(0) }, ["seconds"]) });
+const handler = object({ exec, httpGet, tcpSocket, sleep: object({ seconds: int(0) }, [], [], { seconds: 0 }) });
 
 const env = object(
   {
@@ -88,7 +104,7 @@ const containerFields = {
     object(
       {
         name: text(portName),
-        hostPort: int(0, 65535),
+        hostPort: plainInt(0, 65535),
         containerPort: PORT,
         protocol: oneOf("TCP", "UDP", "SCTP"),
         hostIP: text(ipAddressOrEmpty),
@@ -105,7 +121,7 @@ const containerFields = {
       "restartPolicy",
     ]),
   ),
-  restartPolicy,
+  restartPolicy: pointer(restartPolicy),
   restartPolicyRules: list(
     object(
       {
@@ -120,11 +136,11 @@ const containerFields = {
       {
         name: text(notEmpty),
         mountPath: text(notEmpty),
-        readOnly: bool,
-        recursiveReadOnly: oneOf("Disabled", "IfPossible", "Enabled"),
+        readOnly: flag,
+        recursiveReadOnly: pointer(oneOf("Disabled", "IfPossible", "Enabled")),
         subPath: text(relativePath),
         subPathExpr: text(relativePath),
-        mountPropagation: oneOf("None", "HostToContainer", "Bidirectional"),
+        mountPropagation: pointer(oneOf("None", "HostToContainer", "Bidirectional")),
       },
       ["name", "mountPath"],
     ),
@@ -133,8 +149,8 @@ const containerFields = {
   livenessProbe: probe,
   readinessProbe: probe,
   startupProbe: probe,
-  lifecycle: object({ postStart: handler, preStop: handler, stopSignal: text((v) => signal(v)) }),
-  terminationMessagePath: text(absolutePath),
+  lifecycle: object({ postStart: handler, preStop: handler, stopSignal: pointer(text((v) => signal(v))) }),
+  terminationMessagePath: str,
   terminationMessagePolicy: oneOf("File", "FallbackToLogsOnError"),
   imagePullPolicy: oneOf("Always", "IfNotPresent", "Never"),
   securityContext: object({
@@ -147,13 +163,13 @@ const containerFields = {
     runAsNonRoot: bool,
     readOnlyRootFilesystem: bool,
     allowPrivilegeEscalation: bool,
-    procMount: oneOf("Default", "Unmasked"),
+    procMount: pointer(oneOf("Default", "Unmasked")),
     seccompProfile: profile,
     appArmorProfile: profile,
   }),
-  stdin: bool,
-  stdinOnce: bool,
-  tty: bool,
+  stdin: flag,
+  stdinOnce: flag,
+  tty: flag,
 };
 
 function signal(value: string): string | undefined {
@@ -170,22 +186,22 @@ const spec = object(
     ephemeralContainers: list(object({ ...containerFields, targetContainerName: str }, ["name", "image"])),
     volumes: list(volume),
     restartPolicy,
-    terminationGracePeriodSeconds: int(0, Number.MAX_SAFE_INTEGER),
+    terminationGracePeriodSeconds: int64(),
     activeDeadlineSeconds: int(1),
     dnsPolicy: oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
     dnsConfig: object({
       nameservers: list(text(ipAddress)),
       searches: list(str),
-      options: list(object({ name: text(notEmpty), value: str }, ["name"])),
+      options: list(object({ name: text(notEmpty), value: pointer(str) }, ["name"])),
     }),
     nodeName: str,
     nodeSelector: map(text(labelValue)),
     serviceAccountName: str,
     serviceAccount: str,
     automountServiceAccountToken: bool,
-    hostNetwork: bool,
-    hostPID: bool,
-    hostIPC: bool,
+    hostNetwork: flag,
+    hostPID: flag,
+    hostIPC: flag,
     hostUsers: bool,
     shareProcessNamespace: bool,
     securityContext: object({
@@ -195,24 +211,26 @@ const spec = object(
       runAsGroup: ID,
       runAsNonRoot: bool,
       supplementalGroups: list(ID),
-      supplementalGroupsPolicy: oneOf("Merge", "Strict"),
+      supplementalGroupsPolicy: pointer(oneOf("Merge", "Strict")),
       fsGroup: ID,
-      fsGroupChangePolicy: oneOf("OnRootMismatch", "Always"),
-      sysctls: list(object({ name: text(sysctlName), value: str }, ["name", "value"])),
+      fsGroupChangePolicy: pointer(oneOf("OnRootMismatch", "Always")),
+      sysctls: list(object({ name: text(sysctlName), value: pointer(str) }, ["name"], [], { value: "" })),
       seccompProfile: profile,
       appArmorProfile: profile,
-      seLinuxChangePolicy: oneOf("Recursive", "MountOption"),
+      seLinuxChangePolicy: pointer(oneOf("Recursive", "MountOption")),
     }),
     imagePullSecrets: list(object({ name: str })),
     hostname: text(dnsLabel),
     subdomain: text(dnsLabel),
-    hostnameOverride: text(dnsSubdomain, (value) => (value.length <= 64 ? undefined : "at most 64 characters")),
+    hostnameOverride: pointer(
+      text(dnsSubdomain, (value) => (value.length <= 64 ? undefined : "at most 64 characters")),
+    ),
     setHostnameAsFQDN: bool,
     hostAliases: list(object({ ip: text(ipAddress), hostnames: list(text(dnsSubdomain)) }, ["ip"])),
     priorityClassName: str,
     priority: int(-2147483648),
-    preemptionPolicy: oneOf("Never", "PreemptLowerPriority"),
-    runtimeClassName: text(dnsSubdomain),
+    preemptionPolicy: pointer(oneOf("Never", "PreemptLowerPriority")),
+    runtimeClassName: pointer(text(dnsSubdomain)),
     overhead: resourceList,
     resources,
     enableServiceLinks: bool,
@@ -222,7 +240,7 @@ const spec = object(
         operator: oneOf("", "Exists", "Equal", "Lt", "Gt"),
         value: str,
         effect: oneOf("", "NoSchedule", "PreferNoSchedule", "NoExecute"),
-        tolerationSeconds: int64,
+        tolerationSeconds: int64(),
       }),
     ),
     readinessGates: list(object({ conditionType: str }, ["conditionType"])),

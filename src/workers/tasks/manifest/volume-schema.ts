@@ -1,6 +1,20 @@
 // The table of a pod's volumes. Sources the kubelet reads are typed; the others are kept unchanged. So /pods shows them, and the volume
 // manager can report the missing plugin.
-import { any, bool, int, list, map, object, oneOf, quantity, str, text, type FieldType } from "./field-types.js";
+import {
+  any,
+  bool,
+  flag,
+  int,
+  list,
+  map,
+  object,
+  oneOf,
+  pointer,
+  quantity,
+  str,
+  text,
+  type FieldType,
+} from "./field-types.js";
 import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
 
 const MODE = int(0, 0o777);
@@ -53,7 +67,9 @@ const sources: Readonly<Record<string, FieldType>> = {
   hostPath: object(
     {
       path: text(notEmpty, noBackSteps),
-      type: oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+      type: pointer(
+        oneOf("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"),
+      ),
     },
     ["path"],
   ),
@@ -80,21 +96,23 @@ const sources: Readonly<Record<string, FieldType>> = {
       iqn: text(notEmpty),
       lun: int(0, 255),
       iscsiInterface: str,
-      initiatorName: str,
+      initiatorName: pointer(str),
       fsType: str,
-      readOnly: bool,
-      chapAuthDiscovery: bool,
-      chapAuthSession: bool,
+      readOnly: flag,
+      chapAuthDiscovery: flag,
+      chapAuthSession: flag,
       secretRef: object({ name: str }),
     },
     ["targetPortal", "iqn"],
+    [],
+    { lun: 0 },
   ),
-  fc: object({ targetWWNs: list(str), lun: int(0, 255), wwids: list(str), fsType: str, readOnly: bool }),
+  fc: object({ targetWWNs: list(str), lun: int(0, 255), wwids: list(str), fsType: str, readOnly: flag }),
   flexVolume: object(
     {
       driver: text(notEmpty),
       fsType: str,
-      readOnly: bool,
+      readOnly: flag,
       options: map(str),
       secretRef: object({ name: str }),
     },

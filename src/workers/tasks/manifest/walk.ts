@@ -1,7 +1,8 @@
 // Walks an untrusted value along a field type: keeps what fits, reports what does not, warns of unknown fields. The result has only known
 // fields without nulls, so it can be hashed, defaulted and passed on as a Pod.
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
-import { quantityNanos } from "./quantity-syntax.js";
+import { isInvalidQuantityError } from "../../../shared/api/quantity.js";
+import { canonicalQuantity } from "./canonical-quantity.js";
 import { shown, type FieldPath, type Report } from "./report.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 
@@ -67,18 +68,40 @@ function walkString(type: Kind<"string">, value: unknown, path: FieldPath, repor
 }
 
 function walkInt(type: Kind<"int">, value: unknown, path: FieldPath, report: Report): unknown {
-  if (typeof value !== "number" || !Number.isInteger(value)) return wrongType(type, value, path, report);
-  if (value >= type.min && value <= type.max) return value;
-  report.invalid(path, value, `${type.min} to ${type.max}`);
+  const isInteger = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
+  if (!isInteger) return wrongType(type, value, path, report);
+  const isWithin =
+    type.wide === true ? value >= MIN_INT64 && value < 2n ** 63n && value >= type.min : inRange(type, value);
+  if (isWithin) return exact(Number(value));
+  const above = `an integer of 64 bits${type.min === -Infinity ? "" : `, ${type.min} or more`}`;
+  report.invalid(path, value, type.wide === true ? above : `${type.min} to ${type.max}`);
   return undefined;
 }
 
-function walkQuantity(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
-  if (typeof value !== "string" && typeof value !== "number") return wrongType(type, value, path, report);
-  const nanos = quantityNanos(value);
-  if (nanos !== undefined && nanos >= 0n) return value;
-  const rule = nanos === undefined ? typeName(type) : "zero or more";
-  report.invalid(path, value, rule);
+const MIN_INT64 = -(2n ** 63n);
+
+function inRange({ min, max }: Kind<"int">, value: number | bigint): boolean {
+  return value >= min && value <= max;
+}
+
+/** Beyond 2^53 the nearest number that JSON writes exactly. As seconds it is as good as for ever. */
+function exact(value: number): number {
+  return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+}
+
+/** In canonical form, as upstream shows and sends quantities. */
+function walkQuantity(type: Kind<"quantity">, value: unknown, path: FieldPath, report: Report): unknown {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "bigint") {
+    return wrongType(type, value, path, report);
+  }
+  try {
+    const { nanos, text } = canonicalQuantity(String(value).trim(), type.roundsToMilli === true);
+    if (nanos >= 0n) return text;
+    report.invalid(path, value, "zero or more");
+  } catch (error) {
+    if (!isInvalidQuantityError(error)) throw error;
+    report.invalid(path, value, typeName(type));
+  }
   return undefined;
 }
 
@@ -86,11 +109,30 @@ function walkList(of: FieldType, value: readonly unknown[], path: FieldPath, rep
   const kept: unknown[] = [];
   value.forEach((item, index) => {
     const at = [...path, index];
-    if (item === null || item === undefined) wrongType(of, null, at, report);
     // Refused items leave a hole, so that the indices of later findings stay the manifest's own.
-    kept.push(walk(of, item, at, report));
+    kept.push(walk(of, item ?? zeroOf(of), at, report));
   });
   return kept;
+}
+
+/** What Go makes of null in a list or a map: nothing is absent there. */
+function zeroOf(type: FieldType): unknown {
+  switch (type.kind) {
+    case "string":
+      return "";
+    case "int":
+    case "quantity":
+    case "intOrString":
+      return 0;
+    case "bool":
+      return false;
+    case "list":
+      return [];
+    case "any":
+    case "map":
+    case "object":
+      return {};
+  }
 }
 
 function walkMap(
@@ -101,7 +143,7 @@ function walkMap(
 ): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
-    const result = item === null && of.kind === "string" ? "" : walk(of, item, [...path, key], report);
+    const result = walk(of, item ?? zeroOf(of), [...path, key], report);
     if (result !== undefined) set(kept, key, result);
   }
   return kept;
@@ -115,14 +157,32 @@ function walkObject(type: ObjectType, value: Record<string, unknown>, path: Fiel
       if (!type.dropped.includes(key)) warnUnknown(type, key, path, report);
       continue;
     }
-    const result = walk(field, item, [...path, key], report);
-    if (result !== undefined) set(kept, key, result);
+    const isEmpty = item === "" && field.kind === "string" && field.keepsEmpty !== true;
+    const result = isEmpty ? undefined : walk(field, item, [...path, key], report);
+    if (result !== undefined && !isZero(field, result, type.required.includes(key))) set(kept, key, result);
   }
+  for (const [name, zero] of Object.entries(type.zeros)) kept[name] ??= zero;
   for (const name of type.required) {
     if (kept[name] === undefined || kept[name] === "")
       report.required([...path, name], requiredText(type.fields[name]));
   }
   return kept;
+}
+
+/** What Go leaves out when it writes an object, since absent means the same. */
+function isZero(type: FieldType, value: unknown, isRequired: boolean): boolean {
+  switch (type.kind) {
+    case "int":
+      return value === 0 && type.isPlain === true;
+    case "bool":
+      return value === false && type.isPlain === true;
+    case "list":
+      return !isRequired && Array.isArray(value) && value.length === 0;
+    case "map":
+      return !isRequired && isRecord(value) && Object.keys(value).length === 0;
+    default:
+      return false;
+  }
 }
 
 function requiredText(type: FieldType | undefined): string {

@@ -1,0 +1,107 @@
+// Zero values, nulls and bounds of a pod's fields against upstream. test/facts/pod-values.jsonl has a pod with nearly all fields in its first
+// line. Each further line sets one value ("", null, 0, a maximum, …) or leaves it out, and has what the decoding, defaulting and validation of
+// Kubernetes 1.36 made of it: an error, or the changes of the result.
+import { deepEqual, ok } from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { parseExactJson } from "../../../src/shared/yaml/json.js";
+import { decodeManifest } from "../../../src/workers/tasks/manifest/decode.js";
+
+type Path = (string | number)[];
+type Place = [path: Path] | [path: Path, value: unknown];
+interface Row {
+  set: Place;
+  error?: true;
+  changes?: Place[];
+}
+
+/** What differs on purpose, or for a reason. */
+const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
+  "refused: upstream takes it, and its containers never start": [
+    "metadata.uid",
+    "spec.containers.0.ports.0.hostIP",
+    "spec.containers.1.securityContext.seccompProfile.localhostProfile",
+    "spec.volumes.0.emptyDir.medium",
+  ],
+  "a number beyond 2^53 is shown as 2^53-1, a quantity beyond 2^63 as 2^63-1": [
+    "spec.containers.0.livenessProbe.terminationGracePeriodSeconds",
+    "spec.containers.0.resources.limits.cpu",
+    "spec.containers.0.resources.limits.memory",
+    "spec.containers.0.startupProbe.terminationGracePeriodSeconds",
+    "spec.overhead.cpu",
+    "spec.terminationGracePeriodSeconds",
+    "spec.tolerations.0.tolerationSeconds",
+    "spec.volumes.0.emptyDir.sizeLimit",
+  ],
+  "an image name that cannot be pulled has no tag": ["spec.containers.1.image", "spec.initContainers.0.image"],
+  "kept as written: the kubelet does not read it": [
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0.values",
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0.values.0",
+    "spec.volumes.4.nfs.readOnly",
+    "spec.volumes.7.image",
+    "spec.volumes.7.image.reference",
+  ],
+  "projected volumes without sources": [
+    "spec.volumes.3.projected",
+    "spec.volumes.3.projected.sources",
+    "spec.volumes.3.projected.sources.0",
+  ],
+};
+
+const [first = "", ...lines] = readFileSync(
+  join(import.meta.dirname, "../../../../test/facts/pod-values.jsonl"),
+  "utf8",
+)
+  .trimEnd()
+  .split("\n");
+const base = JSON.parse(first) as { pod: object; result: object };
+const rows = lines.map((line) => parseExactJson(line)?.value as Row);
+
+function withPlaces(value: object, places: readonly Place[]): object {
+  const copy = structuredClone(value);
+  for (const [path, ...set] of places) {
+    let target = copy as Record<string | number, never>;
+    for (const step of path.slice(0, -1)) target = target[step] as never;
+    const last = path.at(-1) ?? "";
+    if (set.length > 0) target[last] = set[0] as never;
+    else if (Array.isArray(target)) target.splice(Number(last), 1);
+    else delete target[last];
+  }
+  return copy;
+}
+
+function textOf(pod: object): string {
+  const json = JSON.stringify(pod, (_, value: unknown) => (typeof value === "bigint" ? `@${value}@` : value));
+  return json.replace(/"@(-?\d+)@"/g, "$1");
+}
+
+/** The decoded pod as upstream's table has it. */
+function resultOf(pod: object): unknown {
+  const { pods, error } = decodeManifest({ origin: { kind: "file", path: "/m" }, text: textOf(pod), nodeName: "n" });
+  const [decoded] = pods;
+  if (decoded === undefined) return error;
+  const { uid: _uid, annotations = {}, ...metadata } = decoded.metadata;
+  const written = Object.entries(annotations).filter(([key]) => !key.startsWith("kubernetes.io/config."));
+  if (written.length > 0) Object.assign(metadata, { annotations: Object.fromEntries(written) });
+  return JSON.parse(JSON.stringify({ metadata, spec: decoded.spec }));
+}
+
+test("what upstream takes is taken, with upstream's value", () => {
+  ok(rows.length > 2000);
+  deepEqual(resultOf(base.pod), base.result);
+  const different = new Set<string>();
+  for (const { set, error, changes = [] } of rows) {
+    if (error === true) continue;
+    try {
+      deepEqual(resultOf(withPlaces(base.pod, [set])), withPlaces(base.result, changes));
+    } catch {
+      different.add(set[0].join("."));
+    }
+  }
+  deepEqual([...different].sort(), Object.values(DIFFERENT).flat().sort());
+});
