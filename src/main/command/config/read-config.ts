@@ -137,8 +137,9 @@ class ConfigReader {
         if (found.kind === "list") return { kind: "list", items: this.items(found.items, shape.of, path), origin };
         break;
       case "scalar":
-        if (found.kind === "scalar" && fits(shape.type, found.value)) {
-          return { kind: "scalar", value: treeValue(found.value), origin };
+        if (found.kind === "scalar") {
+          const value = treeValue(found.value);
+          if (value !== undefined && fits(shape.type, value)) return { kind: "scalar", value, origin };
         }
     }
     const bare = found.kind === "scalar" && typeof found.value !== "string" && found.value !== null;
@@ -162,7 +163,7 @@ class ConfigReader {
     for (const [index, item] of values.entries()) {
       const inner = `${path}[${index}]`;
       if (item.value === null) {
-        this.problem(item.offset, inner, `expected ${acceptedText(of)}, found null`);
+        this.tolerate(item.offset, inner, `expected ${acceptedText(of)}, found null`);
         continue;
       }
       const tree = this.value(item, of, inner);
@@ -216,9 +217,11 @@ function fits(type: ScalarType, value: unknown): boolean {
   return fromConfig(type, value) !== undefined;
 }
 
-/** Fields of 64 bits are limits: beyond 2^53 the nearest number serves as well. */
-function treeValue(value: ScalarValue): Scalar {
-  return typeof value === "bigint" ? Number(value) : value;
+/** Fields of 64 bits are limits: beyond 2^53 the nearest exact number serves as well. undefined beyond 64 bits. */
+function treeValue(value: ScalarValue): Scalar | undefined {
+  if (typeof value !== "bigint") return value;
+  if (value !== BigInt.asIntN(64, value)) return undefined;
+  return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
 }
 
 function acceptedText(shape: Shape): string {

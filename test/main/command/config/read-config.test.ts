@@ -45,6 +45,7 @@ describe("accepted texts", () => {
         logging: { flushFrequency: 5e9, vmodule: [{ filePattern: "a", verbosity: 3 }] },
       },
     ],
+    ["podPidsLimit: 9223372036854775807", { podPidsLimit: Number.MAX_SAFE_INTEGER }],
     ["evictionHard: {__proto__: '1'}", { evictionHard: Object.fromEntries([["__proto__", "1"]]) }],
   ];
   for (const [body, expected] of table) test(body, () => deepEqual(read(body), expected));
