@@ -9,7 +9,7 @@ import { token, type Token, type TokenType } from "./tokens.js";
 import { YamlError } from "./yaml-error.js";
 
 /** Levels of flow collections, and of block collections, as go-yaml limits each. */
-export const MAX_LEVELS = 10_000;
+const MAX_LEVELS = 10_000;
 
 /** No plain scalar begins with these. */
 const INDICATORS = codes("-?:,[]{}#&*!|>'\"%@`");

@@ -100,6 +100,20 @@ test("YAML as Kubernetes reads it", () => {
   assert.match(decode(manifest("web", "args: [yes]")).error?.[0]?.hint ?? "", /quotes/);
 });
 
+test("texts that upstream's reader takes and others refuse", () => {
+  assert.deepEqual(containerOf("args: [cat, -, ., e7438573,\nnext]").args, ["cat", "-", ".", "e7438573", "next"]);
+  const utf16 = Buffer.from(`\uFEFF${manifest("web").replaceAll("\n", "\r\n")}`, "utf16le");
+  const origin = { kind: "file", path: "/m" } as const;
+  assert.equal(decodeManifest({ origin, text: utf16, nodeName: "n" }).pods[0]?.metadata.name, "web-n");
+  const grace = (seconds: string): number | undefined =>
+    podOf(manifest("web").replace("spec:", `spec:\n  terminationGracePeriodSeconds: ${seconds}`)).spec
+      .terminationGracePeriodSeconds;
+  assert.deepEqual([grace("-1"), grace("9223372036854775807")], [1, Number.MAX_SAFE_INTEGER]);
+  const { resources } = containerOf("resources: {limits: {cpu: 0.5, memory: 1.5Gi}}");
+  assert.deepEqual(resources?.limits, { cpu: "500m", memory: "1536Mi" });
+  assert.equal(containerOf('imagePullPolicy: ""').imagePullPolicy, "IfNotPresent");
+});
+
 test("key order, comments, quoting and JSON make the same UID; content and path another", () => {
   const uid = podOf(manifest("web")).metadata.uid;
   const reordered = `# a comment\nkind: Pod\nspec: {containers: [{"image": busybox:1.36, name: main}]}\nmetadata: {name: web}\napiVersion: v1\n`;

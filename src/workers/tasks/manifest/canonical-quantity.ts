@@ -1,7 +1,7 @@
 // The text of a quantity as upstream shows and sends it. Go keeps a text that it takes for canonical, and prints every other one anew.
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
 
-const SYNTAX = /^[+-]?0*(\d*)(?:\.(\d*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?\d+)$/;
+const SYNTAX = /^[+-]?(\d*)(?:\.(\d*))?([numkMGTPE]?|[KMGTPE]i|[eE][+-]?\d+)$/;
 const POWERS: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 /** Digits that surely fit into 64 bits. */
 const MAX_DIGITS = 18;
@@ -26,7 +26,8 @@ export function canonicalQuantity(written: string, roundsToMilli: boolean): Cano
 function canonicalPower(written: string): number | undefined {
   const match = SYNTAX.exec(written);
   if (match === null) return undefined;
-  const [, whole = "", fraction = "", suffix = ""] = match;
+  const [, integer = "", fraction = "", suffix = ""] = match;
+  const whole = integer.replace(/^0+/, "");
   const digits = (whole === "" ? "0" : whole) + fraction;
   if (suffix.endsWith("i") || digits.length > MAX_DIGITS) return undefined;
   const power = (/^[eE]./.test(suffix) ? Number(suffix.slice(1)) : (POWERS[suffix] ?? 0)) - fraction.length;
