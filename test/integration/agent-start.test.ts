@@ -47,6 +47,33 @@ function logOf(kubelet: KubeletProcess): Promise<string> {
   return readFile(kubelet.log, "utf8");
 }
 
+test("settings and a manifest that upstream takes start, with a warning for each mistake", async () => {
+  const { kubelet } = await start({
+    config: { containerLogMaxSize: "0", noSuchField: 1 },
+    flags: ["--node-ip=x,", "--node-labels=spot,zone=a"],
+  });
+  const running = node;
+  assert.ok(running !== undefined);
+  const pod = manifest("odd", [
+    shell("app", IDLE, { resources: { requests: { cpu: "CPU" } }, terminationMessagePath: "" }),
+  ]);
+  // A number, and a merge key below what it replaces.
+  const text = JSON.stringify(pod)
+    .replace('"CPU"', "0.05")
+    .replace(/^\{/, "---\n# JSON that is none\n{<<: {kind: Pod}, ");
+  await running.writeManifest("odd", `${text}\n--- ]\n`);
+  const found = await waitForPod(running, "odd", ready, "Ready");
+  assert.deepEqual(found.spec.containers[0]?.resources?.requests, { cpu: "50m" });
+  const log = await logOf(kubelet);
+  for (const warning of [
+    /noSuchField: unknown field/,
+    /is not an IP address; it is ignored/,
+    /containerLogMaxSize: /,
+  ]) {
+    assert.match(log, warning);
+  }
+});
+
 describe("one lock file", () => {
   test("a second kubelet waits for it, the first one makes way, the pods live on", async () => {
     const lock = join(process.env["NODELET_TEST_DIR"] ?? "", "lock");

@@ -24,8 +24,7 @@ export async function runSettings(line: CommandLine, io: CommandIo, strictness: 
   if (offline) return await answerOffline(questions, resolved, problems);
   const refused = strictness === "all problems" ? problems.length : problems.length - resolved.tolerated.length;
   if (refused > 0) throw new SettingsError(problems);
-  const notices = [...resolved.tolerated, ...resolved.notices];
-  return { action: "run", settings: settingsOf(line, flags, { ...resolved, notices }) };
+  return { action: "run", settings: settingsOf(line, flags, resolved) };
 }
 
 function flagViolations(flags: AgentFlags): Violation[] {

@@ -47,10 +47,16 @@ export interface Settings extends AgentFlags, ConfigViews {
   readonly kubernetesVersion: string;
   /** Lines for the start-up log: deprecated flags and fields, and settings without an effect. */
   readonly notices: readonly string[];
+  /** Problems that a start tolerates, a line each. */
+  readonly warnings: readonly string[];
   readonly nodeIPs: string[];
 }
 
-export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files, notices }: ResolvedConfig): Settings {
+export function settingsOf(
+  line: CommandLine,
+  agent: AgentFlags,
+  { config, files, notices, tolerated }: ResolvedConfig,
+): Settings {
   return {
     ...agent,
     ...viewsOf(new ConfigReader(config), agent),
@@ -59,6 +65,7 @@ export function settingsOf(line: CommandLine, agent: AgentFlags, { config, files
     flags: flagValues(line),
     kubernetesVersion: line.reportedVersion ?? KUBERNETES_VERSION,
     notices: [...line.deprecations, ...notices, ...withoutEffect(config)],
+    warnings: tolerated,
     nodeIPs: splitNodeIPs(agent.nodeIP).filter((ip) => isIP(ip) !== 0),
   };
 }

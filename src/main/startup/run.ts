@@ -35,6 +35,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
   const logging = startLogging(loggingConfigOf(settings.logging), systemClock);
   const { log } = logging;
   logStart(log, (line) => verbose(log, 1)?.(line), settings);
+  for (const warning of settings.warnings) log.warn(warning);
   for (const notice of settings.notices) log.info(notice);
   using stop = listenForStop(process, log);
   let outcome: Outcome;
