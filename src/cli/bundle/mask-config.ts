@@ -33,7 +33,7 @@ export function maskConfig(text: string, form: Form, secrets: Secrets): string {
       case "toml":
         return `${JSON.stringify(masks.tree(readToml(text)), undefined, 2)}\n`;
       case "yaml":
-        return maskYaml(text, masks) ?? leftOut;
+        return maskYaml(text, masks);
     }
   } catch {
     // The messages of parsers quote the text.
@@ -41,10 +41,14 @@ export function maskConfig(text: string, form: Form, secrets: Secrets): string {
   }
 }
 
-function maskYaml(text: string, masks: ConfigMasks): string | undefined {
-  const { docs } = readKubernetesYamls(text, MAX_DOCUMENTS);
-  if (docs.some(({ errors }) => errors.length > 0)) return undefined;
-  return docs.map((doc) => stringify(masks.tree(doc.toJS({ maxAliasCount: 100 })), { lineWidth: 0 })).join("---\n");
+/** Throws YamlError. */
+function maskYaml(text: string, masks: ConfigMasks): string {
+  const documents: string[] = [];
+  for (const { root } of readKubernetesYamls(text)) {
+    if (documents.length >= MAX_DOCUMENTS) break;
+    documents.push(stringify(masks.tree(root.value), { lineWidth: 0 }));
+  }
+  return documents.join("---\n");
 }
 
 class ConfigMasks {

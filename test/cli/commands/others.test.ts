@@ -283,7 +283,10 @@ describe("doctor", () => {
     );
   });
   test("a fix stays in one line, so that it can be pasted", () => {
-    const text = doctorText({ ...PLAIN, columns: 40 }, judge({ ...healthy, cgroupVersion: 1, nextStart: undefined }, undefined));
+    const text = doctorText(
+      { ...PLAIN, columns: 40 },
+      judge({ ...healthy, cgroupVersion: 1, nextStart: undefined }, undefined),
+    );
     match(text, /^ +fix: sed -i .* && update-grub && reboot$/m);
   });
   test("problems of a running kubelet are findings", () => {

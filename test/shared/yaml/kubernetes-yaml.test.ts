@@ -137,12 +137,16 @@ test("text after the first document is told, and may be broken", () => {
   equal(readKubernetesYaml("a: 1\n---\n...\n").rest, undefined);
 });
 
-test("all documents of a text are read, up to a number", () => {
+test("the documents of a text are read one by one, up to one that is no YAML", () => {
   const text = "\uFEFFa: 1\n---\n\uFEFFb: 2\n---\n---\nc: 3\n...\n";
-  const values = (limit: number): unknown[] => readKubernetesYamls(text, limit).map(({ root }) => root.value);
-  deepEqual(values(9), [{ a: 1 }, { b: 2 }, null, { c: 3 }]);
-  deepEqual(values(2), [{ a: 1 }, { b: 2 }]);
-  throws(() => readKubernetesYamls("a: 1\n---\n]\n", 9), YamlError);
+  deepEqual(
+    [...readKubernetesYamls(text)].map(({ root }) => root.value),
+    [{ a: 1 }, { b: 2 }, null, { c: 3 }],
+  );
+  const broken = readKubernetesYamls("a: 1\n---\n]\n");
+  const first = broken.next();
+  deepEqual(first.done === true ? undefined : first.value.root.value, { a: 1 });
+  throws(() => broken.next(), YamlError);
 });
 
 test("an alias shares the value of its anchor, as often as upstream allows", () => {

@@ -72,7 +72,7 @@ export function parseDocuments(input: Uint8Array): { ok: true; documents: Parsed
     const json = parseJson(input);
     if (json !== undefined) return json.ok ? { ok: true, documents: [{ ...json, line: 1 }] } : json;
     const documents: ParsedDocument[] = [];
-    for (let rest: string | Uint8Array | undefined = input; rest !== undefined; ) {
+    for (let rest: string | Uint8Array | undefined = input; rest !== undefined;) {
       const { read, fault }: ReadDocuments = readDocuments(rest, MAX_DOCUMENTS + 1 - documents.length);
       for (const one of read) {
         if (one.root.value === null) continue;
