@@ -227,7 +227,6 @@ const ROWS: Record<string, Row> = {
   "a pod on its way out": {
     status: runs(10, { lastState: ended(137, 12) }),
     facts: { ...kill(), worker: "terminating", termination: { reason: "deleted", deadline: NOW + 9000 } },
-    fine: true,
     words: [/it is terminating \(deleted\)/],
     never: [/is restarting/, /liveness probe/],
   },
@@ -315,11 +314,13 @@ describe("why about containers that ended", () => {
         step("pull", NOW - 4000, "slow"),
       ],
     };
-    const events = [event("Failed", "Error: no such image", { count: 2, lastTimestamp: ago(3) })];
+    const events = [
+      event("Failed", "Error: no such image", { count: 2, firstTimestamp: ago(7), lastTimestamp: ago(3) }),
+    ];
     const { decisions } = explain(input({ pod: pod({}), events, node: node() }), timeline);
     deepEqual(
       decisions.map(({ what, count }) => `${what} ${count ?? 1}`),
-      ["a source showed the pod to the kubelet 1", "step pull of app failed: slow 2", "Failed: Error: no such image 2"],
+      ["the kubelet received the pod 1", "step pull of app failed: slow 2", "Failed: Error: no such image 2"],
     );
   });
 });
