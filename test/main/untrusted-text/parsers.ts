@@ -52,6 +52,10 @@ import { attemptError } from "../../../src/shared/cri/attempt.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import { parseImageOfSandbox, parseSandboxImage } from "../../../src/shared/cri/sandbox-image.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/fs/mountinfo.js";
+import { plainDetails } from "../../../src/shared/errors/grpc-details.js";
+import { canonicalName, hasToken } from "../../../src/shared/http/client/headers.js";
+import { ReplyReader } from "../../../src/shared/http/client/reply-reader.js";
+import { parseUrl, resolveUrl } from "../../../src/shared/http/client/url.js";
 import { quote } from "../../../src/shared/log/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
 import { candidates } from "../../../src/shared/net/pod-lookups.js";
@@ -393,6 +397,66 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "names of flexVolume drivers": {
     functions: [],
     parse: [checkedDriver, (text) => executableOf("/drivers", text), driverOfDirectory],
+  },
+  "responses of a manifest URL": {
+    functions: [
+      "body-framing: framingOf",
+      "bytes: quoteBytes",
+      "bytes: trimBlanks",
+      "bytes: trimBlanksEnd",
+      "chunks: Chunks.read",
+      "header-block: HeaderBlock.line",
+      "lines: Lines.next",
+      "reply-reader: ReplyReader.feed",
+    ],
+    parse: [
+      (text) => new ReplyReader({ bodyBytes: BLOCK, fields: ["Location"] }).feed(Buffer.from(text).subarray(0, BLOCK)),
+    ],
+    frames: [
+      ["HTTP/1.1 200 OK\r\n", "\r\n\r\n"],
+      ["HTTP/1.1 200 OK\r\nLocation: ", "\r\n\r\n"],
+      ["HTTP/1.1 200 OK\r\nContent-Length: ", "\r\n\r\n"],
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", ""],
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "\r\n\r\n"],
+    ],
+  },
+  "headers and URLs of a manifest URL": {
+    functions: [
+      "headers: canonicalName",
+      "headers: hasToken",
+      "url: parseUrl",
+      "url: resolveUrl",
+      "url-escapes: escape",
+      "url-escapes: escapedForm",
+      "url-escapes: unescape",
+      "url-escapes: unescapeHost",
+      "url-escapes: unescapeZone",
+    ],
+    parse: [
+      canonicalName,
+      (text) => hasToken([text], "close"),
+      (text) => parseUrl(text),
+      (text) => parseUrl(text.slice(0, BLOCK)),
+      (text) => resolveUrl(parseUrl("http://a/b/c?d"), text.slice(0, BLOCK)),
+    ],
+    frames: [
+      ["http://", "/"],
+      ["http://[fe80::1%25", "]/"],
+      ["http://u:", "@h/"],
+      ["/", ""],
+      ["/?", ""],
+      ["/#", ""],
+      [",", "close"],
+    ],
+  },
+  "reasons of gRPC errors": {
+    functions: ["grpc-details: plainDetails"],
+    parse: [plainDetails],
+    frames: [
+      ["No connection established. Last error: ", ". Resolution note: a"],
+      ["Deadline exceeded after 1s,", ""],
+      ["", " (2026-11-28T00:00:00.000Z)"],
+    ],
   },
   "texts that are trimmed": { functions: [], parse: [(text) => withoutTrailing(text, "/\0 ")], frames: [["", "!"]] },
 };

@@ -31,7 +31,7 @@ export function requestOf({ scheme, host, port, path, headers: given }: GetActio
   return { url, host: headers.get("Host"), headers };
 }
 
-/** A path may hold a query, a fragment, even a whole URL, of which scheme and host are replaced. */
+/** Throws UrlError. A path may hold a query, a fragment, even a whole URL, of which scheme and host are replaced. */
 function pathUrl(path: string): GoUrl {
   try {
     return parseUrl(path);

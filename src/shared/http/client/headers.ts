@@ -1,6 +1,6 @@
 // Header fields as Go's net/http keeps and sends them: canonical names, several values a name, sorted when they are sent.
 // Invariant: names and values are byte strings (bytes.ts).
-import { toBytes, trimBlanks } from "./bytes.js";
+import { toBytes } from "./bytes.js";
 import { quote } from "../../log/quote.js";
 
 /** RFC 9110, section 5.6.2. */
@@ -11,15 +11,23 @@ export class HeaderError extends Error {
   override readonly name = "HeaderError";
 }
 
+/** Longer names are no header's: they stay as they are. */
+const MAX_CANONICAL = 1024;
+
 /** "x-forwarded-for" is "X-Forwarded-For"; a name that is no token stays as it is. */
 export function canonicalName(name: string): string {
-  if (!TOKEN.test(name)) return name;
+  if (name.length > MAX_CANONICAL || !TOKEN.test(name)) return name;
   return name.toLowerCase().replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
+const TOKENS = {
+  close: /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i,
+  upgrade: /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i,
+};
+
 /** Whether a comma-separated list of tokens in one of the values holds `token`, in any case. */
-export function hasToken(values: readonly string[], token: string): boolean {
-  return values.some((value) => value.split(",").some((one) => trimBlanks(one).toLowerCase() === token));
+export function hasToken(values: readonly string[], token: keyof typeof TOKENS): boolean {
+  return values.some((value) => TOKENS[token].test(value));
 }
 
 export class Headers {

@@ -25,9 +25,13 @@ interface UserInfo {
   password: string | undefined;
 }
 
+/** Bytes of a URL, more than servers accept: a pod's path may have a megabyte, and each probe reads it. */
+const MAX_BYTES = 64 * 1024;
+
 /** Throws UrlError. */
 export function parseUrl(text: string): GoUrl {
   const bytes = toBytes(text);
+  if (bytes.length > MAX_BYTES) throw new UrlError(`the URL has more than ${MAX_BYTES} bytes`);
   const [whole, fragment = ""] = cut(bytes, "#");
   const url = named(whole, () => parse(whole));
   return { ...url, fragment: named(bytes, () => escapedForm(fragment, "fragment")) };
@@ -53,7 +57,7 @@ function parse(whole: string): GoUrl {
   url.query = query;
   if (!hierarchy.startsWith("/")) {
     if (scheme !== "") return { ...url, opaque: hierarchy };
-    if ((hierarchy.split("/")[0] ?? "").includes(":")) {
+    if (/^[^/]*:/.test(hierarchy)) {
       throw new UrlError("first path segment in URL cannot contain colon");
     }
   }
