@@ -72,45 +72,42 @@ export function parseDocuments(input: Uint8Array): { ok: true; documents: Parsed
     const json = parseJson(input);
     if (json !== undefined) return json.ok ? { ok: true, documents: [{ ...json, line: 1 }] } : json;
     const documents: ParsedDocument[] = [];
-    for (let rest: string | Uint8Array | undefined = input; rest !== undefined;) {
-      const { read, fault }: ReadDocuments = readDocuments(rest, MAX_DOCUMENTS + 1 - documents.length);
-      for (const one of read) {
-        if (one.root.value === null) continue;
+    for (const one of eachDocument(input)) {
+      if (one instanceof YamlError) documents.push({ ...refusedBy(one), line: one.line });
+      else if (one.root.value !== null) {
         documents.push({ ok: true, parsed: parsedOf(one), line: one.lines.at(one.root.offset).line });
       }
-      if (fault !== undefined) documents.push({ ...refusedBy(fault), line: fault.line });
       if (documents.length > MAX_DOCUMENTS) return refuse("limit", `at most ${MAX_DOCUMENTS} documents`);
-      rest = fault === undefined ? undefined : afterFault(input, fault.line);
     }
     return documents.length === 0 ? refuse("syntax", "the text is empty; expected a v1 Pod") : { ok: true, documents };
   });
 }
 
-interface ReadDocuments {
-  read: KubernetesYaml[];
-  /** The document after those that were read is no YAML. */
-  fault: YamlError | undefined;
-}
+/** Each fault costs another pass over the text that follows it. */
+const MAX_FAULTS = 20;
 
-function readDocuments(text: string | Uint8Array, limit: number): ReadDocuments {
-  const read: KubernetesYaml[] = [];
-  try {
-    for (const one of readKubernetesYamls(text)) {
-      read.push(one);
-      if (read.length >= limit) break;
+/** Documents in their order, and the faults of those that are no YAML. */
+function* eachDocument(input: Uint8Array): Generator<KubernetesYaml | YamlError> {
+  let rest: { text: string | Uint8Array; start: number } | undefined = { text: input, start: -1 };
+  for (let faults = 0, known = 0; rest !== undefined && faults < MAX_FAULTS; faults++) {
+    try {
+      yield* readKubernetesYamls(rest.text);
+      return;
+    } catch (error) {
+      if (!(error instanceof YamlError) || error.limit) throw error;
+      // A "---" on the line of the fault may begin the document that has it: then the fault comes once more.
+      if (error.line !== known) yield error;
+      known = error.line;
+      rest = afterFault(input, rest.start, error.line);
     }
-    return { read, fault: undefined };
-  } catch (error) {
-    if (error instanceof YamlError && !error.limit) return { read, fault: error };
-    throw error;
   }
 }
 
 /** The documents after the one with a fault in `line`, below as many empty lines as stand before them. */
-function afterFault(input: Uint8Array, line: number): string | undefined {
+function afterFault(input: Uint8Array, before: number, line: number): { text: string; start: number } | undefined {
   const lines = decodeUtf8(input)?.split(/\r\n?|\n/) ?? [];
-  const next = lines.findIndex((text, at) => at >= line && /^---(?:\s|$)/.test(text));
-  return next < 0 ? undefined : "\n".repeat(next) + lines.slice(next).join("\n");
+  const start = lines.findIndex((text, at) => at > before && at >= line - 1 && /^---(?:\s|$)/.test(text));
+  return start < 0 ? undefined : { text: "\n".repeat(start) + lines.slice(start).join("\n"), start };
 }
 
 function guarded<Outcome>(input: string | Uint8Array, parse: () => Outcome): Outcome | RefusedText {

@@ -215,7 +215,7 @@ test("a damaged manifest is shown with its problem, and can be replaced", async 
   assert.match(next.log.errors().join(), /default\/web.*send the manifest again, or delete it/);
   const known = (): string[] =>
     [...next.source.manifests()].map(({ origin, refused }) => `${origin} ${refused?.message ?? "accepted"}`);
-  assert.match(known().join(), /^default\/web wrong type: a v1 Pod,default\/db accepted$/);
+  assert.match(known().join(), /^default\/web syntax: the character U\+0000 is not allowed.*,default\/db accepted$/);
   assert.equal(code(await next.put(manifest("web"), { ifMatch: '"1"' })), 200);
   assert.deepEqual(known(), ["default/web accepted", "default/db accepted"]);
   assert.deepEqual(next.sets.at(-1), ["default/web-node", "default/db-node"]);
