@@ -1,16 +1,18 @@
 // The kubelet's files for a container: /etc/hosts and the termination log.
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { openUntrusted, readWhole, writeUntrusted } from "../../shared/fs/untrusted-file.js";
 import { hostNetworkHostsFile, podHostsFile, podHostname } from "../network/hosts-file.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { hostsFileMode, podDirMode, terminationLogMode } from "../model/paths.js";
+import { StartContainerError } from "../model/step-errors.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { etcHostsPath, terminationLogPath } from "../../shared/fs/pod-paths.js";
 
-/** Bytes of the node's own hosts file. */
-const LONGEST_HOSTS = 1024 * 1024;
+/** Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several megabytes. */
+const LONGEST_HOSTS = 64 * 1024 * 1024;
 
 /** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */
 export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: string[]): Promise<string | undefined> {
@@ -32,6 +34,19 @@ async function nodeHosts(): Promise<string> {
     return (await readWhole(handle, "/etc/hosts", LONGEST_HOSTS)).toString("utf8");
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Makes the folder of the container's logs, as upstream does before CreateContainer. containerd makes it by itself; conmon of CRI-O opens the
+ * file in it. @throws StartContainerError
+ */
+export async function makeLogFolder(logDirectory: string, { name }: Container): Promise<void> {
+  try {
+    await mkdir(join(logDirectory, name), { recursive: true, mode: 0o755 });
+  } catch (error) {
+    const message = `cannot make the folder of the container's logs: ${messageOf(error)}`;
+    throw new StartContainerError("CreateContainerConfigError", message, undefined, { cause: error });
   }
 }
 

@@ -17,7 +17,7 @@ import { ExpansionBudget } from "../model/expand.js";
 import { containerLogPath, logSymlinkName, nextRestartCount, seccompProfileRoot } from "../model/paths.js";
 import { containerDevices, containerMounts, volumeSubPath } from "./config/mounts.js";
 import { environmentOf } from "./container-env.js";
-import { makeTerminationLog, writeHostsFile } from "./container-files.js";
+import { makeLogFolder, makeTerminationLog, writeHostsFile } from "./container-files.js";
 import { grantedEnv, grantedResources } from "./granted.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { explainRefusal, fetchImageVolumes, imageMountCount } from "./image-volumes.js";
@@ -91,6 +91,7 @@ async function start(
   const [volumeImages, recursiveReadOnly] = await Promise.all([
     fetchImageVolumes(runtime, pod, step.container, volumes, sandbox, signal),
     canMountRecursiveReadOnly(runtime, pod, step.container, signal),
+    makeLogFolder(environment.logDirectory, step.container),
   ]);
   const parts = { image, restartCount, volumes, volumeImages, recursiveReadOnly };
   const config = await configure(runtime, pod, step, parts, signal);

@@ -1,4 +1,6 @@
 // Container verbs but exec and stop.
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   ContainerEventType,
   ContainerState,
@@ -112,6 +114,12 @@ function withDigest(state: FakeState, mount: Mount): Mount {
     : mount;
 }
 
+/** As CRI-O's conmon, which makes no folder. Paths of sandboxes that are not on this machine are not looked at. */
+function openLog(logDirectory: string, logPath: string): void {
+  if (logDirectory === "" || !existsSync(logDirectory) || existsSync(dirname(logPath))) return;
+  throw new Fault("UNKNOWN", `conmon: Failed to open log file: No such file or directory: ${logPath}`);
+}
+
 function start(state: FakeState, id: string, startFails: FakeSettings["startFails"]): void {
   const container = state.container(id);
   const { status } = container;
@@ -121,6 +129,7 @@ function start(state: FakeState, id: string, startFails: FakeSettings["startFail
   if (state.sandbox(container.sandboxId).status.state !== PodSandboxState.SANDBOX_READY) {
     throw new Fault("UNKNOWN", `sandbox container "${container.sandboxId}" is not running`);
   }
+  openLog(state.sandbox(container.sandboxId).config.logDirectory, status.logPath);
   const failure = startFails(container.config);
   if (failure !== undefined) {
     // As containerd leaves it: exited with 128 without ever having started.
