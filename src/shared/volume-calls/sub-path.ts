@@ -2,12 +2,12 @@
 // component from handles on directories; the opened handle, not its name, is bind-mounted. Invariant: no link is followed by
 // the kernel; one that leads out of the volume is refused before anything behind it is touched.
 import { constants } from "node:fs";
-import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import { mkdir, open, readlink, realpath, rmdir, stat, unlink, type FileHandle } from "node:fs/promises";
 import { posix } from "node:path";
 import { mount } from "../os/mount.js";
 import { SubPathError } from "./errors.js";
 import type { BindSubPath } from "./operations.js";
-import { messageOf } from "../errors/thrown.js";
+import { errorCode, messageOf } from "../errors/thrown.js";
 
 // O_PATH: a handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;
@@ -29,8 +29,7 @@ export async function bindSubPath({ volumePath, subPath, target, mounted }: Bind
       const there = await stat(target);
       return there.dev === source.dev && there.ino === source.ino ? "bound" : "other";
     }
-    if (source.isDirectory()) await mkdir(target, { recursive: true, mode: TARGET_MODE });
-    else await (await open(target, "a", 0o640)).close();
+    await makeTarget(target, source.isDirectory());
     // The kernel resolves this to the open file, even if its name refers to another one by now.
     await mount({ source: `/proc/self/fd/${place.fd}`, target, flags: ["bind"] });
     return "bound";
@@ -38,6 +37,24 @@ export async function bindSubPath({ volumePath, subPath, target, mounted }: Bind
     await place.close();
   }
 }
+
+/** The target of an earlier run is of the other type when a container has put a file in a directory's place, or the reverse. */
+async function makeTarget(target: string, isDirectory: boolean): Promise<void> {
+  const make = async (): Promise<void> => {
+    if (isDirectory) await mkdir(target, { recursive: true, mode: TARGET_MODE });
+    else await (await open(target, "a", 0o640)).close();
+  };
+  try {
+    await make();
+  } catch (error) {
+    if (!OTHER_TYPE.has(errorCode(error) ?? "")) throw error;
+    // Nothing is mounted there, so a directory is empty: never is anything inside removed.
+    await (isDirectory ? unlink(target) : rmdir(target));
+    await make();
+  }
+}
+
+const OTHER_TYPE: ReadonlySet<string> = new Set(["EEXIST", "EISDIR"]);
 
 /** A handle (O_PATH) on the sub path, which is made unless `make` is false; the caller closes it. @throws SubPathError */
 export async function openSubPath(

@@ -168,3 +168,21 @@ test("the part is bind-mounted once, follows a change of the sub path, and goes 
   assert.deepEqual(mountsBelow(root), []);
   assert.ok(!existsSync(`${root}/pods/uid-1`));
 });
+
+test(
+  "a part that has become a file, or a directory again, is mounted over what is left of the other",
+  { skip },
+  async (t) => {
+    const root = await temporaryRoot(t);
+    const volumes = manager(root);
+    const pod = podWith([{ name: "data", emptyDir: { medium: "Memory" } }]);
+    const volume = hostPathOf(await volumes.setUpPod(pod, never), "data");
+    writeFileSync(`${volume}/file`, "text");
+    mkdirSync(`${volume}/conf`);
+    for (const part of ["file", "conf", "file"]) {
+      const place = await volumes.prepareSubPath(request(volume, part));
+      assert.equal(lstatSync(place).isFile(), part === "file", part);
+    }
+    await removePod(volumes);
+  },
+);
