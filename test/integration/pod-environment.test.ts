@@ -32,7 +32,10 @@ before(async () => {
   folder = await mkdtemp(join(process.env["NODELET_TEST_DIR"] ?? "", "environment-"));
   const resolvConf = join(folder, "resolv.conf");
   await writeFile(resolvConf, "# a comment\nnameserver 192.0.2.53\nsearch corp.example.org. lan\noptions timeout:3\n");
+  // As some hardened machines start their services.
+  const umask = process.umask(0o077);
   node = await startNode({ config: { resolvConf, clusterDNS: ["192.0.2.10"], clusterDomain: "cluster.local" } });
+  process.umask(umask);
   runtime = new RuntimeView(node.endpoint);
 });
 after(async () => {
@@ -121,6 +124,11 @@ describe("environment of a container", { concurrency: 6 }, () => {
     const app = { name: "app", image: testImage(), args: ["sh", "-c", `echo ran; echo END; ${IDLE}`] };
     await node.writeManifest("args", manifest("args", [app]));
     assert.deepEqual(await report(node, "args", "app"), ["ran"]);
+  });
+
+  test("a container of any user reads its hosts file, whatever the umask of the kubelet's parent is", async () => {
+    await node.writeManifest("modes", manifest("modes", [reporter("app", "stat -c %a /etc/hosts")]));
+    assert.deepEqual(await report(node, "modes", "app"), ["644"]);
   });
 
   test("host name, domain and hosts file", async () => {

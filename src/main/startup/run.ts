@@ -20,6 +20,8 @@ import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import type { LoggingSettings } from "../command/views/logging.js";
+/** What is secret has a mode of its own. */
+const UMASK = 0o022;
 /** Time limit for writing the last lines before the process exits. */
 const LAST_LINES_MS = 2000;
 /** The same after a failed start. On a slow machine main may find the error before the log thread has started. */
@@ -31,6 +33,8 @@ const ERROR_LINES_MS = 20_000;
  */
 export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<number> {
   nameProcess("kubelet");
+  // Before any file is made. Under a stricter one, containers of other users could not read their hosts file, nor log collectors their links.
+  process.umask(UMASK);
   setV8Flags();
   const logging = startLogging(loggingConfigOf(settings.logging), systemClock);
   const { log } = logging;

@@ -177,7 +177,7 @@ function directoryName(now: Date): string {
   return `..${stamp}.${randomInt(1_000_000_000, 2 ** 32)}`;
 }
 
-// The process's umask, which the kubelet itself never changes. It decides for which modes no chmod has to follow open(2) and mkdir(2). Read
+// The process's umask, which the kubelet sets once, at its start. It decides for which modes no chmod has to follow open(2) and mkdir(2). Read
 // from /proc, because process.umask() can only read it by changing it for a moment.
 
 let known: Promise<number | undefined> | undefined;
