@@ -29,7 +29,11 @@ spec:
 
 /** Each makes no pod: file name without ending, text, and what `nodelet why` says of it. */
 const REFUSED: readonly (readonly [name: string, content: string | Buffer, words: RegExp])[] = [
-  ["yamlerr", yaml("yamlerr", (text) => text.replace("name: app", "name: app: x")), /yamlerr\.yaml:7:11: syntax: /],
+  [
+    "yamlerr",
+    yaml("yamlerr", (text) => text.replace("name: app", "name: app: x")),
+    /yamlerr\.yaml:7:14: syntax: .*in quotes/,
+  ],
   [
     "indent",
     yaml("indent", (text) => text.replace("    image", "   image")),
@@ -58,7 +62,7 @@ const REFUSED: readonly (readonly [name: string, content: string | Buffer, words
     /persistentvolumeclaims/,
   ],
   ["empty", "", /the file is empty/],
-  ["binary", Buffer.from([0xff, 0xfe, 0, 1, 2, 0xc0]), /must be UTF-8/],
+  ["binary", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 0xc0, 0xff]), /syntax: /],
   ["large", Buffer.alloc(10 * 1024 * 1024 + 1, 0x20), /at most 10 MiB/],
   ["dangling", "", /its symbolic link leads nowhere/],
 ];

@@ -10,6 +10,7 @@ import { processesUsing } from "../../packaging/standalone/processes.js";
 import { freePort } from "../support/free-port.js";
 
 const START = fileURLToPath(new URL("../../packaging/standalone/start.js", import.meta.url));
+const USAGE = join(process.cwd(), "packaging/usage/start.mjs");
 const isDocker = process.env["NODELET_TEST_RUNTIME"] === "docker";
 
 suite(
@@ -21,7 +22,8 @@ suite(
       const ports = ["--read-only-port", "--healthz-port", "--status-page-port"];
       const flags = await Promise.all(ports.map(async (flag) => [flag, String(await freePort())]));
       const args = ["--runtime", "docker", "--until-ready", "--state-dir", dir, ...flags.flat()];
-      const main = `const { main } = await import(${JSON.stringify(START)}); process.exitCode = await main(${JSON.stringify(args)});`;
+      const main = `const { main } = await import(${JSON.stringify(START)}); const { parseStart } = await import(${JSON.stringify(USAGE)});
+        process.exitCode = await main(parseStart(${JSON.stringify(args)}));`;
       const child = spawn(process.execPath, ["--input-type=module", "--eval", main], {
         stdio: ["ignore", "pipe", "pipe"],
       });

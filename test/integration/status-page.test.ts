@@ -315,7 +315,7 @@ describe("the status page", () => {
       /^default-src 'none'; script-src 'sha256-[^ ]+';/,
     );
     await other.getByRole("link", { name: "keys-testnode" }).waitFor(PATIENCE);
-    assert.ok((await response.body()).length < 100_000);
+    assert.ok((await response.body()).length < 110_000);
     await other.close();
   });
 

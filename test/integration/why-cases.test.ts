@@ -89,7 +89,7 @@ describe("nodelet why", () => {
     const { code, stderr } = await nodelet(node, "exec", "image-never", "--", "true");
     assert.equal(code, 1);
     assert.match(stderr, /container app of default\/image-never-testnode does not run: ErrImageNeverPull/);
-    assert.match(stderr, /see nodelet why image-never-testnode/);
+    assert.match(stderr, /see `nodelet why default\/image-never-testnode`/);
   });
 
   test("the next kubelet still explains the stop by a probe, and AGE does not begin anew", async () => {
