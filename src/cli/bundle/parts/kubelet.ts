@@ -1,5 +1,5 @@
 // Parts of a support bundle that the kubelet answers on its admin socket.
-import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
+import type { NodeletEvents, NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { podsOf } from "../../pods/find.js";
 import { maskLog, maskMessages, maskPod } from "../mask.js";
@@ -13,7 +13,10 @@ export function kubeletParts({ client, secrets }: Sources): Part[] {
     return maskPod(pod);
   };
   return [
-    { name: "status.json", read: async () => pretty(maskMessages(await client.json("/nodelet/status"))) },
+    {
+      name: "status.json",
+      read: async () => pretty(maskMessages(withoutManifests(await client.json<NodeletStatus>("/nodelet/status")))),
+    },
     { name: "pods.json", read: async () => pretty((await podsOf(client)).map(maskedPod)) },
     {
       name: "events.json",
@@ -25,4 +28,9 @@ export function kubeletParts({ client, secrets }: Sources): Part[] {
     { name: "stats.json", read: () => client.text("/stats/summary") },
     { name: "kubelet-memory.log", keep: "end", read: async () => maskLog(await client.text("/nodelet/log")) },
   ];
+}
+
+/** manifests.txt has them, without the values that a refused manifest gives, such as its name. */
+function withoutManifests({ manifests: _manifests, ...status }: NodeletStatus): Omit<NodeletStatus, "manifests"> {
+  return status;
 }
