@@ -2,12 +2,11 @@
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { messageOf } from "../../shared/errors/thrown.js";
-import { fromBytes } from "../../shared/http/client/bytes.js";
 import type { GetRequest } from "../../shared/http/client/redirects.js";
 import { ReplyError } from "../../shared/http/client/reply-error.js";
 import { ReplyReader, type ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { requestText } from "../../shared/http/client/request-text.js";
-import { hostnameOf, portTextOf } from "../../shared/http/client/url.js";
+import { serverOf } from "../../shared/http/client/server-of.js";
 
 /** No response that can be used. */
 export class GetOnceError extends Error {
@@ -19,28 +18,20 @@ export interface WholeReply {
   body: Buffer;
 }
 
-const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443 };
-
 /**
- * Rejects with GetOnceError, with HeaderError for a request that cannot be sent, or with the signal's reason.
+ * Rejects with GetOnceError, with HeaderError or UrlError for a request that cannot be sent, or with the signal's reason.
  * @param options.bodyBytes no more of the body is read
  */
 export function getOnce(
   request: GetRequest,
   { bodyBytes, signal }: { bodyBytes: number; signal: AbortSignal },
 ): Promise<WholeReply> {
-  const { url } = request;
+  const { scheme, host, port } = serverOf(request.url);
   const text = requestText({ ...request, acceptsGzip: true });
-  const port = portTextOf(url) === "" ? PORTS[url.scheme] : Number(portTextOf(url));
-  if (PORTS[url.scheme] === undefined || port === undefined) {
-    throw new GetOnceError(`unsupported protocol scheme "${fromBytes(url.scheme)}"`);
-  }
-  if (url.host === "" || port > 65535) throw new GetOnceError("the URL names no host, or a port above 65535");
-  const host = fromBytes(hostnameOf(url));
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const reader = new ReplyReader({ bodyBytes, fields: ["Location", "Content-Encoding"] });
-    const socket = url.scheme === "https" ? overTls(host, port) : connectPlain({ host, port });
+    const socket = scheme === "https" ? overTls(host, port) : connectPlain({ host, port });
     const settle = (outcome: () => void): void => {
       signal.removeEventListener("abort", onAbort);
       socket.destroy();

@@ -3,19 +3,18 @@
 import type { Socket } from "node:net";
 import { asError } from "../../shared/errors/thrown.js";
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
-import { fromBytes } from "../../shared/http/client/bytes.js";
 import { HeaderError } from "../../shared/http/client/headers.js";
 import type { GetRequest } from "../../shared/http/client/redirects.js";
 import { ReplyError } from "../../shared/http/client/reply-error.js";
 import { ReplyReader, type ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { requestText } from "../../shared/http/client/request-text.js";
-import { hostnameOf, portTextOf, type GoUrl } from "../../shared/http/client/url.js";
+import { serverOf, type Server } from "../../shared/http/client/server-of.js";
+import { UrlError } from "../../shared/http/client/url-escapes.js";
 import { dial, isDialError, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
 import { GuardedSource, PeerLimitError, type Guard, type Sink } from "./guarded-source.js";
 import { GuardedStream } from "./guarded-stream.js";
 
-const PORTS = { http: 80, https: 443 };
 const BROKEN = "net/http: HTTP/1.x transport connection broken: ";
 const TIMED_OUT_AT_HEADERS = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 const TIMED_OUT_IN_BODY = "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
@@ -46,8 +45,7 @@ export class BodyError extends Error {
 
 /** Rejects with ExchangeError or BodyError; with OverBudgetError before a connection is made. */
 export async function exchange({ request, signal, peers, headOnly = false }: Exchange): Promise<Reply> {
-  const { scheme, host, port } = addressOf(request.url);
-  const text = textOf(request, headOnly);
+  const { scheme, host, port, text } = sent(request, headOnly);
   peers.run.check();
   const raw = await connect(host, port, signal);
   return await new Promise<Reply>((resolve, reject) => {
@@ -151,24 +149,14 @@ class Answer implements Sink {
 /** The server is at fault, not the connection. */
 const isOwnLimit = (error: Error): boolean => error instanceof PeerLimitError || error instanceof OverBudgetError;
 
-function textOf(request: GetRequest, acceptsGzip: boolean): string {
+/** Where the request goes, and its text. */
+function sent(request: GetRequest, acceptsGzip: boolean): Server & { text: string } {
   try {
-    return requestText({ ...request, acceptsGzip });
+    return { ...serverOf(request.url), text: requestText({ ...request, acceptsGzip }) };
   } catch (error) {
-    throw error instanceof HeaderError ? new ExchangeError(error.message, { cause: error }) : error;
+    const isRefused = error instanceof HeaderError || error instanceof UrlError;
+    throw isRefused ? new ExchangeError(error.message, { cause: error }) : error;
   }
-}
-
-function addressOf(url: GoUrl): { scheme: "http" | "https"; host: string; port: number } {
-  const { scheme } = url;
-  if (scheme !== "http" && scheme !== "https") {
-    throw new ExchangeError(`unsupported protocol scheme "${fromBytes(scheme)}"`);
-  }
-  if (url.host === "") throw new ExchangeError("http: no Host in request URL");
-  const port = portTextOf(url);
-  const number = port === "" ? PORTS[scheme] : Number(port);
-  if (number > 65535) throw new ExchangeError(`dial tcp: address ${port}: invalid port`);
-  return { scheme, host: fromBytes(hostnameOf(url)), port: number };
 }
 
 async function connect(host: string, port: number, signal: AbortSignal): Promise<Socket> {
