@@ -36,8 +36,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   const program = programOf((result) => (code = result));
   try {
     if (isBeforeCommand(program, argv, "--version")) {
-      const { ownVersion } = await import("./commands/version.js");
-      writeOut(`nodelet ${await ownVersion()}\n`, false);
+      const { productVersion } = await import("../shared/version/product-version.js");
+      writeOut(`nodelet ${productVersion().version}\n`, false);
       return EXIT.fine;
     }
     await program.parseAsync(preparedWords(program, argv), { from: "user" });

@@ -1,21 +1,13 @@
 // nodelet version: the version of this command, and that of the kubelet that responds on the socket.
-import { readFile } from "node:fs/promises";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { productVersion } from "../../shared/version/product-version.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 
-/** Beside the folder dist, in the repository and in packages. */
-const PACKAGE = new URL("../../../../package.json", import.meta.url);
-
-export async function ownVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(PACKAGE, "utf8")) as { version: string };
-  return version;
-}
-
 export async function versionCommand(context: Context): Promise<ExitCode> {
-  const version = await ownVersion();
+  const { version } = productVersion();
   const kubelet = await kubeletVersion(context);
   const data = { nodelet: version, node: process.version, kubelet };
   await print(context, data, () => {
