@@ -23,7 +23,7 @@ export interface KubeletConfig {
   runtimeEndpoint: string | undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** @param status absent when no kubelet answers; undefined result: there is no configuration */
 export async function readKubeletConfig(
@@ -59,7 +59,7 @@ export async function readConfigFile(options: ToolOptions): Promise<KubeletConfi
 }
 
 /** A text that is no YAML says nothing here: `kubelet --check-config` reports it. */
-function fieldsIn(text: string): Fields {
+export function fieldsIn(text: string): Fields {
   try {
     const found: unknown = parse(text, { maxAliasCount: 100, logLevel: "silent" });
     return typeof found === "object" && found !== null ? (found as Fields) : {};

@@ -1,8 +1,8 @@
 // The kubelet's settings that must fit the runtime's: of the running kubelet, or of the configuration file that the next one will read.
-import { parse } from "yaml";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { CliError } from "../errors.js";
 import type { Context } from "../context.js";
+import { fieldsIn, type Fields } from "../machine/kubelet-config.js";
 import { readBounded } from "../network/read-bounded.js";
 import { ENVIRONMENT, type NodeMode } from "./node-mode.js";
 import { CONTAINERD_SOCKET } from "./read-runtime.js";
@@ -27,7 +27,7 @@ export async function kubeletSettings(
 ): Promise<KubeletSettings> {
   const file = FILES[mode];
   const text = (): Promise<string> => readBounded(file).catch(() => "");
-  const config = status === undefined ? configIn(await text()) : await runningConfig(client);
+  const config = status === undefined ? fieldsIn(await text()) : await runningConfig(client);
   const flags = status === undefined ? await readBounded(ENVIRONMENT).catch(() => "") : "";
   const endpoint = /--container-runtime-endpoint[= ]([^\s"']+)/.exec(flags)?.[1];
   return {
@@ -38,23 +38,13 @@ export async function kubeletSettings(
   };
 }
 
-async function runningConfig(client: Context["client"]): Promise<Readonly<Record<string, unknown>>> {
+async function runningConfig(client: Context["client"]): Promise<Fields> {
   try {
-    const { kubeletconfig } = await client.json<{ kubeletconfig?: Record<string, unknown> }>("/configz");
+    const { kubeletconfig } = await client.json<{ kubeletconfig?: Fields }>("/configz");
     return kubeletconfig ?? {};
   } catch (error) {
     if (error instanceof CliError) return {};
     throw error;
-  }
-}
-
-/** A file that is no YAML says nothing here: `kubelet --check-config` reports it. */
-function configIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const found: unknown = parse(text, { logLevel: "silent" });
-    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
-  } catch {
-    return {};
   }
 }
 
