@@ -12,7 +12,7 @@ export interface Layout {
   executable: string;
   /** The nodelet command. */
   command: string;
-  /** Of packages only: the unit's program, which runs the kubelet stand-alone or for kubeadm. */
+  /** Packages alone have it: the unit's program, which runs the kubelet stand-alone or for kubeadm. */
   start: string;
   unit: string;
   standaloneDropIn: string;

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 
 type Options = Pick<Command["options"][number], "short" | "long" | "required" | "optional">[];
 
-/** Of the commands; kubectl takes it before them, too. */
+/** An option of the commands; kubectl takes it before them, too. */
 const NAMESPACE = { short: "-n", long: "--namespace", required: true, optional: false };
 
 /** True if the word stands before the command, or without one. */
@@ -29,7 +29,7 @@ export function preparedWords(program: Command, argv: readonly string[]): string
   return [...kept, named, ...moved, ...own.flatMap((word) => switched(options, word)), ...apart];
 }
 
-/** Of the first word that is neither an option nor its value; -1: there is none. */
+/** Index of the first word that is neither an option nor its value; -1: there is none. */
 function commandIndex(program: Command, argv: readonly string[]): number {
   const options = [...program.options, NAMESPACE];
   for (let index = 0; index < argv.length; index++) {

@@ -7,7 +7,7 @@ import { FORMATS, type Format } from "./output/formats.js";
 import { painter, type Paint } from "./output/table.js";
 import { writeOut } from "./output/terminal.js";
 
-/** Of a terminal that does not know its size, as those of some container tools. */
+/** For a terminal that does not know its size, as those of some container tools. */
 const USUAL_COLUMNS = 80;
 
 /** The options of the program, as commander reads them. */

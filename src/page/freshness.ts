@@ -20,7 +20,7 @@ const SILENT_MS = 10_000;
 /** The server ends streams now and then; the browser connects again within 3 s. */
 const LOST_MS = 5000;
 
-/** Of several streams, that of the oldest data. */
+/** If there are several streams, that of the oldest data. */
 export function freshnessOf(streams: readonly Heard[], now: number): Freshness {
   const each = streams.map(({ connection, heardAt }): Freshness => {
     const age = heardAt === undefined ? 0 : now - heardAt;

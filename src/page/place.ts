@@ -12,7 +12,7 @@ export interface Options {
   filter: string;
   /** Key of a column, with "-" for the opposite order; "": the view's own order. */
   sort: string;
-  /** Of the configuration: only values that are not the default. */
+  /** Shows only those values of the configuration that are not the default. */
   changed: boolean;
 }
 

@@ -6,7 +6,7 @@ import { explained, type Expected } from "../support/why-command.js";
 import { testImage } from "../harness/node.js";
 import type { Fields } from "../support/api-kit.js";
 
-/** Of the objects: no output of `why` has it. */
+/** A value of the objects: no output of `why` has it. */
 const VALUE = "value-that-nobody-may-see";
 
 interface Row extends Expected {

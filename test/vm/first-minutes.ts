@@ -39,7 +39,7 @@ export function firstMinutesOn(suite: Suite): void {
     /** As a shell of the user has it: in the folder of the checkout. */
     const typed = (command: string, limitMs = OUTPUT_MS): Promise<CommandResult> =>
       node.vm.run(`cd /root && ${command} 2>&1`, limitMs);
-    /** Of the kubelet's ports; kubeadm's preflight refuses when one is taken. */
+    /** Which of the kubelet's ports are open; kubeadm's preflight refuses when one is taken. */
     const openPorts = async (): Promise<string[]> => {
       const { stdout } = await node.vm.run("busybox netstat -ltn | grep -oE ':(10248|10250|10255) '");
       return stdout.split("\n").filter((line) => line !== "");

@@ -23,7 +23,7 @@ export interface DeleteOptions extends ManifestInput {
 interface Deletion {
   namespace: string;
   name: string;
-  /** Of the pod; undefined: there is none. */
+  /** The pod's own; undefined: there is none. */
   uid: string | undefined;
   /** Its manifest was deleted before. */
   isTerminating: boolean;

@@ -51,7 +51,7 @@ export interface Machine {
   cniPrograms: readonly string[];
   /** A folder with CNI programs in which the runtime does not look. */
   otherCniPrograms?: string;
-  /** Of containerd, crio, dockerd and iptables: those that are on the machine. */
+  /** Those of containerd, crio, dockerd and iptables that are on the machine. */
   installed: readonly string[];
   packages: "apt" | "dnf";
   nameServers: readonly string[];

@@ -127,7 +127,7 @@ function runtimesOf(status: NodeletStatus | undefined, endpoint: string): { unit
   return [{ unit: endpoint.includes("crio") ? "crio" : "containerd", endpoint }];
 }
 
-/** Of a unix socket: it is there. A configuration may name a path alone, or anything else. */
+/** A unix socket answers if it is there. A configuration may name a path alone, or anything else. */
 async function answers(endpoint: string): Promise<boolean> {
   if (!URL.canParse(endpoint)) return isThere(endpoint);
   const { protocol, hostname, port, pathname } = new URL(endpoint);

@@ -75,7 +75,7 @@ async function kubeletImages(client: Client): Promise<string[] | undefined> {
   return known?.images.flatMap(({ names }) => names);
 }
 
-/** Of the system's own containerd. */
+/** Images that the system's own containerd has. */
 async function ctrImages(options: ToolOptions): Promise<string[] | undefined> {
   const args = ["--connect-timeout", "1s", "--namespace", "k8s.io", "images", "ls", "-q"];
   const printed = await toolOrNothing("ctr", args, options);

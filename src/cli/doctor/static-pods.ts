@@ -5,7 +5,7 @@ import { sharedNames, type ReadManifest, type ReadManifests } from "../machine/m
 import { bad, ok, type Result } from "./check.js";
 
 const CHECK = "manifests";
-/** Of files and of warnings, each. */
+/** Limit of files, and of warnings. */
 const MAX_SHOWN = 10;
 
 /** Pure. */

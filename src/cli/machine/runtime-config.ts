@@ -12,7 +12,7 @@ type RuntimeKind = "containerd" | "docker" | "crio";
 interface RuntimeProcess {
   /** Path of the program. */
   program: string;
-  /** Of --config or --config-file. */
+  /** The value of --config or --config-file. */
   config: string | undefined;
   args: readonly string[];
 }
@@ -76,7 +76,7 @@ async function runtimePlace(kind: RuntimeKind, endpoint: string, options: ToolOp
   return { kind, ...usual, program };
 }
 
-/** Of other processes only /proc/<pid>/comm is read: the command line of one that hangs may hang, too. */
+/** Only /proc/<pid>/comm of other processes is read: the command line of one that hangs may hang, too. */
 async function processesOf(name: string): Promise<RuntimeProcess[]> {
   const ours = await readlink("/proc/self/ns/mnt");
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
@@ -148,7 +148,7 @@ export async function runtimeFacts(
   return text === undefined ? { sandboxImage: undefined, cniFolder: CNI_FOLDER } : factsIn(readToml(text));
 }
 
-/** Of containerd 1.x and 2.x. @internal */
+/** Reads the forms of containerd 1.x and 2.x. @internal */
 export function factsIn(config: Toml): RuntimeFacts {
   const text = (...path: readonly string[]): string | undefined => {
     let value: Toml | undefined = config;

@@ -6,7 +6,7 @@ export interface ToolOptions {
   clock: Pick<Clock, "after">;
   signal?: AbortSignal | undefined;
   deadlineMs?: number;
-  /** Of standard output; a program that prints more is ended, and its run has failed. */
+  /** Limit of standard output; a program that prints more is ended, and its run has failed. */
   bytes?: number;
   /** Standard output counts whatever the exit code is. */
   anyExit?: boolean;

@@ -7,7 +7,7 @@ import type { ReadManifestsJob, ReadManifestsResult } from "../../shared/contrac
 import { messageOf } from "../../shared/errors/thrown.js";
 
 const ENTRY = new URL("../../workers/tasks/read-manifests.js", import.meta.url);
-/** Of one text; the kubelet gives it 5 s and 2 s for each MiB. */
+/** Time limit of one text; the kubelet gives it 5 s and 2 s for each MiB. */
 const DEADLINE_MS = 60_000;
 /** MiB: a text of 10 MiB with all its positions. */
 const HEAP_MIB = 512;

@@ -9,7 +9,7 @@ const NONE = "-";
 /** A manifest without a pod of its own, as `nodelet pods -o json` has it. */
 export interface ManifestRow extends Pick<ManifestFacts, "origin" | "source" | "pods" | "problems"> {
   state: ManifestWord;
-  /** Of the pod that it would make; "-": not known. */
+  /** Namespace of the pod that it would make; "-": not known. */
   namespace: string;
 }
 

@@ -93,7 +93,7 @@ function isNew({ sign }: Line): boolean {
   return sign !== "-";
 }
 
-/** Of no lines, the line before them is named. */
+/** Without lines, the line before them is named. */
 function range(linesBefore: number, count: number): string {
   const start = count === 0 ? linesBefore : linesBefore + 1;
   return count === 1 ? String(start) : `${start},${count}`;

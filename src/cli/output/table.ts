@@ -4,7 +4,7 @@ import { columnWidths, foldedCell } from "./fold.js";
 export interface Column<Row> {
   title: string;
   text: (row: Row) => string;
-  /** Of each line of the finished cell. */
+  /** Paints each line of the finished cell. */
   paint?: (row: Row, text: string) => string;
   /** Sentences: where the table does not fit, they stand below their row. */
   below?: true;

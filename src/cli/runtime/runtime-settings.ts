@@ -14,7 +14,7 @@ export interface RuntimeSettings {
   criDisabled?: boolean;
 }
 
-/** Of every runtime that says nothing else. */
+/** The default of every runtime that says nothing else. */
 export const DEFAULT_CONF_DIR = "/etc/cni/net.d";
 export const DEFAULT_BIN_DIR = "/opt/cni/bin";
 

@@ -8,7 +8,7 @@ export interface Decision {
   at: number;
   what: string;
   count?: number;
-  /** Of a repeated event: when it happened last. */
+  /** When a repeated event happened last. */
   lastAt?: number;
 }
 

@@ -4,7 +4,7 @@ import { manifestName, manifestWord, refusalWords } from "../manifests/texts.js"
 import type { Explanation } from "./explain.js";
 import { findingOf } from "./manifest.js";
 
-/** Of several with that name all findings are shown. */
+/** If several have that name, all findings are shown. */
 export function explainManifests(manifests: readonly [ManifestFacts, ...ManifestFacts[]]): Explanation {
   const [first] = manifests;
   const problems = manifests.flatMap((manifest) => manifest.problems.map((problem) => [manifest, problem] as const));

@@ -9,7 +9,7 @@ export interface HostPort {
   address: string;
 }
 
-/** Of its containers and sidecars; with hostNetwork every port is the host's. */
+/** Ports of its containers and sidecars; with hostNetwork every port is the host's. */
 export function hostPortsOf({ spec }: Pod): HostPort[] {
   return [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ ports = [] }) =>
     ports.flatMap(({ hostPort = 0, containerPort, protocol = "TCP", hostIP = "" }) => {

@@ -39,7 +39,7 @@ export interface Finding {
 export interface Evidence {
   /** "its last output". */
   title: string;
-  /** Of foreign text, so without control characters. */
+  /** Foreign text, so without control characters. */
   lines: string[];
 }
 

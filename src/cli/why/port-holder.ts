@@ -51,7 +51,7 @@ function candidates(pod: Pod, container: Container | undefined, lines: readonly 
 
 interface Process {
   pid: string;
-  /** Of /proc/<pid>/cgroup. */
+  /** Text of /proc/<pid>/cgroup. */
   cgroup: string;
 }
 

@@ -4,7 +4,7 @@ import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import { timeOf } from "../output/amounts.js";
 import type { ContainerView, WhyInput } from "./input.js";
 
-/** Of the present state when the container does not run, else of the run before. */
+/** The present state's when the container does not run, else that of the run before. */
 export function lastEnd({ status }: ContainerView): ContainerStateTerminated | undefined {
   return status?.state.terminated ?? status?.lastState.terminated;
 }

@@ -57,7 +57,7 @@ function failure(
   return { what: `the ${plugin} plugin failed: ${said}`, help: volumeHelp(said) };
 }
 
-/** Of a volume or of a variable. */
+/** Names the missing key of a volume or of a variable. */
 export function keyMissing({ key, object, keys, more }: MissingKeyFacts): {
   what: string;
   help: string[];

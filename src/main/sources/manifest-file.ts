@@ -40,7 +40,7 @@ export class ManifestFile {
   exists = true;
   /** Why its present content makes no pod. */
   refused: Refusal | undefined;
-  /** Of the last accepted content. */
+  /** Those of the last accepted content. */
   warnings: ManifestState["warnings"] = [];
 
   private signature: FileSignature | undefined;

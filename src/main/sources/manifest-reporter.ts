@@ -21,7 +21,7 @@ const MOST_NAMES = 50;
 const REASONS = { refused: "InvalidManifest", shadowed: "ShadowedManifest", warning: "ManifestWarning" } as const;
 
 export interface ManifestReporterDeps extends ShadowInputs {
-  /** Of every source. */
+  /** Manifests of every source. */
   manifests: () => Iterable<ManifestState>;
   /** The configured path and URL, as they may be shown. */
   configured: readonly string[];

@@ -24,10 +24,10 @@ export interface Refusal extends Pick<ManifestProblem, "message" | "field" | "li
 export interface ManifestState {
   origin: string;
   source: ManifestSource;
-  /** Of the last accepted version, with the UIDs under which they run. */
+  /** Pods of the last accepted version, with the UIDs under which they run. */
   pods: readonly Pod[];
   refused: Refusal | undefined;
-  /** Of the last accepted version. */
+  /** Warnings of the last accepted version. */
   warnings: readonly ManifestProblem[];
 }
 

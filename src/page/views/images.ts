@@ -72,7 +72,7 @@ export function imagesView({ images, problem, filter, onFilter, sorting }: Image
   );
 }
 
-/** Of "namespace/name". */
+/** Splits "namespace/name". */
 function named(pod: string): { namespace: string; name: string } {
   const [namespace = "", name = ""] = pod.split("/", 2);
   return { namespace, name };

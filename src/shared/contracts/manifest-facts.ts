@@ -19,13 +19,13 @@ export interface ManifestProblem {
   /** From 1; 0: the manifest as a whole. */
   line: number;
   column: number;
-  /** Of a refused manifest. "unreadable": the file or URL cannot be read. */
+  /** Set for a refused manifest. "unreadable": the file or URL cannot be read. */
   reason?: ViolationReason | "unreadable";
   /** Since when the kubelet knows of it, milliseconds since the epoch. */
   since: number;
-  /** Of a shadowed manifest: the pod's full name, "namespace/name". */
+  /** Set for a shadowed manifest: the pod's full name, "namespace/name". */
   pod?: string;
-  /** Of a shadowed manifest: the origin of the pod that runs in its place. */
+  /** Set for a shadowed manifest: the origin of the pod that runs in its place. */
   runs?: string;
 }
 

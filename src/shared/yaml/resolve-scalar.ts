@@ -83,7 +83,7 @@ function kindOf(word: ScalarValue): Kind {
 const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Of 64 bits: with a sign up to 2^63-1, without one up to 2^64-1. */
+/** An integer of 64 bits: with a sign up to 2^63-1, without one up to 2^64-1. */
 function integer(text: string): ResolvedScalar | undefined {
   const match = /^([-+]?)(?:0([xX][0-9a-fA-F]+|[bB][01]+|[oO]?[0-7]+)|0|([1-9][0-9]*))$/.exec(text);
   if (match === null) return undefined;

@@ -72,7 +72,7 @@ export class SimpleKeys {
     this.flow.push({ key: undefined, token });
   }
 
-  /** Of an empty flow collection go-yaml forgets that itself may be a key: its tokens are no longer held back. */
+  /** For an empty flow collection go-yaml forgets that itself may be a key: its tokens are no longer held back. */
   leaveFlow(): void {
     const level = this.flow.pop();
     if (level !== undefined) this.byToken.delete(level.token);

@@ -53,7 +53,7 @@ function visible<T extends Container | EphemeralContainer>({ name, image, restar
   } as T;
 }
 
-/** Of a command only the program; of a path no query: arguments may be secrets. */
+/** The program of a command without its arguments, and a path without its query: both may hold secrets. */
 function withoutSecrets({ exec, httpGet, ...probe }: Probe): Probe {
   const { command: [program, ...rest] = [] } = exec ?? {};
   const { path, port = 0, host, scheme } = httpGet ?? {};

@@ -50,7 +50,7 @@ export const str: StringType = { kind: "string" };
 export const text = (...rules: FormatRule<string>[]): StringType => ({ kind: "string", rules });
 export const oneOf = (...values: string[]): StringType => ({ kind: "string", values });
 export const int = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max });
-/** Of 64 bits, `min` or more. */
+/** An integer of 64 bits, `min` or more. */
 export const int64 = (min: number = -Infinity): FieldType => ({ kind: "int", min, max: Infinity, wide: true });
 /** A string for which "" and absent differ. */
 export const pointer = (of: StringType): FieldType => ({ ...of, keepsEmpty: true });

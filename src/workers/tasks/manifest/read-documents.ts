@@ -10,7 +10,7 @@ import { parseDocuments, type ParsedDocument } from "./parse-text.js";
 import { Report } from "./report.js";
 import { isRecord } from "./walk.js";
 
-/** Of one text, violations and warnings each. */
+/** Limit for one text, of violations and of warnings each. */
 const MAX_FINDINGS = 500;
 
 export function readDocuments({ text, ...job }: ReadManifestsJob): ReadManifestsResult {
