@@ -1,4 +1,4 @@
-// Shell functions for whoever removes the kubelet's state: scripts of packages, which run without Node, and `make uninstall`.
+// Shell functions that remove the kubelet's state safely: for scripts of packages, which run without Node, and `make uninstall`.
 // ROOT: another root folder than /, for tests.
 
 /**

@@ -25,7 +25,7 @@ function foreignProgram(): Buffer {
   return header;
 }
 
-/** Answers each request of a runtime as a registry that has no image, or lets nobody in. */
+/** Answers each request of a runtime as a registry that has no image, or refuses every client. */
 function registry(status: 404 | 401): Server {
   const code = status === 404 ? "MANIFEST_UNKNOWN" : "UNAUTHORIZED";
   return createHttpServer((_request, response) => {

@@ -115,7 +115,7 @@ describe("the pod network of the package", () => {
       () => false,
     );
 
-  test("is removed if nobody has changed it, and its folder stays", async (t) => {
+  test("is removed if its text is unchanged, and its folder stays", async (t) => {
     const { machine, file, remove } = await written(t);
     await machine.put("var/lib/cni/networks/nodelet/10.0.0.2", "id");
     remove();

@@ -122,7 +122,7 @@ test("what is read of JSON alone is read as JSON", () => {
   });
 });
 
-test("keys that are given twice are told, keys that a merge brought are not", () => {
+test("reports keys that are given twice, and none that a merge brought", () => {
   const { repeated } = readKubernetesYaml("a: &x {b: 1}\nc: {b: 2, <<: *x}\nd: {<<: *x, b: 2}\ne: {b: 1, b: 2}\n");
   deepEqual(
     repeated.map(({ name, offset }) => [name, offset]),
@@ -130,7 +130,7 @@ test("keys that are given twice are told, keys that a merge brought are not", ()
   );
 });
 
-test("text after the first document is told, and may be broken", () => {
+test("reports the start of text after the first document, which may be broken", () => {
   equal(readKubernetesYaml("a: 1\n---\nb: 2\n").rest, 5);
   equal(readKubernetesYaml("a: 1\n---\n]\n").rest, 5);
   equal(readKubernetesYaml("{a: 1} x").rest, 7);

@@ -129,7 +129,7 @@ export async function section(
 export function fileSection(path: string, options: ToolOptions, mask: (text: string) => string): Promise<string> {
   return section(path, async () => {
     const { text, cut } = await readThrough(path, options);
-    // Of a text that is cut nobody can tell where its secrets end.
+    // In a text that is cut, the end of a secret may be missing.
     return cut ? "(left out: the file is too large)" : mask(text);
   });
 }

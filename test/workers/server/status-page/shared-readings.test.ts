@@ -1,4 +1,4 @@
-// The status page as a whole: all viewers share what is read for them, and nothing is read when nobody looks.
+// The status page as a whole: all viewers share what is read for them, and nothing is read without a viewer.
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -76,7 +76,7 @@ function rig() {
   return { page, reads, view, pass };
 }
 
-test("nothing is read from main or from cgroups while nobody looks", async () => {
+test("nothing is read from main or from cgroups without a viewer", async () => {
   const { page, reads, view, pass } = rig();
   await pass(60);
   assert.deepEqual(reads, {});
