@@ -1,21 +1,12 @@
 // Where the container runtime of this node has its configuration, and what is in effect of it.
-// Invariant: only a program that root runs in this mount namespace is started. Another user's process may have its name, too.
-import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { unitOf } from "../problems.js";
+import { flagOf, rootProcesses } from "../runtime/root-processes.js";
 import { filesOf, readThrough } from "./files.js";
 import { readToml, type Toml } from "./toml.js";
 import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
 
 type RuntimeKind = "containerd" | "docker" | "crio";
-
-interface RuntimeProcess {
-  /** Path of the program. */
-  program: string;
-  /** The value of --config or --config-file. */
-  config: string | undefined;
-  args: readonly string[];
-}
 
 export interface RuntimePlace {
   kind: RuntimeKind;
@@ -41,7 +32,6 @@ const DEFAULTS: Readonly<Record<RuntimeKind, Omit<RuntimePlace, "kind">>> = {
     folders: [{ path: "/etc/crio/crio.conf.d", depth: 1 }],
   },
 };
-const MAX_PROCESSES = 8;
 const MAX_FILES = 24;
 
 const DEFAULT_ENDPOINT = "unix:///run/containerd/containerd.sock";
@@ -60,7 +50,7 @@ export function nodeRuntime(
 /** @param endpoint "unix:///run/containerd/containerd.sock": of several runtimes of one kind, the one that has it */
 async function runtimePlace(kind: RuntimeKind, endpoint: string, options: ToolOptions): Promise<RuntimePlace> {
   const usual = DEFAULTS[kind];
-  const found = await processesOf(usual.program);
+  const found = (await rootProcesses(usual.program)).map((one) => ({ ...one, config: configOf(one.args) }));
   const socket = endpoint.replace(/^unix:\/\//, "");
   for (const { program, config, args } of found) {
     if (config === undefined && !args.includes(socket)) continue;
@@ -76,37 +66,12 @@ async function runtimePlace(kind: RuntimeKind, endpoint: string, options: ToolOp
   return { kind, ...usual, program };
 }
 
-/** Only /proc/<pid>/comm of other processes is read: the command line of one that hangs may hang, too. */
-async function processesOf(name: string): Promise<RuntimeProcess[]> {
-  const ours = await readlink("/proc/self/ns/mnt");
-  const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
-  const found: RuntimeProcess[] = [];
-  for (const pid of pids) {
-    const comm = await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
-    if (comm.trim() !== name || found.length === MAX_PROCESSES) continue;
-    const [program, namespace, owner, line] = await Promise.all([
-      readlink(`/proc/${pid}/exe`).catch(() => undefined),
-      readlink(`/proc/${pid}/ns/mnt`).catch(() => undefined),
-      stat(`/proc/${pid}`).catch(() => undefined),
-      readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""),
-    ]);
-    if (program === undefined || namespace !== ours || owner?.uid !== 0) continue;
-    const args = line.split("\0").slice(1);
-    // An upgrade has replaced the file of the running program.
-    found.push({ program: program.replace(/ \(deleted\)$/, ""), config: configOf(args), args });
-  }
-  return found;
+/** @internal The value of `-c`, `--config` or dockerd's `--config-file`, each with one or two dashes. */
+export function configOf(args: readonly string[]): string | undefined {
+  return flagOf(args, CONFIG_FLAGS);
 }
 
-/** @internal */
-export function configOf(args: readonly string[]): string | undefined {
-  for (const [index, arg] of args.entries()) {
-    const [, value] = /^--?(?:c|config|config-file)=(.+)$/.exec(arg) ?? [];
-    if (value !== undefined) return value;
-    if (/^--?(?:c|config|config-file)$/.test(arg)) return args[index + 1];
-  }
-  return undefined;
-}
+const CONFIG_FLAGS = ["c", "config", "config-file"].flatMap((name) => [`-${name}`, `--${name}`]);
 
 /** The configuration file and those beside it that there are. */
 export async function runtimeConfigFiles(place: RuntimePlace, options: ToolOptions): Promise<string[]> {
