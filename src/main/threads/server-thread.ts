@@ -17,6 +17,7 @@ import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";
+import { ThreadValues } from "./thread-values.js";
 import type { SharedTexts } from "./shared-texts.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
@@ -41,6 +42,14 @@ const CLOSED: Readonly<Record<ServerThreadName, string>> = {
   "secure-server": "the authenticated port is closed",
 };
 
+type LateValues = Pick<ServerInit, "configz" | "devicePluginProblem" | "manifests">;
+
+const NAMES: Readonly<Record<keyof LateValues, string>> = {
+  configz: "the changed configuration for /configz",
+  devicePluginProblem: "the state of device plugins for /healthz",
+  manifests: "the list of manifests for nodelet status",
+};
+
 /** The buffers that move to the thread. */
 function bytesOf({ definition }: PodText): ArrayBuffer[] {
   return definition === undefined || typeof definition.text === "string" ? [] : [definition.text.buffer];
@@ -50,16 +59,24 @@ export class ServerThread {
   readonly thread: SupervisedThread<ServerControl>;
   private readonly deltas: PodDeltas<Pod, PodText>;
   private readonly texts: PodTexts;
-  private configz: ConfigzBodies;
-  private devicePluginProblem: string;
-  private manifests: NodeManifests;
+  private readonly values: ThreadValues<LateValues>;
 
-  constructor(private readonly options: ServerThreadOptions) {
+  constructor(options: ServerThreadOptions) {
     const { name } = options;
     this.texts = new PodTexts(options.podTexts);
-    this.configz = options.init.configz;
-    this.devicePluginProblem = options.init.devicePluginProblem;
-    this.manifests = options.init.manifests;
+    const { configz, devicePluginProblem, manifests } = options.init;
+    const setters: { [Key in keyof LateValues]: (value: LateValues[Key]) => Promise<void> } = {
+      configz: (value) => this.thread.call.setConfigz(value),
+      devicePluginProblem: (value) => this.thread.call.setDevicePluginProblem(value),
+      manifests: (value) => this.thread.call.setManifests(value),
+    };
+    this.values = new ThreadValues<LateValues>({
+      first: { configz, devicePluginProblem, manifests },
+      send: (key, value) => setters[key](value),
+      names: NAMES,
+      thread: name,
+      log: options.log,
+    });
     const { texts } = this;
     this.deltas = new PodDeltas({
       thread: name,
@@ -77,10 +94,7 @@ export class ServerThread {
     });
     this.thread = superviseThread<ServerControl, ServerInit, ServerUpcalls>({
       ...options.table,
-      init: () => {
-        const { configz, devicePluginProblem, manifests } = this;
-        return { ...options.init, configz, devicePluginProblem, manifests };
-      },
+      init: () => ({ ...options.init, ...this.values.forInit() }),
       upcalls: options.upcalls,
       onRunning: async (thread) => {
         const owner = await options.owner;
@@ -91,12 +105,12 @@ export class ServerThread {
           },
           () => owner.pods().map((pod) => [pod.metadata.uid, pod] as const),
         );
-        // Changes from the start of the thread to here were only kept.
-        await thread.call.setManifests(this.manifests);
+        await this.values.join();
         await thread.call.openPorts();
       },
       onExit: (exit) => {
         this.deltas.leave();
+        this.values.leave();
         options.exited(exit);
         if (exit.cause !== "drained") {
           options.log.warn(`${CLOSED[name]} until the ${name} thread runs again`);
@@ -116,43 +130,19 @@ export class ServerThread {
     );
   }
 
-  /** The configuration was changed in place. A thread that does not accept it gets it at its next start. */
+  /** The configuration was changed in place. */
   setConfigz(bodies: ConfigzBodies): void {
-    this.configz = bodies;
-    if (!this.deltas.joined) return;
-    this.thread.call.setConfigz(bodies).catch((error: unknown) => {
-      this.options.log.warn(
-        { err: error },
-        `the ${this.options.name} thread did not accept the changed configuration for /configz`,
-      );
-    });
+    this.values.set("configz", bodies);
   }
 
-  /**
-   * The reason why device plugins cannot register; "": they can. A thread that does not accept it gets it at its next
-   * start.
-   */
+  /** The reason why device plugins cannot register; "": they can. */
   setDevicePluginProblem(problem: string): void {
-    this.devicePluginProblem = problem;
-    if (!this.deltas.joined) return;
-    this.thread.call.setDevicePluginProblem(problem).catch((error: unknown) => {
-      this.options.log.warn(
-        { err: error },
-        `the ${this.options.name} thread did not accept the state of device plugins for /healthz`,
-      );
-    });
+    this.values.set("devicePluginProblem", problem);
   }
 
-  /** The manifests of static pods. A thread that does not accept them gets them at its next start. */
+  /** The manifests of static pods. */
   setManifests(list: NodeManifests): void {
-    this.manifests = list;
-    if (!this.deltas.joined) return;
-    this.thread.call.setManifests(list).catch((error: unknown) => {
-      this.options.log.warn(
-        { err: error },
-        `the ${this.options.name} thread did not accept the list of manifests for nodelet status`,
-      );
-    });
+    this.values.set("manifests", list);
   }
 
   async metrics(): Promise<MetricSnapshot[]> {
