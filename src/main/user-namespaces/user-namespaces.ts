@@ -34,6 +34,8 @@ export class UserNamespaces {
 
   /** Pods that must not start: their ids are not known to be theirs alone. */
   private readonly refused = new Map<string, Error>();
+  /** While the files are read: pods that were released since, so that what was read of them is outdated. */
+  private releasedMeanwhile: Set<string> | undefined;
 
   constructor(
     private readonly options: UserNamespacesOptions,
@@ -52,13 +54,14 @@ export class UserNamespaces {
 
   /** Nothing of the pod is left, its directory included. */
   release(uid: string): void {
+    this.releasedMeanwhile?.add(uid);
     this.slots.release(uid);
     this.refused.delete(uid);
   }
 
   private async handOut(uid: string): Promise<IdRange> {
     const known = this.slots.of(uid);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.releasedMeanwhile?.has(uid) !== true) return known;
     const range = await this.load();
     const refused = this.refused.get(uid);
     if (refused !== undefined) throw refused;
@@ -85,11 +88,15 @@ export class UserNamespaces {
 
   private async readAll(): Promise<IdRange> {
     const { rootDir, idsPerPod, maxPods, run = runCommand } = this.options;
-    const range = await podIdRange(run, idsPerPod, maxPods);
-    for (const uid of await podUids(rootDir)) {
-      await this.readOne(uid);
+    const released = (this.releasedMeanwhile = new Set<string>());
+    try {
+      const range = await podIdRange(run, idsPerPod, maxPods);
+      for (const uid of await podUids(rootDir)) await this.readOne(uid);
+      return range;
+    } finally {
+      this.releasedMeanwhile = undefined;
+      for (const uid of released) this.release(uid);
     }
-    return range;
   }
 
   private async readOne(uid: string): Promise<void> {

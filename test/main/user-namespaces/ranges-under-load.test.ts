@@ -103,6 +103,32 @@ test("pods that start, end and restart with the kubelet at the same time never s
   );
 });
 
+test("ids of a pod that is released while the files are read are not taken for its next start's", async (t) => {
+  const rootDir = await temporaryFolder(t);
+  let read = (): void => undefined;
+  const reading = new Promise<undefined>((resolve) => (read = () => resolve(undefined)));
+  const kubelet = (run: () => Promise<undefined>): UserNamespaces =>
+    new UserNamespaces(
+      { rootDir, idsPerPod: UNIT, maxPods: 1, run },
+      { observed: () => Promise.resolve([]), log: keptLog().log },
+    );
+  await kubelet(() => Promise.resolve(undefined)).forPod(podOf("pod-1"));
+  const next = kubelet(() => reading);
+  const other = next.forPod(podOf("pod-2"));
+  // The file is still seen by the reading: the folder goes at the same moment.
+  next.release("pod-1");
+  read();
+  await other;
+  await rm(join(rootDir, "pods", "pod-1"), { recursive: true });
+  const started = await next.forPod(podOf("pod-1"));
+  const third = await kubelet(() => Promise.resolve(undefined)).forPod(podOf("pod-3"));
+  assert.notEqual(
+    third?.uids[0]?.hostId,
+    started?.uids[0]?.hostId,
+    "the next kubelet knows the ids of the pod that runs",
+  );
+});
+
 test("a hundred pods in a row find a free slot among a few: none is lost", async (t) => {
   const rootDir = await temporaryFolder(t);
   const namespaces = new UserNamespaces(
