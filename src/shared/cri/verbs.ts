@@ -46,7 +46,7 @@ type CallOf<Definition> =
     : never;
 
 /** Every rpc of RuntimeService and ImageService as a typed method. */
-export type CriCalls = { readonly [Method in CriMethod]: CallOf<Definitions[Method]> };
+export type CriCalls = { readonly [Method in keyof Definitions]: CallOf<Definitions[Method]> };
 
 /** operation_type of kubelet_runtime_operations_total. A list read through its stream counts as the list. */
 export const OPERATIONS: Readonly<Record<CriVerb, string>> = {
