@@ -29,6 +29,6 @@ export async function generate(root: string): Promise<Map<string, string>> {
     ["docs/reference/endpoints.md", endpointsPage()],
     ["docs/pictures/pod-way.svg", podWay()],
     ["docs/pictures/pod-start.svg", podStart(spans)],
-    ["docs/pictures/bench.svg", benchPicture(benchRows(await read("SPECIFICATION.md")))],
+    ["docs/pictures/bench.svg", benchPicture(benchRows(await read("docs/measurements/pod-start.md")))],
   ]);
 }

@@ -1,4 +1,4 @@
-// The bench beside the floor: bars from the table of SPECIFICATION.md, "Manifest → process in the container".
+// The bench beside the floor: bars from the table of docs/measurements/pod-start.md, "Manifest → process in the container".
 
 import { path, rect, svg, text } from "./svg.js";
 
@@ -13,11 +13,11 @@ const LABEL = 90;
 const BARS = 600;
 const GROUP = 62;
 const TOP = 46;
-const HEADING = "### Manifest → process in the container, compared with bare CRI calls (ms)";
+const HEADING = "## Manifest → process in the container, beside bare CRI calls (ms)";
 
 /** The rows of the table: time until the last pod of a burst runs. */
-export function benchRows(specification: string): Row[] {
-  const [, section = ""] = specification.split(HEADING, 2);
+export function benchRows(page: string): Row[] {
+  const [, section = ""] = page.split(HEADING, 2);
   const [table = ""] = /^\|[^]*?\n\n/m.exec(section) ?? [];
   const [head = [], , ...rows] = table
     .trim()
@@ -30,7 +30,7 @@ export function benchRows(specification: string): Row[] {
     );
   const column = (name: string): number => {
     const index = head.indexOf(name);
-    if (index < 0) throw new Error(`SPECIFICATION.md: the table below "${HEADING}" has no column "${name}"`);
+    if (index < 0) throw new Error(`pod-start.md: the table below "${HEADING}" has no column "${name}"`);
     return index;
   };
   const [pods, last, floor, ratio] = [column("pods"), column("last"), column("floor last"), column("× floor")];
