@@ -1,3 +1,5 @@
+// @promise Resources of the node: Preemption is minimal: the selected pods are sufficient, and none of them can be
+//   left out.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,6 @@
 // Resizes of a whole node under virtual time, with admission's own handlers.
+// @promise Resources of the node: The sum of allocated resources never exceeds the node, for any requests, removals
+//   and pending resizes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

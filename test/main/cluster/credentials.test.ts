@@ -1,5 +1,8 @@
 // Exit of a node whose client certificate is not renewed. It restarts after a refusal by the API server, and not
 // before.
+// @promise Cluster: An expired client certificate. The kubelet exits after five minutes if the API server refuses the
+//   renewal, but not while the server is away.
+// @with test/main/node/certificates/expiry-watch.test.ts
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

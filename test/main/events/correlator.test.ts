@@ -1,4 +1,5 @@
 // The rules of client-go's correlator, as rows: counting, combining, cutting off.
+// @promise Cluster: An object's events never exceed 25 at once and one more in five minutes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,6 @@
 // A pull record or intent that can't be read or written makes its image one that needs proof, never a preloaded one.
+// @promise Images and logs: An image needs proof again if its pull record or intent is damaged, or cannot be read or
+//   written.
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

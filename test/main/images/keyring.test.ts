@@ -1,4 +1,7 @@
 // Which credentials fit which image, and where the node's own are found.
+// @promise Images and logs: Credentials: globs and longest match (property test), changed files read again, plugins
+//   killed at their deadline; no message contains a credential.
+// @with test/main/images/credential-providers.test.ts, test/integration/image-pull.test.ts
 import assert from "node:assert/strict";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,8 @@
 // Access of pods to an image on the node: policies, records on disk, and leftovers of a kubelet killed during a pull.
+// @headline Images and logs | An image pulled with credentials needs them again. | also after a crash
+// @promise Images and logs: An image pulled with credentials is not used without them, also after a crash during the
+//   pull.
+// @with test/integration/image-pull.test.ts
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

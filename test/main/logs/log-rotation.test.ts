@@ -1,4 +1,6 @@
 // Rotation on real files with a runtime of the test's: sizes, limits, a runtime that fails, compression beside it.
+// @promise Images and logs: A runtime that does not reopen a log, or does so late. No line is lost, nothing is
+//   overwritten, one warning.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";

@@ -1,5 +1,8 @@
 // The kubelet's chains in iptables, on a program that keeps tables as files. The kubelet creates them once and
 // restores them after a flush. A failure of iptables causes only a warning.
+// @promise Resources of the node: The kubelet's chains in iptables and ip6tables; restored after a flush; failures of
+//   iptables are one warning.
+// @with test/integration/agent-start.test.ts
 import assert from "node:assert/strict";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,10 @@
 // Properties of every pod: random pods of all kinds of containers, random exits, probe verdicts, sandbox deaths, edits
 // and restarts of the kubelet. Each step is checked as it is taken, and the pod when it has settled.
+// @headline Pods | Plans converge, and no container runs twice. | any history
+// @promise Pods: The plan converges, and a second plan is empty. No container runs twice; no two sandboxes are ready;
+//   init containers run before apps, sidecars as long as apps. This holds for any sequence of exits, probe results,
+//   edits and restarts of the kubelet.
+// @with test/main/planner/plan.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

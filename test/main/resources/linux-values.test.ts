@@ -1,4 +1,7 @@
 // Formulas and CRI values: cpu, container, sandbox and pod cgroup.
+// @promise Resources of the node: Huge pages at pod level limit containers that name none of the size, and back
+//   emptyDir volumes of medium HugePages.
+// @with test/main/volumes/huge-pages.test.ts, test/workers/tasks/pod-level-defaults.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

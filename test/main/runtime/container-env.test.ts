@@ -1,4 +1,5 @@
 // The environment of a container on a node: with and without a cluster, and from files that the pod wrote itself.
+// @promise Pods: A file of fileKeyRef is read once for all variables of a container; its values are limited to 6 MiB.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";

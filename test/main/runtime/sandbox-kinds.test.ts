@@ -1,5 +1,8 @@
 // Pods that need a certain runtime: a handler by name, user namespaces. Missing features of the runtime are reported
 // before any call that needs them.
+// @promise Resources of the node: No two pods with user namespaces share an id; ids survive the kubelet and are
+//   released.
+// @with test/main/user-namespaces
 import assert from "node:assert/strict";
 import { access, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
 // PodSandboxes of pods whose volumes are still being set up: how many may exist, and who may pass.
+// @promise Volumes: Pods whose volumes hang fill the runtime with no PodSandboxes: twelve have one before their
+//   volumes are set up; a pod whose volumes are set up never waits for them.
+// @with test/faults/hung-volumes-cluster.test.ts
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";

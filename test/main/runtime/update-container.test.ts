@@ -1,4 +1,7 @@
 // UpdateContainerResources on the fake runtime: the order, the values, and rejected changes.
+// @promise Resources of the node: During a resize the pod's cgroup never has less than its containers; no memory limit
+//   goes below the current usage.
+// @with test/integration/resize.test.ts
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { isResizeError } from "../../../src/main/model/step-errors.js";

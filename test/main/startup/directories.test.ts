@@ -1,4 +1,6 @@
 // The root directory becomes a shared mount, in mount namespaces made for the test.
+// @promise Volumes: The root directory is on a shared mount; no mount of a running pod is hidden for it.
+// @with test/integration/pod-volumes.test.ts
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";

@@ -1,4 +1,7 @@
 // status.resources and status.allocatedResources of pods, as upstream shows them.
+// @promise Resources of the node: The pod status shows resources of the pod as a whole: the allocated ones and the
+//   actual ones.
+// @with test/integration/resize.test.ts, test/cluster/pods.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { podLevelResources } from "../../../src/main/status/pod-level-resources.js";

@@ -1,4 +1,6 @@
 // The statuses of the node's pods under virtual time: batches, no status emitted twice, none of a removed pod.
+// @promise Pods: While a container of a pod may run, the pod is not shown as terminated.
+// @with test/integration/pod-deadlines.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";

@@ -1,4 +1,7 @@
 // The wall clock jumps two hours forward or back. Actions that were due in some seconds still happen in some seconds.
+// @promise Pods: A clock set two hours forward or back: grace periods, stops, back-offs and deadlines on disk keep
+//   their length.
+// @with test/main/sync/pod-records.test.ts, test/main/runtime/hooks/hooks.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";

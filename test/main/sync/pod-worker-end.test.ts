@@ -1,4 +1,6 @@
 // Termination of a pod while its source still wants it: completed, failed by the kubelet, rejected by admission.
+// @promise Pods: A deadline only moves earlier; a hung stop is abandoned and repeated.
+// @with test/main/sync/pod-worker-time.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";

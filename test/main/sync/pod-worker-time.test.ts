@@ -1,4 +1,7 @@
 // Deadlines and failures of a pod: its active deadline, a runtime that does not stop it, and reports of failures.
+// @promise Pods: A new sandbox whose status cannot be read has the event FailedPodSandBoxStatus; a start that fails
+//   has KubeletSetupFailed.
+// @with test/integration/cpu-manager.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/step-errors.js";

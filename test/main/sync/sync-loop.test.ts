@@ -1,5 +1,12 @@
 // Dispatching of the syncLoop: no pod starts before the runtime was read, no pod is removed before every source
 // delivered.
+// @promise Failures: An error in one pod's change, status, volumes, logs or probes reaches no other pod; what runs of
+//   a pod that could not be taken on keeps running.
+// @with test/main/sync/pod-workers.test.ts, test/main/sync/pod-worker-time.test.ts,
+//   test/main/status/pod-statuses.test.ts, test/main/status/manager/status-manager.test.ts,
+//   test/main/volumes/refresher.test.ts, test/main/logs/log-rotation.test.ts,
+//   test/main/collection/container-collector.test.ts, test/main/sources/api-source.test.ts,
+//   test/shared/probes/prober.test.ts
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";

@@ -1,4 +1,6 @@
 // The tasks pool with real threads: results, deadlines, dying threads, signals.
+// @promise Failures: At most four threads of the tasks pool hang in the kernel. Then jobs are refused by name until
+//   one returns.
 import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

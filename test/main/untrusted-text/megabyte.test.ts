@@ -1,5 +1,9 @@
 // Main reads untrusted texts. Each parser gets a megabyte of a possible worst case. Each regular expression in the
 // code gets repetitions of its first text. Super-linear work takes seconds, linear work milliseconds.
+// @headline Hostile tenants and clients | Main parses untrusted text in linear time. | 50 ms per MB
+// @promise Hostile tenants and clients: Each of main's parsers of untrusted text takes less than 50 ms of CPU time per
+//   megabyte of worst input (on a machine that scans 1 MiB in 2 ms); a new parser without a row in the table fails the
+//   test.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import ts from "typescript";

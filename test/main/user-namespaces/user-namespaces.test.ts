@@ -1,4 +1,6 @@
 // Ids of pods with their own users: handed out once, kept on disk as upstream does, known to the next kubelet.
+// @promise Resources of the node: A damaged user-namespace file blocks only its own pod; no other pod gets ids that
+//   the runtime reports for it.
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

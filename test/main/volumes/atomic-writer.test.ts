@@ -1,4 +1,6 @@
 // The atomic writer as readers of the volume see it. This includes its death at any step, and a full disk.
+// @promise Volumes: Projected files change in one step; after a kill at any step, or with a full disk, all files are
+//   old or all are new.
 import assert from "node:assert/strict";
 import {
   chmodSync,

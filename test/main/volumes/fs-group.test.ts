@@ -1,5 +1,6 @@
 // fsGroup: its effect on files, directories and links, conditions under which nothing changes, and events about a long
 // change. Links created during the change never lead out of the volume.
+// @promise Volumes: fsGroup: owner, mode bits and policy; no link is followed; progress reports after 30 s and 60 s.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {

@@ -1,3 +1,4 @@
+// @promise Volumes: A subPath never leaves its volume: 250 mounts against a process that swaps a directory and a link.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,6 @@
 // Duration of a pod's wait for its volumes, its events meanwhile, and independence of volumes from each other.
+// @promise Volumes: A failing volume causes an event and is retried at 0.5 s doubling to 2m2s; a sync waits 2m3s; a
+//   hanging volume delays no other volume or pod.
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { test, type TestContext } from "node:test";

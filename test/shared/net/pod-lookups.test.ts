@@ -1,4 +1,6 @@
 // Host names of probes and hooks: found as upstream's resolver finds them, bounded, and never by libuv's pool.
+// @promise Probes and hooks: Host names of probes and hooks are resolved without libuv's pool, like upstream's
+//   resolver. They are bounded and cancelled with the probe.
 import assert from "node:assert/strict";
 import dns from "node:dns";
 import { once } from "node:events";

@@ -1,4 +1,5 @@
 // The prober's schedule under virtual time, with runs that the test decides.
+// @headline Probes and hooks | A late probe is late, not failed. | any load
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

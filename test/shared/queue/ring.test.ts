@@ -1,4 +1,6 @@
 // The ring against a model: any interleaving of pushes and drains, any sizes, many times around the end.
+// @promise Failures: A record is never read partially: ring against a model, two threads with checksums, producer
+//   killed during a write.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,3 +1,8 @@
+// @promise Hostile tenants and clients: Each round of main's event loop bounds the time of some work: syncs of pods
+//   that arrive together, forks of helper processes, long records between threads. A changed status is sent to the
+//   servers' threads without the pod's definition; a text that both get is made once.
+// @with test/shared/volume-calls/helper.test.ts, test/shared/queue/queue-ends.test.ts,
+//   test/main/threads/pod-texts.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LoopShare } from "../../../src/shared/turns/loop-share.js";

@@ -1,3 +1,5 @@
+// @promise Configuration and manifests: Precedence holds for random subsets of default, file, drop-in and flag;
+//   merging is associative; 30,000 command lines and configurations cause no crash (100,000 by hand).
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

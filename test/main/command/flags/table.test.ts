@@ -1,5 +1,9 @@
 // Every row of upstream's flags against our tables: name, shorthand, type, default, mirrored field, deprecation, one good
 // and one bad value; and for flags that are gone, the answer they get.
+// @headline Configuration and manifests | Flags, fields and gates are upstream's. | every row
+// @promise Configuration and manifests: Every row of upstream's flags, fields, feature gates and validation rules:
+//   name, default, type, one valid and one invalid value.
+// @with test/facts
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readCommandLine } from "../../../../src/main/command/command-line.js";

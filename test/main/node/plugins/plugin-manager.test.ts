@@ -1,4 +1,6 @@
 // Registration of plugins: sockets that come, go, come back, lie or say nothing.
+// @promise Resources of the node: A plugin that fails NotifyRegistrationStatus is deregistered and registered again
+//   after a back-off, as upstream.
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync, existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";

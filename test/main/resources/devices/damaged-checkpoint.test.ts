@@ -1,4 +1,7 @@
 // A damaged device checkpoint: no device of a running pod is allocated to another pod.
+// @promise Resources of the node: If that file is damaged, no device is allocated while a running pod may have it. No
+//   container of that pod starts again; the messages name the file and the pods to delete.
+// @with test/integration/devices.test.ts
 import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { describe, test, type TestContext } from "node:test";

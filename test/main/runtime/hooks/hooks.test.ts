@@ -1,4 +1,6 @@
 // Hooks in their place: postStart after the start, preStop before the stop, each once, within one deadline.
+// @promise Probes and hooks: A preStop hook runs once per container, also if the stop is repeated, shortened, or
+//   continued by the next process.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Doer } from "../../../../src/main/runtime/doer.js";

@@ -1,4 +1,7 @@
 // Hooks of each kind against a fake runtime and real HTTP servers: what counts as success, and the words of a failure.
+// @promise Probes and hooks: HTTP hooks and probes: status 101 is a response, endless informational responses are a
+//   failure.
+// @with test/workers/peers/http.test.ts
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";

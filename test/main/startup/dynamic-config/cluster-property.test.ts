@@ -1,5 +1,9 @@
 // For all assignments, edits, refusals of the API server and exits of a kubelet. The running configuration has passed
 // its trial or is on trial. A rolled back one does not run again while it stays the same.
+// @promise Configuration and manifests: The running configuration has passed its trial or is on trial, for any
+//   assignments, edits, refusals and exits. A rolled back one does not run until it changes. If the first ConfigMap
+//   makes the kubelet crash, it returns to the node's own files.
+// @with test/main/startup/dynamic-config/decide.test.ts, test/main/startup/dynamic-config/cluster-source.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rm } from "node:fs/promises";

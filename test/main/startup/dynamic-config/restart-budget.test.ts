@@ -1,4 +1,8 @@
 // Restarts for changed configurations: a table, and the bound for any flood of changes.
+// @promise Hostile tenants and clients: A flood of texts or assignments: main gets at most two per second. One
+//   ConfigMap is watched, and an hour has at most 19 restarts; wrong types, sizes and names are refused; the event of a
+//   restart is sent by the next process if it was not sent.
+// @with test/workers/node-status/config-source, test/main/startup/dynamic-config/follow.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,7 @@
 // The status manager under virtual time, on an API server in memory whose watch shows every change at once.
+// @headline Cluster | The API server gets the newest status of every pod. | finally
+// @promise Cluster: The API server finally has the newest status of every pod after any failures; no final phase is
+//   reverted.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,7 @@
 // Volumes of clouds as their CSI drivers get them; handles, attributes and labels are the drivers' contract.
+// @promise Volumes: In-tree cloud volumes become what their CSI drivers expect; a claim expands when it is the node's
+//   turn. It does so on every node that has it, and after a restart of the kubelet.
+// @with test/main/volumes/persistent
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolume } from "../../../../src/main/volumes/csi/csi-volume.js";

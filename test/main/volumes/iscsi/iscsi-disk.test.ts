@@ -1,4 +1,6 @@
 // iSCSI disks, with a stand-in for iscsiadm: logins, secrets, the file that upstream reads, and when the node logs out.
+// @promise Volumes: CHAP secrets and secrets of flexVolumes are in no log.
+// @with test/cluster/in-tree-volumes.test.ts
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { test, type TestContext } from "node:test";

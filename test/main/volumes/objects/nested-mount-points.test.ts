@@ -1,4 +1,6 @@
 // Directories for mounts inside a volume: the right ones, and in time that grows with the number of mounts.
+// @promise Volumes: Nested mounts are found in linear time; an NFS server's name is never parsed as mount options.
+// @with test/main/volumes/persistent/nfs.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nestedMountPoints } from "../../../../src/main/volumes/object-volume/object-volume.js";

@@ -1,4 +1,7 @@
 // Which devices are formatted, and which are not: by the answers of blkid, mkfs and fsck.
+// @promise Volumes: A device of a local volume is formatted only when it is blank. It is mounted once for all its pods
+//   and unmounted with the last, also by the next kubelet.
+// @with test/main/volumes/persistent/claims.test.ts, test/cluster/volumes.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
