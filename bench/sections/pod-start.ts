@@ -1,5 +1,9 @@
 // Static pods: manifest put in place → process inside the container, one by one and in bursts. The CRI floor is
 // measured by turns in the same run. Also: manifest removed → SIGTERM.
+// @headline Speed | A new manifest becomes a process, beside the bare CRI calls. | ≤ 1.3 × bare
+// @headline Speed | The last of 30 new pods runs. | ≤ 1.15 × bare
+// @headline Speed | A removed manifest causes SIGTERM at once. | 20 ms
+// @headline Speed | Main is punctual in a burst of 100. | p99 ≤ 20 ms (missed)
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import { markingPod } from "../lib/manifests.js";
 import { summarize, type Summary } from "../lib/stats.js";

@@ -1,5 +1,8 @@
 // Behaviour of an API server that the kubelet depends on: objects, versions, errors, patches. The same tests run
 // against the fixture and a real server, so that neither is trusted alone.
+// @promise Cluster: The API server made for tests behaves as a real one.
+// @with test/cluster/api-contract-access.test.ts, test/cluster/api-contract-pod-certificates.test.ts,
+//   test/cluster/api-contract-pods.test.ts, test/cluster/api-contract-watch.test.ts
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { ApiRefusal, pathOf, type ApiKit, type ApiObject } from "../support/api-kit.js";

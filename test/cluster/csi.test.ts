@@ -1,5 +1,9 @@
 // CSI volumes on a real runtime and an API server, with our own driver: file systems, devices and inline volumes.
 // The kubelet is killed meanwhile.
+// @promise Volumes: CSI volumes: upstream's paths and order of calls; a driver that hangs, exits or returns; the next
+//   process continues.
+// @with test/main/volumes/csi
+// @promise Volumes: A loop device holds the device of a mapped block volume, and is removed with the volume.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";

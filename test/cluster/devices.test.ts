@@ -1,5 +1,8 @@
 // Devices of plugins as the cluster sees them: on the Node, in a pod's status, and gone with the plugin. Plugins of a node
 // with a cluster register by the same directory as CSI drivers.
+// @promise Resources of the node: Plugin devices are in the Node and in container statuses; the pod resources API
+//   lists allocated CPUs and devices.
+// @with test/integration/devices.test.ts, test/main/node/pod-resources
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { testImage, waitFor } from "../harness/node.js";

@@ -1,6 +1,9 @@
 // Persistent volumes of in-tree plugins and of flexVolume drivers, on a real runtime. Tests the wait for the controller, the volume in the
 // container, and the clean-up: after a killed kubelet, and after the pod. The test plays
 // the attach/detach controller.
+// @promise Volumes: The claim of a local device or a flexVolume grows on the node, before and while a pod uses it; a
+//   failure is a condition of the claim.
+// @with test/main/volumes/persistent/claims.test.ts, test/main/volumes/persistent/grow-file-system.test.ts
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,11 @@
 // Volumes and variables from API objects, on a real runtime. Containers see ConfigMaps, Secrets, tokens and Services,
 // and updates reach running containers.
+// @promise Volumes: A pod's certificate: the key never leaves node and volume; renewal in time, with the old
+//   certificate until then; a refusal is final and reported; no watch without such a pod.
+// @with test/main/cluster/pod-certificates, test/cluster/api-contract-pod-certificates.test.ts
+// @promise Volumes: Volumes of API objects change in one step while the container runs; variables follow upstream's
+//   rules.
+// @with test/main/runtime/container-env.test.ts
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";

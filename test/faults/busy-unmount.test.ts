@@ -1,5 +1,9 @@
 // A volume that cannot be unmounted, and volumes of a kubelet that was killed in the middle of a mount. Other pods are
 // not affected, the next kubelet continues the work, and at the end no mount is left.
+// @headline Volumes | A kill during a mount leaves nothing. | any instruction
+// @promise Volumes: A busy volume blocks only its own pod, also over a restart. After a kill at any instruction of a
+//   mount the next process leaves nothing; mounts of kinds that the plugin does not make stay.
+// @with test/main/volumes/reconcile.test.ts
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,9 @@
 // kill -9 of the kubelet in each step of a takeover of the configuration that its cluster assigns. Afterwards it runs
 // the previous one until it learns of the assignment, then the assigned one; the pod is never touched. Then a flood of
 // changes and hostile texts.
+// @promise Configuration and manifests: A kubelet killed with SIGKILL in each step of a takeover runs the assigned
+//   configuration or the previous one, then the assigned one. Its event arrives. A flood of 600 texts causes at most 4
+//   restarts; hostile texts are refused; spec.configSource of an old API server counts. Pods stay untouched.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,9 @@
 // kill -9 between any two steps of a pod with a ResourceClaim: the next kubelet completes the started work.
 // Invariant: no container of the pod is created without its device, and no device is unprepared under a running
 // container. At the end the driver has no prepared device and the checkpoint is empty.
+// @promise Resources of the node: A DRA driver whose service is unreachable for 30 s loses its ResourceSlices, though
+//   its registration stays; a connected plugin is called before one that is not.
+// @with test/main/resources/dra/drivers.test.ts, test/shared/plugins/connection.test.ts
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,9 @@
 // Hostile clients at the authenticated port of a whole node: all are refused, and the kubelet is unchanged.
+// @promise Hostile tenants and clients: The server refuses clients without a certificate, with an expired or foreign
+//   one, or with invalid tokens. It refuses paths out of the folder. It refuses oversized headers, slow senders and
+//   floods of upgrades. Memory stays constant, pods are unaffected.
+// @with test/workers/server/secure-port.test.ts, test/workers/server/streams.test.ts,
+//   test/workers/server/node-logs.test.ts
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,5 +1,7 @@
 // Containers that resist their end: one ignores SIGTERM, one forks without end. Other pods are not affected, and the
 // containers are removed completely when their pods terminate.
+// @promise Hostile tenants and clients: A container that ignores SIGTERM, a fork bomb inside podPidsLimit: neighbours
+//   are unaffected, both containers are removed.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";

@@ -1,5 +1,9 @@
 // A power cut at any write of the disk while resources are allocated. A pod's allocation is on the disk, and every
 // file is complete. A kubelet that starts on that disk allocates none of it to another pod.
+// @headline Resources of the node | No CPU, memory, device or user id is allocated twice. | a power cut at any write
+// @promise Resources of the node: After a power cut at any write of the disk, no allocated CPU, memory, device or user
+//   id is lost or allocated twice. No accepted resize, pull record or CSI volume is lost.
+// @with test/faults/power-cut-kubelet.test.ts
 import assert from "node:assert/strict";
 import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";

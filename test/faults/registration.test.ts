@@ -1,4 +1,6 @@
 // Registration by a kubelet that may not create its Node. It takes over an existing one, except with the gate KubeletRegistrationGetOnExistsOnly.
+// @promise Cluster: A kubelet that may not create its Node takes over an existing one, except with the gate
+//   KubeletRegistrationGetOnExistsOnly.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { waitFor } from "../harness/node.js";

@@ -1,5 +1,7 @@
 // A registry that stops responding in the middle of a pull, then exits. One pod waits and the others start; the
 // waiting pod continues when the registry is back.
+// @promise Images and logs: A registry that stops responding during a pull and dies blocks only its own pod. The pod
+//   continues when it is back.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, testImage, waitFor, type TestNode } from "../harness/node.js";

@@ -1,5 +1,7 @@
 // containerd is killed by SIGKILL under 20 pods and restarts. No container restarts because of it, changes made
 // meanwhile are applied, and the outage is logged once.
+// @headline Failures | A killed containerd restarts no container. | 20 pods
+// @promise Failures: containerd killed under 20 pods: no restarts, one log line, a pod added meanwhile runs.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";

@@ -1,5 +1,11 @@
 // Worker threads of a real kubelet crash, hang and run out of heap. The thread restarts with its state, and pods are
 // not affected.
+// @headline Failures | A thread that exits, hangs or fills its heap is replaced. | no container restarts
+// @promise Failures: A server thread that exits repeatedly is restarted without a limit: process, watchdog and pods
+//   continue; only pleg may stop the process.
+// @with test/main/threads/thread-context.test.ts, test/main/startup/systemd/watchdog.test.ts
+// @promise Failures: A thread that is terminated, hangs or is out of heap is replaced; no container restarts; exits
+//   are still detected.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

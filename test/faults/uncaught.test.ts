@@ -1,4 +1,12 @@
 // Errors of each kind that no caller catches, in main and in the worker threads, beside a pod with probes.
+// @promise Failures: Uncaught errors in timers, callbacks and promises: main, server and secure-server continue, other
+//   threads restart alone; a pod with probes stays Ready, 0 restarts.
+// @with test/shared/thread/uncaught.test.ts
+// @promise Failures: An error in a handler (of CRI replies and events, plugin registrations, replies and streams, API
+//   watches, HTTP requests, upgrades, WebSocket messages and HTTP/2, inotify, ring records, thread messages, a program's
+//   exit) terminates only the unit it belongs to; a pod with probes stays Ready, 0 restarts.
+// @with test/faults/uncaught-cluster.test.ts, test/workers/server/streams/remote-command.test.ts,
+//   test/workers/pleg/pleg.test.ts, test/shared/thread/fault-points.test.ts, test/main/threads/supervisor.test.ts
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

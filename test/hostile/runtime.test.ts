@@ -1,4 +1,5 @@
 // A runtime that lies: a proxy before a real containerd, under the real agent.
+// @headline Hostile tenants and clients | So do runtimes that lie. | the same
 import { join } from "node:path";
 import { LyingRuntime } from "../support/lying-runtime.js";
 import { runtimeAttacks } from "./attacks/runtime.js";

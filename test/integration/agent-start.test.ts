@@ -1,4 +1,12 @@
 // Start and end of a kubelet beside others: one lock file for two, systemd's notify socket, run-once, /configz.
+// @promise Configuration and manifests: /configz shows every value, secrets as upstream's does; /configz?origin=1,
+//   --print-config, page, `nodelet config` and its --diff mask secrets.
+// @with test/main/command/config/effective.test.ts, test/cli/commands/others.test.ts
+// @promise Configuration and manifests: One kubelet per lock file; it exits on contention if configured; pods
+//   continue.
+// @promise Configuration and manifests: READY, STATUS, WATCHDOG, STOPPING; the log names a late thread, and the
+//   watchdog is not fed.
+// @with test/main/startup/systemd/watchdog.test.ts
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,5 +1,13 @@
 // Limits as pods meet them, proved from inside real containers by the kernel's own counters; node allocatable; a pod whose
 // cgroup is taken from under it; and a thousand orphans at the start. All on one node, whose tree has one CPU.
+// @promise Resources of the node: A CPU quota holds, shares divide 3 to 1, memory limits kill (OOMKilled, 137),
+//   podPidsLimit stops forks: within 10 %, by the kernel's own counters.
+// @promise Resources of the node: Node allocatable is enforced and reported; a missing reserved cgroup prevents the
+//   start; a pod moved out of its cgroup restarts.
+// @with test/main/resources/node-allocatable
+// @promise Resources of the node: OOM kills are reported with process, pod and container, for the messages of kernels
+//   3.10 to 6.18; without the kernel log, by counters.
+// @with test/workers/eviction/oom, test/vm
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";

@@ -1,4 +1,7 @@
 // The cgroup manager on this machine's own cgroups, under a root of the test's own.
+// @promise Resources of the node: 1,000 orphaned cgroups at start are removed one at a time; a new pod does not wait
+//   for them.
+// @with test/integration/cgroup-limits.test.ts
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,9 @@
 // A node changes from another kubelet to this one while its static pods run. They keep their UIDs, so nothing restarts. This kubelet plays
 // the other one, with the pod's UID in the manifest. It leaves the same state in the runtime and on disk.
+// @headline Pods | Pods of upstream's kubelet run on here. | no restart
+// @promise Cluster: Static pods of another kubelet keep their UID and containers when the node changes to this one.
+//   Volumes that the other kubelet mounted are unmounted with their pod.
+// @with test/main/sources/static-pod-uids.test.ts, test/main/volumes/reconcile.test.ts
 import assert from "node:assert/strict";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,8 @@
 // CPU manager policy static on real containers: which CPUs a process may run on, as it sees it itself.
 // Needs two CPUs; CPU 0 is reserved.
+// @promise Resources of the node: No CPU is allocated twice, and no reserved one, on any machine of 1 to 8 NUMA nodes;
+//   allocations survive SIGKILL.
+// @with test/main/resources/cpu-manager
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,5 +1,11 @@
 // Device plugins of our own on real containers: both ways to register, and the devices of a container. Devices or
 // plugins fail, and a restart of the kubelet loses no allocation.
+// @promise Resources of the node: A device is allocated to one pod at a time, and kept over restarts of container,
+//   plugin and kubelet (kill -9); no unhealthy device, and none of a stopped plugin, is allocated.
+// @with test/main/resources/devices
+// @promise Resources of the node: The kubelet makes no DEPRECATION file in device-plugins and removes that of an
+//   earlier version: plugins on upstream's library register.
+// @with test/main/resources/devices/registration.test.ts
 import assert from "node:assert/strict";
 import { readdir, truncate } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";

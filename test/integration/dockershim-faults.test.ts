@@ -1,5 +1,9 @@
 // A Docker Engine whose data root is full, and a registry that does not respond. Messages name the cause, running pods
 // are not touched, and all pods continue when there is space again.
+// @promise Docker Engine: A Docker Engine with a full data root: a pull, a sandbox and a container fail with the
+//   cause; running pods and their logs continue; with room again all pods start.
+// @promise Docker Engine: A registry that does not respond: the pull fails at `--image-pull-progress-deadline`, and
+//   the pod's status names the flag.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";

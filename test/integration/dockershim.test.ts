@@ -1,4 +1,11 @@
 // --container-runtime=docker: the kubelet serves CRI over a Docker Engine in a thread of its own. Its pods outlive everything of it.
+// @headline Docker Engine | Pods survive kills of dockerd and of the kubelet. | no restart
+// @promise Docker Engine: On a Docker Engine: restart policies, exits, sandboxes, removal, probes, logs and usage are
+//   as on containerd (`NODELET_TEST_RUNTIME=docker`).
+// @with test/integration/pod-lifecycle.test.ts, test/integration/probes.test.ts, test/integration/logs.test.ts,
+//   test/integration/pod-stats.test.ts
+// @promise Docker Engine: dockerd killed or hung under pods, the kubelet killed with its CRI server: no restarts; pods
+//   added meanwhile run afterwards.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";

@@ -1,5 +1,6 @@
 // The commands of the documentation on a stand-alone node with real containerd. Each command works, and its output
 // equals the page's. Every block with `<!-- run: node -->` runs, in the order of the pages.
+// @headline Packages and documents | Documented commands run. | every block
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";

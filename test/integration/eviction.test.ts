@@ -1,5 +1,9 @@
 // Node pressure on real containers: the evicted pod, the resources reclaimed before, events and conditions, and
 // rejected new pods.
+// @headline Resources of the node | Under pressure only the cause is evicted. | samples ≤ 1 s old
+// @promise Resources of the node: A node under pressure first removes exited containers and unused images. Then it
+//   evicts the pod that causes the pressure and no other. It rejects pods that would add to the pressure. Verdicts
+//   survive a restart of the kubelet.
 
 import assert from "node:assert/strict";
 import { access, mkdir, statfs, writeFile } from "node:fs/promises";

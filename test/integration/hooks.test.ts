@@ -1,4 +1,7 @@
 // Lifecycle hooks of real containers: what they run, in which place, what their failure does and when they are cut.
+// @promise Probes and hooks: postStart runs before the next container starts; its failure kills the container with
+//   PostStartHookError. preStop runs before the stop signal, sidecars stop after the apps. A hook longer than the grace
+//   period is cut, and the pod terminates in time.
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";

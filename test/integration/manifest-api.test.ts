@@ -1,4 +1,10 @@
 // The manifest API on a whole node with real containerd: the calls of docs/manifest-api.md, restarts, crashes, hostile clients.
+// @promise Configuration and manifests: Manifest API: a POST keeps all of its manifests or none, also with kill -9 in
+//   the middle; pods come back without network; of two writers with one ETag the second is refused.
+// @with test/main/sources/submitted
+// @promise Configuration and manifests: Manifest API: anonymous clients are refused; bodies beyond 10 MiB, slow ones,
+//   YAML bombs and garbage cost only their own request.
+// @with test/workers/tasks/decode-submitted.test.ts
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,10 @@
 // The node in a cluster, on the real runtime. It registers Ready with the machine's capacity. Its heartbeat continues
 // after a kill of the kubelet without a change of Ready. If main is stuck forever, the heartbeat expires, with the
 // reason in the status.
+// @headline Cluster | A stuck kubelet loses its lease, a restarted one stays Ready. | 20 s; always
+// @promise Cluster: The lease is renewed only while main and pleg respond; the Ready condition names a stuck thread.
+// @with test/workers/node-status
+// @promise Cluster: A restart of the kubelet does not turn a node NotReady.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { release } from "node:os";

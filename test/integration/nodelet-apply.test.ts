@@ -1,4 +1,10 @@
 // apply, diff, delete, restart and validate through the executable of nodelet, against a whole kubelet on real containerd.
+// @promise Command and status page: `nodelet apply`, `diff`, `delete` and `restart` change pods of the manifest API
+//   only; all manifests are tried, each failure is named with its place and gives exit code 1.
+// @with test/cli/manifests
+// @promise Command and status page: `nodelet validate` finds what the kubelet would refuse, without a kubelet: every
+//   fault of every document, with line and column.
+// @with test/cli/manifests/read.test.ts, test/workers/tasks/read-documents.test.ts
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -1,4 +1,13 @@
 // The nodelet command through its executable, against a whole kubelet on real containerd.
+// @promise Command and status page: `nodelet cp` copies files and folders both ways; links, devices and set-uid bits
+//   of a container do not reach the machine.
+// @with test/cli/exec-copy.test.ts
+// @promise Command and status page: `nodelet volumes`, `devices` and `cgroups` show the figures of a running node;
+//   `config --diff <file>` exits with 1 when a field differs.
+// @with test/cli/commands/others.test.ts
+// @promise Command and status page: `nodelet` is for root and one group; another user is refused, and a killed
+//   kubelet's socket is replaced.
+// @with test/workers/server/admin
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";

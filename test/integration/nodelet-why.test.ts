@@ -1,4 +1,8 @@
 // `nodelet why` and `nodelet status` on real containerd: the real executable explains each kind of failure.
+// @promise Command and status page: `nodelet why` and `nodelet status` explain a broken image, a probe, a crash loop,
+//   an OOM kill and a hung volume. They also explain a full disk with and without an eviction threshold, a refusal, a
+//   termination and a stopped runtime.
+// @with test/cli/why
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,7 @@
 // The kubelet stops and starts again while its pods keep running. It stops by SIGTERM and by kill -9, also during a
 // termination. Exits, removals and edits happen meanwhile.
+// @promise Pods: A new process adopts running containers: same container ids, earlier exits handled with their code,
+//   deadlines kept.
 
 import assert from "node:assert/strict";
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";

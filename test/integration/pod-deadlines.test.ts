@@ -1,5 +1,11 @@
 // Termination of pods on a real node: the active deadline, and short, long and shortened grace periods. A failure
 // survives a restart of the kubelet. A terminated pod keeps its exit codes, but neither cgroup nor volumes.
+// @headline Pods | A pod past its deadline never runs again. | also after kill -9
+// @promise Pods: activeDeadlineSeconds terminates a pod with its grace period. The pod never runs again, also after
+//   kill -9 of the kubelet; the termination deadline is kept.
+// @with test/main/sync/pod-worker-time.test.ts
+// @promise Pods: A terminated pod holds neither cgroup nor volume. Exit codes, termination messages and verdict stay,
+//   also after a restart of the kubelet.
 
 import assert from "node:assert/strict";
 import { mkdir, readdir, readFile } from "node:fs/promises";

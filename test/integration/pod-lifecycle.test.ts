@@ -1,5 +1,7 @@
 // A static pod from its file to Running and back, as an operator sees it: status, logs and restarts. Also the effect
 // of a dead sandbox or a lost container.
+// @promise Pods: A container restarts by its policy, with crash back-off, exit code in lastState and one log file per
+//   run.
 
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";

@@ -1,4 +1,8 @@
 // The read-only and health ports of a node with pods, and pods that come from a web server.
+// @promise Server: /pods, /healthz, /metrics; 405 for debug endpoints.
+// @with test/workers/server
+// @promise Command and status page: A pod's timeline and the kept data of terminated pods are bounded.
+// @with test/main/timeline
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,4 +1,7 @@
 // Volumes of static pods as their containers see them, and what containers leave in their termination message.
+// @promise Volumes: Gate ImageVolumeWithDigest: the status of a container's mounts shows the digest of an image
+//   volume, if the runtime reports it for the mount.
+// @with test/integration/runtime-gates.test.ts
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";

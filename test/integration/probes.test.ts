@@ -1,5 +1,9 @@
 // Probes on a real node: their effect on Ready, on restarts and on the order of a start. Neither a lost thread nor a
 // lost kubelet changes a Ready pod.
+// @promise Probes and hooks: Gate ChangeContainerStatusOnKubeletRestart: a new kubelet shows a Ready pod as not Ready
+//   until a probe succeeds.
+// @promise Probes and hooks: A killed kubelet and a lost prober thread do not change a Ready pod; liveness restarts
+//   use the probe's own grace period; startup probes gate.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";

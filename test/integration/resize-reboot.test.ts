@@ -1,4 +1,7 @@
 // A pod whose resize waits must start after a reboot with its allocated resources. The desired ones do not fit.
+// @promise Resources of the node: After a reboot a pod with a pending resize is admitted with its allocated resources,
+//   not with its desired ones.
+// @with test/main/resources/allocation/allocations.test.ts
 import assert from "node:assert/strict";
 import { cpus } from "node:os";
 import { test } from "node:test";

@@ -1,4 +1,10 @@
 // In-place resize of static pods: an edited manifest of the same UID with other CPU and memory values only.
+// @headline Resources of the node | A resize survives a kill. | any point
+// @promise Resources of the node: CPU and memory of a running container change without a restart, in the kernel too;
+//   with a restart only if its policy requires one.
+// @with test/main/planner/plan-resize.test.ts
+// @promise Resources of the node: A resize survives a kill of the kubelet at any point; state files are upstream's.
+// @with test/main/resources/allocation/allocations.test.ts
 
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";

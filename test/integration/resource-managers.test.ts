@@ -1,6 +1,9 @@
 // CPU, memory and topology managers together on real containers, on one NUMA node. Compares the CPUs and memory nodes
 // of a process as set in the runtime and as read by the process itself; assignments that survive SIGKILL; and the
 // rejections. Needs two CPUs; CPU 0 is reserved.
+// @promise Resources of the node: No byte of a NUMA node is allocated twice, and no node serves both alone and in a
+//   group; allocations survive SIGKILL, in upstream's file.
+// @with test/main/resources/memory-manager
 
 import assert from "node:assert/strict";
 import { readFile, truncate, writeFile } from "node:fs/promises";

@@ -1,4 +1,9 @@
 // The status page in a real Chromium, against a whole kubelet on real containerd.
+// @promise Command and status page: In a real Chromium, the status page follows pods and logs, explains stuck pods,
+//   and works by keyboard. It treats every text as text and changes nothing.
+// @promise Command and status page: The status page turns grey after 10 s without a message, also when the kubelet is
+//   stopped, and ages stop.
+// @with test/page/freshness.test.ts
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";

@@ -1,4 +1,5 @@
 // What a user sees while npm and apt work.
+// @promise Packages and documents: `npm start` shows which package npm and apt-get are at.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,7 @@
 // The tarball for arm64, in an emulator of that processor with Debian's libraries for it. Node, native code and every
 // thread run, and a pod on a runtime in memory.
+// @promise Packages and documents: The kubelet of the arm64 tarball runs a pod with all its threads and native calls.
+//   It runs on a runtime in memory, in an emulator of that processor.
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";

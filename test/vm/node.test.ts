@@ -1,5 +1,7 @@
 // The installed package on a real machine: systemd as PID 1, a pure cgroup v2 tree, and Debian's containerd.
 // One machine, booted once; the tests are its life in order: install, start, pods, restarts, kubeadm, uninstall.
+// @promise Packages and documents: Unit, limits under both cgroup drivers on cgroup v2, restarts, watchdog, journal,
+//   kubeadm's drop-in, uninstall.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";

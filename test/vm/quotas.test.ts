@@ -1,6 +1,10 @@
 // Project quotas of real file systems, which the kernels of developers' machines may lack. XFS and ext4 hold the
 // kubelet's root directory, on a machine with containerd 2, whose pods may have user namespaces. Only with
 // NODELET_VM_QUOTAS=1: an emulated machine takes many minutes.
+// @promise Packages and documents: On XFS and ext4 with project quotas each emptyDir of a pod in a user namespace is a
+//   project. Its usage is the quota's, also after a restart, and a deleted but open file counts. Its removal removes its
+//   lines of /etc/projects and /etc/projid. On other file systems the kubelet walks the volumes, and logs the reason.
+// @with test/main/volumes/quotas, test/main/disk-usage
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

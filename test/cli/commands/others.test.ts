@@ -1,4 +1,7 @@
 // The other commands' texts: timeline, top, images, config, doctor, and the masking of secrets.
+// @promise Docker Engine: On a node with `--container-runtime=docker` `nodelet doctor`, `status` and `why` name the
+//   Engine's unit, log and CNI directories (`NODELET_TEST_RUNTIME=docker`).
+// @with test/integration/dockershim.test.ts
 import { deepEqual, doesNotMatch, equal, match, ok, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { maskLog, maskMessage, maskMessages, maskPod } from "../../../src/cli/bundle/mask.js";

@@ -1,4 +1,6 @@
 // Manual pages and completions are made of the tables of flags and commands, and shells and man read them.
+// @promise Packages and documents: Manual pages and completions have every flag, command and option; man renders
+//   without a warning; bash, zsh and fish accept the scripts.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,7 @@
 // The packages of a small project: reproducible, complete, with scripts that the package manager can run.
+// @headline Packages and documents | Two builds give the same bytes. | .deb, .rpm, .tar
+// @promise Packages and documents: Packages: two builds give the same bytes; contents, rights, control fields, SBOM
+//   and licences; the tarball's script installs, updates and removes.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -1,4 +1,5 @@
 // Packages of the registry: only the pinned bytes are used, and they are kept.
+// @promise Packages and documents: Only the pinned bytes of Node get into a package.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

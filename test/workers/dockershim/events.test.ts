@@ -1,4 +1,7 @@
 // Events of containers: read from the Engine's stream, repaired after a gap, each change once.
+// @promise Docker Engine: On a Docker Engine, CRI has container events (once each, also after the Engine was away),
+//   statistics of pods, and lists as streams (`NODELET_TEST_RUNTIME=docker`).
+// @with test/integration/cri-validation.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ContainerEventType, type ContainerEventResponse } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -1,4 +1,10 @@
 // A pod that mounts /var/log/pods plants links and FIFOs where the dockershim thread writes container logs.
+// @promise Docker Engine: Links, FIFOs and folders that a pod plants where the dockershim thread writes logs are
+//   neither followed nor opened; output of a command in parts of one byte takes no more memory than twice its bytes; a
+//   refused client of its streaming server, and a watcher of manifests that takes nothing, lose their connection; a
+//   flexVolume whose server does not respond is unmounted without a look at it.
+// @with test/workers/dockershim/exec-output.test.ts, test/workers/dockershim/streaming.test.ts,
+//   test/workers/server/manifest-watches.test.ts, test/main/volumes/flex/flex-volumes.test.ts
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

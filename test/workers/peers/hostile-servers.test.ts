@@ -1,5 +1,8 @@
 // Hostile servers of pods, one for each way in which a peer can hold the thread of a client. The probe fails with a clear text, and the
 // probe of another pod on the same thread succeeds.
+// @promise Hostile tenants and clients: Servers that pods choose are read by the peers thread alone, within limits of
+//   bytes, frames and processor time. A pod over its budget fails its own probes and hooks, no others.
+// @with test/workers/peers/cpu-turns.test.ts, test/main/threads/peers-thread.test.ts
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,6 @@
 // httpGet and tcpSocket probes against real servers on this machine.
+// @promise Probes and hooks: Probes leave nothing in TIME_WAIT and no socket behind.
+// @with test/workers/peers/grpc.test.ts
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";

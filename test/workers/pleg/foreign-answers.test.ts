@@ -1,5 +1,8 @@
 // A runtime that mixes up its responses. Invariant: the pod's observed state holds only objects with the pod's own
 // UID. A response about another object proves neither that an object exists nor that it is removed.
+// @promise Hostile tenants and clients: Objects of other pods in a pod's filtered list are ignored. If the runtime
+//   answers with the status of another object, the inspection fails; no container of another pod stops.
+// @with test/hostile/runtime.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

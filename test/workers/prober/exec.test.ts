@@ -1,4 +1,5 @@
 // exec probes against a runtime that does not respond: a stopped probe's call is given up, not cancelled.
+// @promise Probes and hooks: A cancelled exec probe does not delay the stop that cancelled it.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

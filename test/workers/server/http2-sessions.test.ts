@@ -1,4 +1,5 @@
 // The end of HTTP/2 connections whose clients do nothing, or take nothing.
+// @promise Server: HTTP/2 connections that are idle, or whose client takes nothing, end and free their resources.
 import { equal } from "node:assert/strict";
 import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";

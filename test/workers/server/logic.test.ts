@@ -1,3 +1,5 @@
+// @promise Server: /healthz/device-plugin fails while device plugins cannot register.
+// @with test/main/resources/devices/node-devices.test.ts
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, get, request, type IncomingMessage } from "node:http";

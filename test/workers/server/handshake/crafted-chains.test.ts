@@ -1,4 +1,9 @@
 // Certificate chains of clients over real TLS: OpenSSL verifies only those whose cost is bounded.
+// @promise Hostile tenants and clients: A client's certificate chain is verified only if its cost is bounded: 5
+//   certificates, 16 KiB, sizes of keys. Unauthorised clients use at most half of the server thread, and one connection
+//   250 ms (docs/adr/0074).
+// @with test/workers/server/clients/client-gate.test.ts, test/workers/server/clients/processor-turns.test.ts,
+//   test/hostile/stranger.test.ts
 import { doesNotMatch, equal, match } from "node:assert/strict";
 import type { Socket } from "node:net";
 import { after, afterEach, before, describe, test } from "node:test";
