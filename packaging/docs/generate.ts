@@ -12,7 +12,7 @@ import { metricsPage } from "./metrics.js";
 import { benchPicture, benchRows } from "./pictures/bench.js";
 import { podWay } from "./pictures/pod-way.js";
 import { podStart, type DrawnSpan } from "./pictures/spans.js";
-import { promisesPage, readPromises } from "./promises.js";
+import { promisesPage, readPromises, specification } from "./promises.js";
 
 /** Spans of a static pod's start; NODELET_SPANS=<this file> npm test -- integration tracing records them again. */
 const SPANS = "docs/pictures/pod-start.json";
@@ -36,6 +36,7 @@ export async function generate(root: string): Promise<Map<string, string>> {
     ["docs/reference/events.md", eventsPage()],
     ["docs/reference/endpoints.md", endpointsPage()],
     ["docs/reference/promises.md", promisesPage(promises)],
+    ["SPECIFICATION.md", specification(await read("SPECIFICATION.md"), promises)],
     ["docs/pictures/pod-way.svg", podWay()],
     ["docs/pictures/pod-start.svg", podStart(spans)],
     ["docs/pictures/bench.svg", benchPicture(benchRows(await read("docs/measurements/pod-start.md")))],
