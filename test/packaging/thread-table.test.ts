@@ -28,8 +28,9 @@ for (const name of WORKERS) {
     assert.match(entry, new RegExp(String.raw`\brunWorker<[^(]*>\((\[[^\]]*)?"${name}"`));
   });
 
-  test(`${name} has a row in the thread tables of ARCHITECTURE.md and ADR 0040`, () => {
-    assert.match(readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8"), new RegExp(String.raw`^\| ${name} \|`, "m"));
+  test(`${name} has a row in the thread tables of ARCHITECTURE.md, docs/threads.md and ADR 0040`, () => {
+    for (const page of ["ARCHITECTURE.md", "docs/threads.md"])
+      assert.match(readFileSync(join(ROOT, page), "utf8"), new RegExp(String.raw`^\| ${name} \|`, "m"));
     assert.match(
       readFileSync(join(ROOT, "docs/adr/0040-blast-radius.md"), "utf8"),
       new RegExp(String.raw`\b${name}\b`),
