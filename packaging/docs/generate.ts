@@ -3,6 +3,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { decisionsPage } from "./decisions.js";
 import { endpointsPage } from "./endpoints.js";
 import { eventsPage } from "./events.js";
 import { fieldsPage } from "./fields.js";
@@ -37,6 +38,7 @@ export async function generate(root: string): Promise<Map<string, string>> {
     ["docs/reference/endpoints.md", endpointsPage()],
     ["docs/reference/promises.md", promisesPage(promises)],
     ["SPECIFICATION.md", specification(await read("SPECIFICATION.md"), promises)],
+    ["docs/adr/README.md", decisionsPage(await records(root))],
     ["docs/pictures/pod-way.svg", podWay()],
     ["docs/pictures/pod-start.svg", podStart(spans)],
     ["docs/pictures/bench.svg", benchPicture(benchRows(await read("docs/measurements/pod-start.md")))],
@@ -52,5 +54,14 @@ async function filesOf(root: string, places: typeof PROMISING): Promise<Map<stri
   const paths = (await Promise.all(found)).flat().sort();
   return new Map(
     await Promise.all(paths.map(async (path) => [path, await readFile(join(root, path), "utf8")] as const)),
+  );
+}
+
+/** Text of each decision by its file's name. */
+async function records(root: string): Promise<Map<string, string>> {
+  const folder = join(root, "docs/adr");
+  const names = (await readdir(folder)).filter((name) => /^\d{4}-.+\.md$/.test(name));
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), "utf8")] as const)),
   );
 }
