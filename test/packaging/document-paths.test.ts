@@ -25,8 +25,8 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 /** A path from the root of the repository, or several: "…/plan*", "…/{plan,restart}.test.ts". */
 const FROM_ROOT = /(?<![\w./-])(?:src|test|bench|docs|packaging)\/(?:[\w./*-]|\{[\w,./-]+\})*/g;
-/** The name of a test file, with or without its folder. */
-const TEST_NAME = /(?<![\w-])[\w-]+\.test\.ts\b/g;
+/** The name of a source or test file, with or without its folder. */
+const FILE_NAME = /(?<![\w.-])\w[\w-]*(?:\.[\w-]+)*\.ts\b/g;
 /** The last folders and the name of a source file, as comments have it. */
 const PARTIAL = /(?<![\w./@-])[a-z][\w-]*\/[\w./-]+\.(?:ts|md)\b/g;
 
@@ -67,12 +67,12 @@ function commentsOf(source: string): string {
     .join("\n");
 }
 
-test("every path and every test file that a document names exists", () => {
-  const tests = new Set(SOURCES.map((path) => basename(path)));
+test("every path and every source or test file that a document names exists", () => {
+  const files = new Set(SOURCES.map((path) => basename(path)));
   const dead = DOCUMENTS.flatMap((document) => {
     const text = read(document);
     const paths = pathsIn(text).filter((path) => !exists(path));
-    const names = [...text.matchAll(TEST_NAME)].map(([name]) => name).filter((name) => !tests.has(name));
+    const names = [...text.matchAll(FILE_NAME)].map(([name]) => name).filter((name) => !files.has(name));
     return [...paths, ...names].map((name) => `${document}: ${name}`);
   });
   assert.deepEqual(dead, []);
