@@ -49,6 +49,12 @@ describe("decisions", () => {
     assert.deepEqual(sentences, []);
   });
 
+  test("every decision states its context and the decision itself", () => {
+    const parts = [/^(?:\*\*(?:Context|Question)\.\*\*|## Context$)/m, /^(?:\*\*Decision\b|## Decision$)/m];
+    const without = DECISIONS.filter((name) => !parts.every((part) => part.test(read(`docs/adr/${name}`))));
+    assert.deepEqual(without, []);
+  });
+
   test("a superseded decision links its successor", () => {
     const lines = DECISIONS.map((name) => read(`docs/adr/${name}`).split("\n")[2] ?? "");
     const alone = lines.filter((line) => line.includes("superseded") && !/superseded by \[\d{4}\]\(/.test(line));
