@@ -2,6 +2,7 @@
 // gone; the kubelet's processor time per pod; and what the node costs at rest with 0, 30 and 100 pods.
 // @headline Speed | A pod of the API server is Ready, one at a time. | ≤ 0.40 × upstream
 // @headline Speed | The last of 30 pods of the API server is Ready. | ≤ 0.75 × upstream (missed)
+// @headline Speed | Half of 30 deleted pods are removed. | ≤ 0.6 × upstream (missed)
 // @headline Speed | A pod of a burst costs little processor time. | ≤ 0.8 × upstream (missed)
 // @headline Speed | 30 pods at rest use little memory in a cluster. | ≤ 1.1 × upstream (missed)
 import { sleep } from "../../packaging/standalone/wait.js";
