@@ -151,6 +151,25 @@ describe("minutes of tests", () => {
   });
 });
 
+test("each goal of speed in SPECIFICATION.md is a goal in docs/measurements, and is missed there if it is called missed", () => {
+  const [, speed = ""] = read("SPECIFICATION.md").split("## Speed");
+  const measured = globSync(join(ROOT, "docs/measurements"), ".md")
+    .flatMap((name) => read(`docs/measurements/${name}`).split("\n"))
+    .filter((line) => /[≤≥]/.test(line));
+  const goals = tableOf(speed, "promise").flatMap(([promise = "", goal = ""]) =>
+    goal.split(";").flatMap((part) => {
+      const [bound] = /[≤≥] [\d.]+/.exec(part) ?? [];
+      return bound === undefined ? [] : [{ promise, bound, isMissed: part.includes("(missed)") }];
+    }),
+  );
+  assert.ok(goals.length > 10);
+  const unknown = goals.filter(
+    ({ bound, isMissed }) =>
+      !measured.some((line) => new RegExp(`${bound}(?![.\\d])`).test(line) && line.includes("missed") === isMissed),
+  );
+  assert.deepEqual(unknown, []);
+});
+
 describe("sizes and counts", () => {
   test("the size of the .deb is one: docs/packages.md, the changes, ADR 0090, and below the limit of the release", () => {
     const [row = []] = tableOf(read("docs/packages.md"), "amd64");
