@@ -20,6 +20,7 @@ import { BUSYBOX_IMAGE } from "../../packaging/standalone/images.js";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
 import { globSync } from "../harness/glob.js";
 import { blocksOf } from "../support/doc-blocks.js";
+import { chosenReleases } from "./chosen-releases.js";
 import { GuestNode, MANIFESTS, type RunningContainer } from "./guest-node.js";
 import { makePackagesPayload, testIn } from "./payload.js";
 import { memoryVolumePod } from "./pods.js";
@@ -70,15 +71,11 @@ test("the .rpm has the same files as the .deb, requires nothing of npm, and its 
   assert.ok(kib < 160_000, `${kib} KiB: Node's symbols or sources of native code are inside (docs/adr/0090)`);
 });
 
-/** Some of the releases may be chosen by name. */
-const RELEASES = (process.env["NODELET_VM_RELEASES"] ?? "bookworm,trixie").split(",");
 /** Of the integration suite, run on Debian 13 if asked for: they take longer than CI has. */
 const TESTS = process.env["NODELET_VM_TESTS"] === "1" ? ["pod-lifecycle"] : [];
 /** Node of the tests, out of the path of the packages. */
 const NODE = "/root/node-of-the-tests";
-for (const suite of ["bookworm", "trixie"] as const) {
-  if (RELEASES.includes(suite)) lifeOn(suite);
-}
+for (const suite of chosenReleases("trixie")) lifeOn(suite);
 
 function lifeOn(suite: Suite): void {
   describe(`the .deb on Debian ${suite === "bookworm" ? 12 : 13}`, { timeout: 14 * 60_000 * PATIENCE }, () => {

@@ -1,0 +1,20 @@
+// The releases of Debian on which a test runs. Both, unless the environment says otherwise.
+
+import type { Suite } from "./recipe.js";
+
+const ALL: readonly Suite[] = ["bookworm", "trixie"];
+
+/**
+ * `NODELET_VM_RELEASES=trixie` names the releases, separated by commas. `NODELET_VM_EACH_ONCE=1` chooses `once`: then each test
+ * takes one release and the tests together take all of them, in half the time.
+ * @throws Error for a name that is no release of the tests: a wrong name would run nothing
+ */
+export function chosenReleases(once: Suite, env: NodeJS.ProcessEnv = process.env): readonly Suite[] {
+  const named = env["NODELET_VM_RELEASES"];
+  if (named === undefined) return env["NODELET_VM_EACH_ONCE"] === "1" ? [once] : ALL;
+  return named.split(",").map((word) => {
+    const release = ALL.find((one) => one === word.trim());
+    if (release === undefined) throw new Error(`NODELET_VM_RELEASES: ${word} is none of ${ALL.join(", ")}`);
+    return release;
+  });
+}
