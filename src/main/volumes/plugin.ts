@@ -2,6 +2,7 @@
 // the pod may be known only from disk.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import type { VolumePlace } from "./place.js";
 
 /** The plugin of a volume, as the labels of metrics name it. */
@@ -83,18 +84,5 @@ export function lazyPlugin(plugin: LazyPlugin): VolumePlugin {
     }),
     // A plugin that failed to load has no background work to stop.
     stop: async () => (await loading?.catch(() => undefined))?.stop?.(),
-  };
-}
-
-// A part that is made by the first caller that needs it. A failure is not remembered: the next caller tries again.
-
-export function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
   };
 }
