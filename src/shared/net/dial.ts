@@ -1,6 +1,6 @@
 // Connections to servers of pods: made for one run, reset at its end. After an ordinary close a connection stays in TIME_WAIT for a minute, and a
 // node makes hundreds per second.
-import { connect, isIPv6, type Socket } from "node:net";
+import { connect, isIP, isIPv6, type Socket } from "node:net";
 import { LookupError, PodLookups } from "./pod-lookups.js";
 
 const lookups = new PodLookups();
@@ -21,7 +21,8 @@ export function dial(host: string, port: number, signal: AbortSignal): Promise<S
   return new Promise((resolve, reject) => {
     const address = addressOf(host, port);
     // Half open: Node must not reply to the other side's end with its own, see reset.
-    const socket = connect({ host, port, allowHalfOpen: true, lookup: lookups.within(signal) });
+    const options = { host, port, allowHalfOpen: true };
+    const socket = connect(isIP(host) === 0 ? { ...options, lookup: lookups.within(signal) } : options);
     const fail = (text: string): void => {
       settle();
       socket.destroy();

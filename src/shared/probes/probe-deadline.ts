@@ -10,6 +10,13 @@ class ProbeTimeoutError extends Error {
   }
 }
 
+/** A moment of the monotonic clock within a run, and what happens then. */
+export interface Milestone {
+  at: number;
+  /** Called at most once for each deadline. */
+  reached: () => void;
+}
+
 export class ProbeDeadline implements Disposable {
   private readonly abort = new AbortController();
   private readonly endMeasure: () => void;
@@ -26,11 +33,13 @@ export class ProbeDeadline implements Disposable {
     private readonly stalls: StallMeter,
     readonly timeoutMs: number,
     private readonly cancelled: AbortSignal,
+    /** Shares the timer of the deadline: most runs end before either, and a node makes hundreds per second. */
+    private milestone?: Milestone,
   ) {
     this.endMeasure = stalls.use();
     this.startedAt = clock.monotonic();
     this.stalledBefore = stalls.stalledMs;
-    this.timer = clock.after(timeoutMs, () => this.look());
+    this.timer = this.arm(timeoutMs);
     this.onCancel = () => this.abort.abort(cancelled.reason);
     if (cancelled.aborted) this.onCancel();
     else cancelled.addEventListener("abort", this.onCancel, { once: true });
@@ -56,10 +65,21 @@ export class ProbeDeadline implements Disposable {
     this.cancelled.removeEventListener("abort", this.onCancel);
   }
 
+  private arm(leftMs: number): Timer {
+    const untilMilestone = this.milestone === undefined ? Infinity : this.milestone.at - this.clock.monotonic();
+    return this.clock.after(Math.max(0, Math.ceil(Math.min(leftMs, untilMilestone))), () => this.look());
+  }
+
   private look(): void {
+    const now = this.clock.monotonic();
+    const { milestone } = this;
+    if (milestone !== undefined && now >= milestone.at) {
+      this.milestone = undefined;
+      milestone.reached();
+    }
     const stalled = this.stalls.stalledMs - this.stalledBefore;
-    const left = this.timeoutMs + stalled + this.excluded - (this.clock.monotonic() - this.startedAt);
-    if (left > 0.5) this.timer = this.clock.after(Math.ceil(left), () => this.look());
+    const left = this.timeoutMs + stalled + this.excluded - (now - this.startedAt);
+    if (left > 0.5) this.timer = this.arm(left);
     else this.abort.abort(new ProbeTimeoutError(this.timeoutMs));
   }
 }

@@ -14,7 +14,7 @@ import type { QueueWriter } from "../queue/queue-writer.js";
 import type { ProbeMetrics, ScheduleMetrics } from "./metrics.js";
 import { FairTurns, type Turn } from "../turns/fair-turns.js";
 import { forEachIsolated } from "../turns/for-each-isolated.js";
-import { ProbeDeadline, StallMeter } from "./probe-deadline.js";
+import { ProbeDeadline, StallMeter, type Milestone } from "./probe-deadline.js";
 import {
   boundedText,
   isImpossible,
@@ -175,35 +175,36 @@ export class Prober {
   private async run(probe: Probe, due: number): Promise<void> {
     const { clock, schedule } = this.deps;
     const { signal } = probe.calledOff;
-    let turn: Turn;
+    let turn = this.turnsOf(probe).tryAcquire(probe.pod.uid);
     try {
-      turn = await this.turnOf(probe, due);
+      turn ??= await this.turnOf(probe, due);
     } catch {
       return; // called off while it waited
     }
     const startedAt = clock.monotonic();
     const lateMs = Math.max(0, startedAt - due);
     schedule.began(lateMs);
-    const long = clock.after(LONG_RUN_MS, () => turn.becomeLong());
     let result: RunResult;
     try {
-      result = await this.attempts(probe, signal);
+      result = await this.attempts(probe, turn);
     } finally {
-      long.cancel();
       turn.release();
     }
     if (signal.aborted) return;
     this.conclude(probe, result, { lateMs, tookMs: clock.monotonic() - startedAt });
   }
 
+  private turnsOf({ spec }: Probe): FairTurns {
+    return spec.action.type === "exec" ? this.execs : this.sockets;
+  }
+
   /** A probe that waits long reports it, and waits on. Rejects when it is stopped. */
   private async turnOf(probe: Probe, due: number): Promise<Turn> {
     const { clock } = this.deps;
-    const exec = probe.spec.action.type === "exec";
-    const turns = exec ? this.execs : this.sockets;
+    const turns = this.turnsOf(probe);
     const owner = probe.pod.uid;
     const report = clock.after(WAIT_REPORT_MS, () => {
-      const what = exec ? "exec probes" : "probes over the network";
+      const what = turns === this.execs ? "exec probes" : "probes over the network";
       const why = turns.hasWholeShare(owner)
         ? `${turns.heldBy(owner)} other ${what} of this pod are still running`
         : `the node runs as many ${what} as it can`;
@@ -229,23 +230,24 @@ export class Prober {
     this.deps.probes.ran(subject, outcome, tookMs);
   }
 
-  private async attempts(probe: Probe, signal: AbortSignal): Promise<RunResult> {
+  private async attempts(probe: Probe, turn: Turn): Promise<RunResult> {
+    const longAt = this.deps.clock.monotonic() + LONG_RUN_MS;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.attempt(probe, signal);
+        return await this.attempt(probe, { at: longAt, reached: () => turn.becomeLong() });
       } catch (error) {
-        if (tries < TRIES && !signal.aborted && !isImpossible(error)) continue;
+        if (tries < TRIES && !probe.calledOff.signal.aborted && !isImpossible(error)) continue;
         const text = messageOf(error);
         return { outcome: "error", output: boundedText(Buffer.from(text)) };
       }
     }
   }
 
-  private async attempt({ spec, pod }: Probe, signal: AbortSignal): Promise<RunResult> {
+  private async attempt({ spec, pod, calledOff }: Probe, long: Milestone): Promise<RunResult> {
     const { clock, runAction, userAgent } = this.deps;
     // The runtime keeps a command's time by itself.
     const limitMs = spec.action.type === "exec" ? spec.timeoutMs + RUNTIME_PATIENCE_MS : spec.timeoutMs;
-    using deadline = new ProbeDeadline(clock, this.stalls, limitMs, signal);
+    using deadline = new ProbeDeadline(clock, this.stalls, limitMs, calledOff.signal, long);
     const context: RunContext = { uid: pod.uid, deadline, userAgent };
     return await runAction(spec, context);
   }

@@ -36,9 +36,11 @@ interface Waiter {
 interface Owner {
   readonly name: string;
   held: number;
-  /** Urgent ones first. */
-  readonly lines: readonly [urgent: WaitingLine<Waiter>, ordinary: WaitingLine<Waiter>];
+  /** Urgent ones first; made when a first request waits. */
+  lines: Lines | undefined;
 }
+
+type Lines = readonly [urgent: WaitingLine<Waiter>, ordinary: WaitingLine<Waiter>];
 
 type Rank = 0 | 1;
 
@@ -74,12 +76,28 @@ export class FairTurns {
   /** Rejects with the signal's reason. */
   async acquire({ owner: name, urgent = false, signal }: TurnRequest): Promise<Turn> {
     signal.throwIfAborted();
-    const owner = this.#owners.get(name) ?? { name, held: 0, lines: [new WaitingLine(), new WaitingLine()] };
+    const now = this.tryAcquire(name);
+    if (now !== undefined) return now;
+    const owner = this.#ownerOf(name);
+    await this.#wait(owner, urgent ? 0 : 1, signal);
+    return this.#turn(owner, true);
+  }
+
+  /** A turn if one is free for the owner, without a wait. */
+  tryAcquire(name: string): Turn | undefined {
+    if (this.#running >= this.#limit) return undefined;
+    const owner = this.#ownerOf(name);
+    if (owner.held >= this.#share) return undefined;
+    this.#grant(owner);
+    return this.#turn(owner, false);
+  }
+
+  #ownerOf(name: string): Owner {
+    const known = this.#owners.get(name);
+    if (known !== undefined) return known;
+    const owner: Owner = { name, held: 0, lines: undefined };
     this.#owners.set(name, owner);
-    const waited = this.#running >= this.#limit || owner.held >= this.#share;
-    if (waited) await this.#wait(owner, urgent ? 0 : 1, signal);
-    else this.#grant(owner);
-    return this.#turn(owner, waited);
+    return owner;
   }
 
   #turn(owner: Owner, waited: boolean): Turn {
@@ -103,7 +121,7 @@ export class FairTurns {
   }
 
   async #wait(owner: Owner, rank: Rank, signal: AbortSignal): Promise<void> {
-    const line = owner.lines[rank];
+    const line = (owner.lines ??= [new WaitingLine(), new WaitingLine()])[rank];
     await new Promise<void>((resolve, reject) => {
       const leave = (place: Place<Waiter>): void => {
         place.leave();
@@ -135,8 +153,10 @@ export class FairTurns {
         if (owner.held >= this.#share) continue;
         this.#grant(owner);
         this.#rings[rank].delete(owner);
-        if (owner.lines[rank].size > 1) this.#rings[rank].add(owner);
-        owner.lines[rank].first?.enter();
+        const line = owner.lines?.[rank];
+        if (line === undefined) continue;
+        if (line.size > 1) this.#rings[rank].add(owner);
+        line.first?.enter();
       }
     }
   }
@@ -146,7 +166,7 @@ export class FairTurns {
     owner.held++;
   }
 
-  #forget({ name, held, lines: [urgent, ordinary] }: Owner): void {
-    if (held === 0 && urgent.size === 0 && ordinary.size === 0) this.#owners.delete(name);
+  #forget({ name, held, lines }: Owner): void {
+    if (held === 0 && (lines?.every(({ size }) => size === 0) ?? true)) this.#owners.delete(name);
   }
 }

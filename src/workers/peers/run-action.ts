@@ -3,6 +3,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { HttpHook, HttpHookReply } from "../../shared/contracts/peers.js";
 import type { RunAction } from "../../shared/probes/run.js";
 import type { ThreadCpu } from "../../shared/thread/thread-cpu.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import { PeerAccounts } from "./accounts.js";
 import { CpuTurns } from "./cpu-turns.js";
 import type { Guard } from "./guarded-source.js";
@@ -15,6 +16,9 @@ class MisroutedProbeError extends Error {
 export class PeerActions {
   private readonly accounts: PeerAccounts;
   private readonly turns: CpuTurns;
+  private readonly http = lazily(() => import("./http.js"));
+  private readonly grpc = lazily(() => import("./grpc.js"));
+  private readonly httpHook = lazily(() => import("./hook.js"));
 
   constructor(clock: Pick<Clock, "monotonic" | "after">, cpu: ThreadCpu) {
     this.accounts = new PeerAccounts(clock);
@@ -25,9 +29,9 @@ export class PeerActions {
     const guard = this.guard(context.uid, (ms) => context.deadline.exclude(ms));
     switch (action.type) {
       case "http":
-        return (await import("./http.js")).probeHttp(action, context, guard);
+        return (await this.http()).probeHttp(action, context, guard);
       case "grpc":
-        return (await import("./grpc.js")).probeGrpc(action, context, guard);
+        return (await this.grpc()).probeGrpc(action, context, guard);
       case "exec":
       case "tcp":
       case "impossible":
@@ -36,7 +40,7 @@ export class PeerActions {
   };
 
   async hook(hook: HttpHook, signal: AbortSignal): Promise<HttpHookReply> {
-    return (await import("./hook.js")).runHttpHook(hook, this.guard(hook.uid), signal);
+    return (await this.httpHook()).runHttpHook(hook, this.guard(hook.uid), signal);
   }
 
   private guard(uid: string, onWaited?: (ms: number) => void): Guard {

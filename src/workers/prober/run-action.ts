@@ -1,6 +1,7 @@
 // Maps a probe's action to the module that runs it. The first probe of a type loads its module, so a node loads only the code that its
 // probes need.
 import { ImpossibleProbeError, type RunAction } from "../../shared/probes/run.js";
+import { lazily } from "../../shared/turns/lazily.js";
 import type { ExecProbes } from "./exec.js";
 
 /** The action belongs to another thread (`probeThreadOf`): main has sent the probe to the wrong one. */
@@ -9,12 +10,13 @@ class MisroutedProbeError extends Error {
 }
 
 export function actionRunner(exec: ExecProbes): RunAction {
+  const tcp = lazily(() => import("./tcp.js"));
   return async ({ action, containerId, timeoutMs }, context) => {
     switch (action.type) {
       case "exec":
         return exec.run(action, containerId, timeoutMs, context.deadline);
       case "tcp":
-        return (await import("./tcp.js")).probeTcp(action, context);
+        return (await tcp()).probeTcp(action, context);
       case "impossible":
         throw new ImpossibleProbeError(action.reason);
       case "http":

@@ -5,14 +5,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { TimerWheel } from "../../../src/shared/probes/timer-wheel.js";
+import { TimerWheel, WAKE_MS } from "../../../src/shared/probes/timer-wheel.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-test("an item is called once, at its time, in the order of times, however far ahead", () => {
+/** The wake-up in which an item is called. */
+const wakeFor = (due: number): number => Math.ceil(due / WAKE_MS) * WAKE_MS;
+
+test("an item is called once, in the wake-up after its time, in the order of times, however far ahead", () => {
   const clock = new SteppedClock();
   const calls: [string, number][] = [];
   const wheel = new TimerWheel<string>(clock, (item, due) => {
-    assert.equal(clock.monotonic(), due);
+    assert.equal(clock.monotonic(), wakeFor(due));
     calls.push([item, due]);
   });
   for (const [item, due] of Object.entries({ far: 20_000, near: 5, next: 6, turn: 4096, later: 100_000 })) {
@@ -30,6 +33,19 @@ test("an item is called once, at its time, in the order of times, however far ah
   assert.equal(clock.pending, 0);
 });
 
+test("items due close together share one wake-up", () => {
+  const clock = new SteppedClock();
+  const calls: number[] = [];
+  const wheel = new TimerWheel<number>(clock, (_, due) => calls.push(due));
+  for (const due of [WAKE_MS + 1, WAKE_MS + 2, 2 * WAKE_MS]) wheel.set(due, due);
+  assert.equal(clock.pending, 1);
+  clock.step(WAKE_MS + 2);
+  assert.deepEqual(calls, []);
+  clock.step(WAKE_MS - 2);
+  assert.deepEqual(calls, [WAKE_MS + 1, WAKE_MS + 2, 2 * WAKE_MS]);
+  assert.equal(clock.pending, 0);
+});
+
 test("a deleted or rescheduled item is not called at its old time; an empty wheel has no timer", () => {
   const clock = new SteppedClock();
   const calls: [string, number][] = [];
@@ -39,7 +55,7 @@ test("a deleted or rescheduled item is not called at its old time; an empty whee
   wheel.set("gone", 20);
   wheel.delete("gone");
   clock.step(100);
-  assert.deepEqual(calls, [["moved", 30]]);
+  assert.deepEqual(calls, [["moved", wakeFor(30)]]);
   wheel.set("gone", 1000);
   wheel.delete("gone");
   assert.equal(clock.pending, 0);
@@ -71,7 +87,7 @@ test("property: for any entries added, moved and deleted, and any jumps of time,
           model.delete(step.item);
         } else clock[step.do](step.ms);
         if (step.do === "step") {
-          for (const due of model.values()) assert.ok(due > clock.monotonic(), "nothing that is due is left");
+          for (const due of model.values()) assert.ok(due > clock.monotonic() - WAKE_MS, "nothing that is due is left");
         }
         assert.equal(wheel.size, model.size);
       }
@@ -94,7 +110,7 @@ test("property: items that book themselves again never drift", () => {
         const wheel = new TimerWheel<number>(clock, (index, due) => {
           const { first, period } = schedules[index]!;
           assert.equal(due, first + counts[index]! * period);
-          assert.equal(clock.monotonic(), due);
+          assert.equal(clock.monotonic(), wakeFor(due));
           counts[index]!++;
           wheel.set(index, due + period);
         });
