@@ -2,17 +2,15 @@
 // below a folder of ours and run there.
 // Invariant: nothing of the machine changes; a second run needs no network.
 
-import { access, chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { access, readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { downloadPackages } from "./debian-packages.js";
-import { findExecutable, isCommandFailed, run } from "./exec.js";
-import { moveIntoPlace } from "./move-into-place.js";
+import { run } from "./exec.js";
 import { SetupProblem } from "./problem.js";
+import { isUnpacked, NEWEST_SUITE, unpackPackages } from "./unpacked-packages.js";
 
 /** "installed" (default): the programs on the path. "newest": of Debian's newest suite. Otherwise the folder of the programs. */
 const RUNTIME_VARIABLE = "NODELET_CONTAINERD";
 
-const SUITE = "sid";
 /** runc needs a newer C library than Debian 12's; patchelf gives it that one. */
 const PACKAGES = ["containerd", "runc", "libc6", "libseccomp2", "patchelf", "libstdc++6", "libgcc-s1"];
 
@@ -47,40 +45,18 @@ export async function programsOf(
 
 /** The folder with containerd, its shim, ctr and runc. */
 export async function newestPrograms(cacheDir: string, step: NewestRuntime["step"]): Promise<string> {
-  const folder = join(cacheDir, `containerd-${SUITE}`);
+  const folder = join(cacheDir, `containerd-${NEWEST_SUITE}`);
   const programs = join(folder, "usr", "bin");
-  const isThere = await access(join(programs, "containerd")).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) {
-    await step(`unpacking containerd 2 and runc of Debian ${SUITE} below ${folder}`, () => unpack(cacheDir, folder));
+  const unpacking = {
+    ...{ folder, program: join(programs, "containerd"), suite: NEWEST_SUITE, packages: PACKAGES },
+    problem: { what: `${RUNTIME_VARIABLE}=newest`, remedy: "unset it to use the installed containerd" },
+    prepare: (incoming: string) => bindToOwnLibrary(incoming, folder),
+  };
+  if (!(await isUnpacked(unpacking))) {
+    const what = `unpacking containerd 2 and runc of Debian ${NEWEST_SUITE} below ${folder}`;
+    await step(what, () => unpackPackages(unpacking));
   }
   return programs;
-}
-
-async function unpack(cacheDir: string, folder: string): Promise<void> {
-  await mkdir(cacheDir, { recursive: true });
-  // Of this process alone: another one may unpack the same at the same time.
-  const apt = await mkdtemp(join(cacheDir, "apt-"));
-  const incoming = await mkdtemp(`${folder}-`);
-  try {
-    if ((await findExecutable("apt-get")) === undefined) {
-      throw new SetupProblem(`${RUNTIME_VARIABLE}=newest needs apt-get: unset it to use the installed containerd`);
-    }
-    const packages = await downloadPackages(apt, { suite: SUITE, packages: PACKAGES });
-    await chmod(incoming, 0o755);
-    for (const file of packages) await run("dpkg-deb", ["--extract", file, incoming]);
-    await bindToOwnLibrary(incoming, folder);
-    await moveIntoPlace(incoming, folder);
-  } catch (error) {
-    if (isCommandFailed(error)) {
-      throw new SetupProblem(`${RUNTIME_VARIABLE}=newest: ${error.message}; unset it to use the installed containerd`);
-    }
-    throw error;
-  } finally {
-    for (const path of [apt, incoming]) await rm(path, { recursive: true, force: true });
-  }
 }
 
 /** runc loads the C library that was unpacked with it, under the path that the folder will have. */

@@ -12,6 +12,7 @@ import { ensurePackages, missingPackages } from "../../packaging/standalone/pack
 import { step } from "../../packaging/standalone/progress.js";
 import type { Run } from "../../packaging/standalone/runs.js";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
+import { clientPrograms, needsClients, provideClients } from "./clients.js";
 import type { Job } from "./selection.js";
 import { Lane } from "./lane.js";
 import type { LaneKind } from "./suites.js";
@@ -53,6 +54,7 @@ export class Environment {
     const say = (line: string): void => void process.stderr.write(`${line}\n`);
     await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingFor(jobs, runtimeIsThere) });
     this.archive = await step("making the pause and busybox images", () => buildImages(this.cache));
+    if (needsClients(jobs)) await provideClients(this.cache, step);
     if (jobs.some(({ lane }) => lane === "docker"))
       await step("finding the Docker Engine", () => provideDocker(this.cache));
   }
@@ -85,6 +87,7 @@ export class Environment {
         NODELET_CGROUP_ROOT: runtime.cgroup,
         NODELET_TEST_IMAGE: BUSYBOX_IMAGE,
         NODELET_TEST_IMAGES: this.archive,
+        NODELET_TEST_CLIENTS: clientPrograms(this.cache),
       },
     });
     return {
