@@ -38,7 +38,7 @@ import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { restClientMetrics } from "../../src/shared/metrics/rest-client.js";
 import { runtimeOperationsMetrics } from "../../src/shared/metrics/runtime-operations.js";
-import { ThreadRegistry } from "../../src/shared/metrics/thread-registry.js";
+import { ThreadRegistry, type Summary } from "../../src/shared/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../src/shared/metrics/thread-usage.js";
 import { threadMetrics, watchQueue } from "../../src/shared/metrics/threads.js";
 import type { Counter, Gauge, Histogram } from "../../src/shared/metrics/prom.js";
@@ -59,7 +59,7 @@ import { streamMetrics } from "../../src/workers/server/streams/metrics.js";
 
 export interface MetricRow {
   name: string;
-  type: "counter" | "gauge" | "histogram";
+  type: "counter" | "gauge" | "histogram" | "summary";
   help: string;
   labels: readonly string[];
 }
@@ -88,6 +88,16 @@ export class NotingRegistry extends ThreadRegistry {
   ): Histogram<L> {
     this.note({ name, type: "histogram", help, labels });
     return super.histogram(name, help, labels, buckets);
+  }
+
+  override summary<L extends string = never>(
+    name: string,
+    help: string,
+    labels: readonly L[],
+    read: () => readonly Summary<L>[],
+  ): void {
+    this.note({ name, type: "summary", help, labels: [...labels, "quantile"] });
+    super.summary(name, help, labels, read);
   }
 
   private note(row: MetricRow): void {

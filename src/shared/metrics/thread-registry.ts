@@ -11,6 +11,15 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   return Array.from({ length: count }, (_, i) => Number((start * factor ** i).toPrecision(12)));
 }
 
+/** One series of a summary. */
+export interface Summary<L extends string> {
+  labels: Readonly<Record<L, string>>;
+  quantiles: readonly (readonly [quantile: number, value: number])[];
+  /** Of all observations so far, as is `count`. */
+  sum: number;
+  count: number;
+}
+
 let countNatively: ((histogram: Histogram) => NativeSeries) | undefined;
 
 /** Every histogram that this thread makes from now on counts in native buckets too (gate NativeHistograms). */
@@ -21,6 +30,7 @@ export async function enableNativeHistograms(): Promise<void> {
 export class ThreadRegistry {
   private readonly natives = new Map<string, NativeSeries>();
   private readonly registry: Registry = new prom.Registry();
+  private readonly summaries = new Map<string, () => MetricFamily>();
   private readonly collectors: (() => void | Promise<void>)[] = [];
 
   constructor(readonly thread: string) {}
@@ -56,6 +66,25 @@ export class ThreadRegistry {
     return histogram;
   }
 
+  /**
+   * Quantiles that their owner measures. `read` is called for each snapshot; each element has the labels of one series. Making it twice
+   * under one name keeps the first one.
+   */
+  summary<L extends string = never>(
+    name: string,
+    help: string,
+    _labelNames: readonly L[],
+    read: () => readonly Summary<L>[],
+  ): void {
+    if (this.summaries.has(name)) return;
+    this.summaries.set(name, () => ({
+      name,
+      help,
+      type: "summary",
+      samples: read().flatMap((one) => samplesOf(name, one)),
+    }));
+  }
+
   /** Runs before each snapshot, to read state that is not counted as it changes. */
   onSnapshot(collect: () => void | Promise<void>): void {
     this.collectors.push(collect);
@@ -65,13 +94,22 @@ export class ThreadRegistry {
   async exportSnapshot(): Promise<MetricSnapshot> {
     await Promise.all(this.collectors.map(async (collect) => collect()));
     const families = await this.registry.getMetricsAsJSON();
-    return { thread: this.thread, families: families.map((family) => this.withNative(toFamily(family))) };
+    const counted = families.map((family) => this.withNative(toFamily(family)));
+    return { thread: this.thread, families: [...counted, ...[...this.summaries.values()].map((read) => read())] };
   }
 
   private withNative(family: MetricFamily): MetricFamily {
     const native = this.natives.get(family.name);
     return native === undefined ? family : { ...family, native: native.export() };
   }
+}
+
+function samplesOf<L extends string>(name: string, { labels, quantiles, sum, count }: Summary<L>): MetricSample[] {
+  return [
+    ...quantiles.map(([quantile, value]) => ({ value, labels: { ...labels, quantile: String(quantile) } })),
+    { value: sum, labels, metricName: `${name}_sum` },
+    { value: count, labels, metricName: `${name}_count` },
+  ];
 }
 
 interface PromFamily {

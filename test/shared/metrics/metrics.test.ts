@@ -19,6 +19,26 @@ const expose = async (...registries: ThreadRegistry[]): Promise<string[]> => {
   return renderExposition(snapshots).split("\n");
 };
 
+test("a summary has the quantiles that its owner measures, with sum and count", async () => {
+  const registry = new ThreadRegistry("main");
+  let count = 0;
+  const read = () => [
+    { labels: { thread: "main" }, quantiles: [[0.5, 0.1] as const, [1, 3] as const], sum: 7, count: ++count },
+  ];
+  registry.summary("s", "a summary", ["thread"], read);
+  registry.summary("s", "made again", ["thread"], read);
+  await registry.exportSnapshot();
+  deepEqual(await expose(registry), [
+    "# HELP s a summary",
+    "# TYPE s summary",
+    's{quantile="0.5",thread="main"} 0.1',
+    's{quantile="1",thread="main"} 3',
+    's_sum{thread="main"} 7',
+    's_count{thread="main"} 2',
+    "",
+  ]);
+});
+
 describe("merging threads", () => {
   test("same counters, gauges and histograms add up", async () => {
     const registries = ["main", "pleg"].map((thread) => new ThreadRegistry(thread));
