@@ -91,7 +91,11 @@ export class FakeApi implements AsyncDisposable {
       this.ca,
       this.#world.authority.servingCertificate(this.#names),
       // A request whose answer can't be sent any more is over.
-      (request, response, socket) => void dispatcher.handle(request, response, socket).catch(() => undefined),
+      {
+        request: (request, response, socket) =>
+          void dispatcher.handle(request, response, socket).catch(() => undefined),
+        upgrade: (request, socket, head) => void dispatcher.upgrade(request, socket, head).catch(() => undefined),
+      },
     );
     this.store = new StoreView(this.#world, () => furnish(this.store, () => this.#listener.port));
   }

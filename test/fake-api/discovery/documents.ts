@@ -1,10 +1,10 @@
 // Discovery and health: as much as clients need to find the resources.
 import { createHash } from "node:crypto";
-import { apiVersionOf, RESOURCES, REVIEWS, type Resource } from "../resources.js";
+import { aggregated, AGGREGATED_TYPE, isAggregatedWanted } from "./aggregated.js";
+import { openApi } from "./open-api.js";
+import { ALL, subresourcesOf, verbsOf } from "./resources.js";
+import { apiVersionOf, REVIEWS, type Resource } from "../resources.js";
 import type { Fields } from "../object.js";
-
-const ALL = [...RESOURCES, ...REVIEWS];
-const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 const VERSION: Fields = {
   major: "1",
@@ -18,9 +18,24 @@ const VERSION: Fields = {
   platform: "linux/amd64",
 };
 
-/** The document at a path that is about no resource; undefined when there is none. Text is sent as text. */
-export function document(path: string): Fields | string | undefined {
+export interface Document {
+  /** Text is sent as text. */
+  body: Fields | string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The document at a path that is about no resource; undefined when there is none. */
+export function document(path: string, accept: string): Document | undefined {
   const trimmed = path.replace(/\/$/, "");
+  const isRoot = trimmed === "/api" || trimmed === "/apis";
+  if (isRoot && isAggregatedWanted(accept)) {
+    return { body: aggregated(trimmed === "/api"), headers: { "content-type": AGGREGATED_TYPE } };
+  }
+  const body = openApi(trimmed) ?? plain(trimmed);
+  return body === undefined ? undefined : { body };
+}
+
+function plain(trimmed: string): Fields | string | undefined {
   if (/^\/(healthz|livez|readyz)(\/[\w-]+)?$/.test(trimmed)) return "ok";
   if (trimmed === "/version") return VERSION;
   if (trimmed === "/api") return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
@@ -52,19 +67,18 @@ function resourceList(group: string, version: string): Fields {
 
 function entries(one: Resource): Fields[] {
   const { resource: name, singular: singularName, namespaced, kind, shortNames } = one;
-  const isReview = REVIEWS.includes(one);
-  const main: Fields = { name, singularName, namespaced, kind, verbs: isReview ? ["create"] : VERBS };
+  const main: Fields = { name, singularName, namespaced, kind, verbs: verbsOf(one) };
   if (shortNames.length > 0) main["shortNames"] = shortNames;
-  if (!isReview) main["storageVersionHash"] = createHash("sha256").update(one.key).digest("base64").slice(0, 11) + "=";
-  const subresources = [...one.subresources, ...(one.status ? ["status"] : [])];
-  return [
-    main,
-    ...subresources.map((subresource) => ({
-      name: `${name}/${subresource}`,
-      singularName: "",
-      namespaced,
-      kind,
-      verbs: ["get", "patch", "update"],
-    })),
-  ];
+  if (!REVIEWS.includes(one)) {
+    main["storageVersionHash"] = createHash("sha256").update(one.key).digest("base64").slice(0, 11) + "=";
+  }
+  const others = subresourcesOf(one).map((sub) => ({
+    name: `${name}/${sub.name}`,
+    singularName: "",
+    namespaced,
+    ...sub.of,
+    kind: sub.kind,
+    verbs: sub.verbs,
+  }));
+  return [main, ...others];
 }

@@ -1,25 +1,24 @@
 // One request from its first byte to its answer: log, faults, who, whether, what. Every refusal is a Status.
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { authenticate } from "../access/authenticate.js";
 import { authorize, refusalText } from "../access/authorize.js";
 import type { ApiCall, CallLog } from "../call-log.js";
-import { ApiError, forbidden, internalError, noSuchResource } from "../errors.js";
+import { ApiError, badRequest, forbidden, internalError, noSuchResource } from "../errors.js";
 import type { Faults } from "../faults.js";
+import { proxyRequest, streamLog, tunnel } from "../kubelet/connection.js";
+import { isServedByKubelet, locationOf } from "../kubelet/location.js";
+import { isTableWanted, tableLines, toTable } from "../printing/table.js";
 import { isServedGroup } from "../resources.js";
 import type { User, World } from "../world.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
-import { PROTOBUF_TYPE } from "../../../src/shared/api/client/call/body.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
-import { document } from "./discovery.js";
+import { document } from "../discovery/documents.js";
 import { namespaceOf, perform, type Call } from "./operations.js";
 import { checkAccept, dropConnection, sendObject, sendText, type ApiResponse } from "./reply.js";
-import { toFrame, wantsProtobuf } from "./protobuf.js";
 import { requestInfo, type RequestInfo } from "./request-info.js";
-
-/** A client this far behind loses its watch. */
-const SLOW_WATCH_BYTES = 64 * 1024 * 1024;
+import { sinkOf } from "./watch-sink.js";
 
 export class Dispatcher {
   constructor(
@@ -46,7 +45,7 @@ export class Dispatcher {
       if (gone.signal.aborted) throw new Dropped();
       const user = authenticate(this.world, socket, request.headers.authorization);
       entry.user = user.name;
-      await this.#serve(request, response, { info, query, user, bytes, entry, dropsAfter });
+      await this.#serve(request, response, { info, query, user, bytes, entry, dropsAfter, gone: gone.signal });
     } catch (error) {
       if (error instanceof Answered) return;
       if (error instanceof Dropped) dropConnection(request);
@@ -56,10 +55,43 @@ export class Dispatcher {
     }
   }
 
+  /** A stream to a kubelet. A refusal is an ordinary response. */
+  async upgrade(request: IncomingMessage, socket: TLSSocket, head: Buffer): Promise<void> {
+    const [path = "/", search = ""] = (request.url ?? "/").split("?", 2);
+    const query = new URLSearchParams(search);
+    const info = requestInfo(request.method ?? "GET", path, query);
+    // A GET that becomes a stream acts; it needs the right to create.
+    if (info.isResource && info.subresource !== "proxy") info.verb = "create";
+    const entry = this.#logged(info, request);
+    const began = this.world.clock.monotonic();
+    try {
+      const user = authenticate(this.world, socket, request.headers.authorization);
+      entry.user = user.name;
+      this.#authorize(info, query, user);
+      const location = isServedByKubelet(info) ? locationOf(this.world, info, query) : undefined;
+      if (location === undefined) throw badRequest("the request asks for another protocol, which it has not");
+      entry.code = 101;
+      await tunnel(this.world, location, request, { socket, head });
+    } catch (error) {
+      const sent = error instanceof ApiError ? error : internalError(textOf(error));
+      entry.code = sent.code;
+      const body = JSON.stringify(sent.toStatus());
+      const lines = [
+        `HTTP/1.1 ${sent.code} ${STATUS_CODES[sent.code] ?? ""}`,
+        "Content-Type: application/json",
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        "Connection: close",
+      ];
+      socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
+    } finally {
+      entry.durationMs = this.world.clock.monotonic() - began;
+    }
+  }
+
   async #serve(
     request: ApiRequest,
     response: ApiResponse,
-    { info, query, user, bytes, entry, dropsAfter }: Served,
+    { info, query, user, bytes, entry, dropsAfter, gone }: Served,
   ): Promise<void> {
     if (info.group !== "" && info.isResource && !isServedGroup(info.group)) {
       entry.code = 404;
@@ -68,17 +100,23 @@ export class Dispatcher {
     }
     this.#authorize(info, query, user);
     if (!info.isResource) {
-      const found = document(info.path);
+      const found = document(info.path, request.headers.accept ?? "");
       entry.code = found === undefined ? 404 : 200;
       if (found === undefined) sendText(response, 404, "404 page not found\n");
-      else if (typeof found === "string") sendText(response, 200, found);
-      else await sendObject(request, response, 200, JSON.stringify(found));
+      else if (typeof found.body === "string") sendText(response, 200, found.body);
+      else await sendObject(request, response, 200, JSON.stringify(found.body), found.headers);
+      return;
+    }
+    if (isServedByKubelet(info)) {
+      await this.#askKubelet(request, response, { info, query, bytes, entry, gone });
       return;
     }
     checkAccept(request);
+    const table = isTableWanted(request.headers.accept) ? info.served : undefined;
     if (info.verb === "watch") {
       entry.code = 200;
-      await this.#watch(info, query, sinkOf(request, response, entry));
+      const asTable = table === undefined ? undefined : tableLines(table, query, this.world.clock);
+      await this.#watch(info, query, sinkOf(request, response, entry, asTable));
       return;
     }
     const type = mediaType(request);
@@ -86,8 +124,27 @@ export class Dispatcher {
     const answer = await perform(call);
     if (dropsAfter) throw new Dropped();
     entry.code = answer.code;
-    const sent = await sendObject(request, response, answer.code, answer.text);
+    const isShown = table !== undefined && ["get", "list"].includes(info.verb);
+    const text = isShown ? toTable(table, answer.text, query, this.world.clock.now()) : answer.text;
+    const sent = await sendObject(request, response, answer.code, text);
     Object.assign(entry, { answerBytes: sent.bytes, answerType: sent.type });
+  }
+
+  async #askKubelet(
+    request: ApiRequest,
+    response: ApiResponse,
+    { info, query, bytes, entry, gone }: Pick<Served, "info" | "query" | "bytes" | "entry" | "gone">,
+  ): Promise<void> {
+    const location = locationOf(this.world, info, query);
+    if (location === undefined) {
+      entry.code = 200;
+      sendText(response, 200, "");
+    } else if (info.subresource === "proxy") {
+      entry.code = await proxyRequest(this.world, location, request, { response, body: bytes, signal: gone });
+    } else if (info.subresource === "log") {
+      await streamLog(this.world, location, response, gone);
+      entry.code = 200;
+    } else throw badRequest("Upgrade request required");
   }
 
   #authorize(info: RequestInfo, query: URLSearchParams, user: User): void {
@@ -175,6 +232,8 @@ interface Served {
   bytes: Buffer;
   entry: ApiCall;
   dropsAfter: boolean;
+  /** The client has left, or has its response. */
+  gone: AbortSignal;
 }
 
 /** The connection is to be broken instead of an answer. */
@@ -201,39 +260,4 @@ function reasonOf(code: number): string {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** Lines in the encoding that the client prefers, counted in the entry. */
-function sinkOf(request: ApiRequest, response: ApiResponse, entry: ApiCall): WatchSink {
-  const out = response as ServerResponse;
-  const isProtobuf = wantsProtobuf(request);
-  const type = isProtobuf ? `${PROTOBUF_TYPE};stream=watch` : "application/json";
-  return {
-    open: () => {
-      entry.answerType = type;
-      out.writeHead(200, { "content-type": type, "cache-control": "no-cache, private" });
-      out.flushHeaders();
-    },
-    write: (line) => {
-      const bytes = isProtobuf ? toFrame(line) : Buffer.from(line);
-      entry.events++;
-      entry.answerBytes += bytes.length;
-      out.write(bytes);
-      if (out.writableLength > SLOW_WATCH_BYTES) dropConnection(request);
-    },
-    taken: async () => {
-      if (out.writableLength <= out.writableHighWaterMark || out.closed) return;
-      const over = new AbortController();
-      const { signal } = over;
-      // An error is followed by the end of the watch.
-      const events = ["drain", "close"].map((name) => once(out, name, { signal }).catch(() => undefined));
-      await Promise.race(events);
-      over.abort();
-    },
-    end: (how) => {
-      if (how === "drop") dropConnection(request);
-      else out.end();
-    },
-    onClose: (fn) => void out.once("close", fn),
-  };
 }

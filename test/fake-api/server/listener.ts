@@ -1,6 +1,7 @@
 // HTTPS on a port, HTTP/2 and HTTP/1.1 as the client chooses. It owns its connections: stop() breaks them as a crash does, and the same
 // port can be listened on again.
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -8,7 +9,11 @@ import type { CertificatePair } from "../certificates/authority.js";
 import type { ApiRequest } from "./body.js";
 import type { ApiResponse } from "./reply.js";
 
-export type Handler = (request: ApiRequest, response: ApiResponse, socket: TLSSocket) => void;
+export interface Handler {
+  request(request: ApiRequest, response: ApiResponse, socket: TLSSocket): void;
+  /** A request of HTTP/1.1 to switch protocols; `head` follows it. */
+  upgrade(request: IncomingMessage, socket: TLSSocket, head: Buffer): void;
+}
 
 export class Listener {
   #server: Http2SecureServer | undefined;
@@ -55,7 +60,10 @@ export class Listener {
       request.on("error", () => undefined);
       response.on("error", () => undefined);
       const socket = tlsSocketOf(request);
-      if (socket !== undefined) this.handler(request, response, socket);
+      if (socket !== undefined) this.handler.request(request, response, socket);
+    });
+    server.on("upgrade", (request: IncomingMessage, socket: TLSSocket, head: Buffer) => {
+      this.handler.upgrade(request, socket, head);
     });
     server.listen(this.#port, this.host);
     await once(server, "listening");

@@ -11,6 +11,8 @@ export interface RequestInfo {
   /** Plural as in the path; "" for other paths. */
   resource: string;
   subresource: string;
+  /** Of `…/proxy/<rest>` as it was sent, with its first slash; "" for others. */
+  proxied: string;
   namespace: string;
   name: string;
   /** Undefined if the resource is not served. */
@@ -34,6 +36,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
     version: "",
     resource: "",
     subresource: "",
+    proxied: "",
     namespace: "",
     name: "",
     served: undefined,
@@ -55,6 +58,10 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   } else if (rest[0] === "namespaces" && rest.length >= 2) info.namespace = rest[1] ?? "";
   [info.resource = "", info.name = ""] = rest;
   info.subresource = rest.slice(2).join("/");
+  if (rest[2] === "proxy") {
+    info.subresource = "proxy";
+    info.proxied = /\/proxy(\/.*)$/.exec(path)?.[1] ?? "";
+  }
   info.served = resourceAt(info.group, info.version, info.resource);
   readCollectionVerb(info, method, query);
   return info;
