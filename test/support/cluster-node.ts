@@ -1,7 +1,10 @@
 // A node of a cluster for tests: the kubelet on real containerd, and an API server. That is the fixture, or the one of KUBECONFIG. There,
 // too, the kubelet has a node's own credentials. Stops what it started.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ResourceList, ResourceRequirements } from "../../src/shared/api/meta.js";
-import { FakeApi } from "../fake-api/fake-api.js";
+import { FakeApi, type User } from "../fake-api/fake-api.js";
 import { startNode, testImage, type NodeOptions, type TestNode } from "../harness/node.js";
 import { ApiKit, type ApiObject, type Fields } from "./api-kit.js";
 import { nodeKubeconfig } from "./node-certificate.js";
@@ -20,30 +23,64 @@ export interface ClusterNode {
 export interface ClusterNodeOptions extends NodeOptions {
   /** Encoding of objects between kubelet and API server; absent: the kubelet's default. NODELET_TEST_CONTENT_TYPE overrides it. */
   contentType?: "application/json" | "application/vnd.kubernetes.protobuf";
+  /**
+   * The authenticated port accepts the API server and asks it about others, as on a node of kubeadm. So `kubectl logs` and `exec` work. The
+   * fixture only.
+   */
+  reachable?: true;
+  /** Bearer tokens of the fixture, by token. */
+  tokens?: ReadonlyMap<string, User>;
 }
 
-export async function startClusterNode({ contentType, ...options }: ClusterNodeOptions = {}): Promise<ClusterNode> {
+export async function startClusterNode(given: ClusterNodeOptions = {}): Promise<ClusterNode> {
+  const { contentType, reachable, tokens, ...options } = given;
   const real = process.env["KUBECONFIG"];
-  const fixture = real === undefined ? await FakeApi.start({ nodeRestriction: true, bookmarkMs: 1000 }) : undefined;
+  const settings = {
+    nodeRestriction: true,
+    bookmarkMs: 1000,
+    ...(tokens === undefined ? {} : { tokens: new Map(tokens) }),
+  };
+  const fixture = real === undefined ? await FakeApi.start(settings) : undefined;
+  const port = reachable === true && fixture !== undefined ? await reachablePort(fixture) : undefined;
   const admin = real ?? (await fixture?.kubeconfig({ name: "admin", groups: ["system:masters"] })) ?? "";
   const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
   const api = await ApiKit.fromKubeconfig(admin);
-  const given = real === undefined ? undefined : await nodeKubeconfig(api, NODE_NAME);
-  const own = given?.path ?? (await fixture?.kubeconfig(user)) ?? "";
+  const issued = real === undefined ? undefined : await nodeKubeconfig(api, NODE_NAME);
+  const own = issued?.path ?? (await fixture?.kubeconfig(user)) ?? "";
   const encoding = process.env["NODELET_TEST_CONTENT_TYPE"] ?? contentType;
   const encodingFlags = encoding === undefined ? [] : [`--kube-api-content-type=${encoding}`];
   const flags = [...(options.flags ?? []), `--kubeconfig=${own}`, ...encodingFlags];
-  const node = await startNode({ ...options, nodeName: NODE_NAME, flags });
+  const config = { ...port?.config, ...options.config };
+  const node = await startNode({
+    ...options,
+    ...(port === undefined ? {} : { secure: true }),
+    nodeName: NODE_NAME,
+    flags,
+    config,
+  });
   return {
     fixture,
     api,
     node,
     async stop() {
       await node.stop();
-      await given?.[Symbol.asyncDispose]();
+      await issued?.[Symbol.asyncDispose]();
+      await port?.[Symbol.asyncDispose]();
       api.close();
       await fixture?.[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** The configuration of a port for the API server's own client, with the file of its authority. */
+async function reachablePort(fixture: FakeApi): Promise<AsyncDisposable & { config: Fields }> {
+  const dir = await mkdtemp(join(tmpdir(), "cluster-ca-"));
+  const clientCAFile = join(dir, "ca.crt");
+  await writeFile(clientCAFile, fixture.ca);
+  const authentication = { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile } };
+  return {
+    config: { address: "0.0.0.0", authentication, authorization: { mode: "Webhook" } },
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
 }
 
