@@ -14,6 +14,32 @@ export interface Sample {
   value: [number, string];
 }
 
+export interface PrometheusOptions {
+  scrapes: readonly Readonly<Record<string, unknown>>[];
+  /** Files of rules, evaluated each second. */
+  rules?: readonly string[];
+  /** Path or name of the program. */
+  program?: string;
+}
+
+export interface Target {
+  labels: Record<string, string>;
+  health: "up" | "down" | "unknown";
+  lastError: string;
+}
+
+export interface Alert {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  state: "pending" | "firing";
+}
+
+export interface EvaluatedRule {
+  name: string;
+  health: "ok" | "err" | "unknown";
+  lastError?: string;
+}
+
 export class Prometheus implements AsyncDisposable {
   private constructor(
     private readonly child: ChildProcess,
@@ -22,16 +48,21 @@ export class Prometheus implements AsyncDisposable {
   ) {}
 
   /** `targets`: host:port of pages of the job `job`. */
-  static async start(job: string, targets: readonly string[]): Promise<Prometheus> {
+  static start(job: string, targets: readonly string[]): Promise<Prometheus> {
+    return Prometheus.with({ scrapes: [{ job_name: job, static_configs: [{ targets }] }] });
+  }
+
+  static async with({ scrapes, rules = [], program = "prometheus" }: PrometheusOptions): Promise<Prometheus> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-prometheus-"));
     const address = `127.0.0.1:${await freePort()}`;
     const config = {
       global: { scrape_interval: "1s", evaluation_interval: "1s" },
-      scrape_configs: [{ job_name: job, static_configs: [{ targets }] }],
+      scrape_configs: scrapes,
+      rule_files: rules,
     };
     await writeFile(join(dir, "prometheus.yml"), stringify(config));
     const child = spawn(
-      "prometheus",
+      program,
       [
         `--config.file=${join(dir, "prometheus.yml")}`,
         `--storage.tsdb.path=${join(dir, "data")}`,
@@ -55,9 +86,24 @@ export class Prometheus implements AsyncDisposable {
       method: "POST",
       body: new URLSearchParams({ query: expression }),
     });
-    const answer = (await response.json()) as { status: string; error?: string; data?: { result: Sample[] } };
-    if (answer.status !== "success") throw new Error(`${expression}: ${answer.error ?? "no result"}`);
-    return answer.data?.result ?? [];
+    return (await dataOf<{ result: Sample[] }>(response, expression)).result;
+  }
+
+  async targets(): Promise<Target[]> {
+    return (await this.#get<{ activeTargets: Target[] }>("targets")).activeTargets;
+  }
+
+  async alerts(): Promise<Alert[]> {
+    return (await this.#get<{ alerts: Alert[] }>("alerts")).alerts;
+  }
+
+  async rules(): Promise<EvaluatedRule[]> {
+    const { groups } = await this.#get<{ groups: { rules: EvaluatedRule[] }[] }>("rules");
+    return groups.flatMap((group) => group.rules);
+  }
+
+  async #get<T>(what: string): Promise<T> {
+    return dataOf<T>(await fetch(`${this.url}/api/v1/${what}`), what);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,4 +114,11 @@ export class Prometheus implements AsyncDisposable {
     }
     await rm(this.dir, { recursive: true, force: true });
   }
+}
+
+async function dataOf<T>(response: Response, what: string): Promise<T> {
+  const answer = (await response.json()) as { status: string; error?: string; data?: T };
+  if (answer.status !== "success" || answer.data === undefined)
+    throw new Error(`${what}: ${answer.error ?? "no result"}`);
+  return answer.data;
 }
