@@ -33,6 +33,15 @@ test("every block of commands names the environment that runs it, or the reason 
   assert.deepEqual(wrong, []);
 });
 
+test("no block with kubectl is left out, unless it needs a control plane of kubeadm", () => {
+  const left = DOCUMENTS.flatMap((document) =>
+    blocksOf(readFileSync(join(ROOT, document), "utf8"))
+      .filter(({ text, environment }) => /\bkubectl\b/.test(text) && environment?.kind === "not run")
+      .map(({ line }) => `${document}:${line}`),
+  );
+  assert.deepEqual(left, []);
+});
+
 test("a comment belongs to the next block only", () => {
   const text = [
     "<!-- run: node -->",

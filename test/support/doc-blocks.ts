@@ -1,12 +1,14 @@
 // Fenced blocks of documents, and where their commands run: a comment before a block names it.
 //
 //   <!-- run: node -->                    by test/integration/docs.test.ts on a stand-alone node
+//   <!-- run: cluster -->                 by test/cluster/documents.test.ts with kubectl on a node of a cluster
 //   <!-- run: package -->                 by test/vm/release.test.ts on a machine with systemd and the installed package
 //   <!-- run by: test/vm/release.test.ts -->    another file runs the same commands
 //   <!-- not run: reason -->              no test runs them
 
 type Environment =
   | { kind: "node" }
+  | { kind: "cluster" }
   | { kind: "package" }
   | { kind: "run by"; files: readonly string[] }
   | { kind: "not run"; reason: string };
@@ -48,7 +50,7 @@ function environmentOf(line: string): Environment | undefined {
   const [, kind = "", rest = ""] = COMMENT.exec(line) ?? [];
   if (kind === "run by") return { kind, files: rest.split(", ") };
   if (kind === "not run") return { kind, reason: rest };
-  return rest === "node" || rest === "package" ? { kind: rest } : undefined;
+  return rest === "node" || rest === "cluster" || rest === "package" ? { kind: rest } : undefined;
 }
 
 /** One command of a console block and the lines that it prints. */
