@@ -1,5 +1,6 @@
 // What a scalar's text means, by the tables of YAML 1.1 as go-yaml has them. Yes, no, on, off, y and n are booleans, 0644 is octal;
 // base-60 numbers and dates stay text.
+import { goText } from "../text/go-text.js";
 import { isTimestamp } from "./timestamp.js";
 import type { ScalarValue } from "./tree.js";
 
@@ -132,20 +133,4 @@ function binary(text: string): string {
     throw new TagMismatchError("a !!binary value is not base64");
   }
   return goText(Buffer.from(bare, "base64"));
-}
-
-function goText(bytes: Buffer): string {
-  const text = bytes.toString();
-  if (!text.includes("\uFFFD")) return text;
-  const characters: string[] = [];
-  for (let index = 0; index < bytes.length;) {
-    const first = bytes[index] ?? 0;
-    const size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    const part = bytes.subarray(index, index + size);
-    const character = part.toString();
-    const valid = Buffer.from(character).equals(part);
-    characters.push(valid ? character : "\uFFFD");
-    index += valid ? size : 1;
-  }
-  return characters.join("");
 }

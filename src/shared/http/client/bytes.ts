@@ -34,9 +34,9 @@ const CHARACTERS =
 const QUOTED_BYTES = 1024;
 
 /** The start of the bytes in double quotes, as Go's %q has them: a byte of no character is \\xNN. */
-export function quoteBytes(bytes: string): string {
+export function quoteBytes(bytes: string, longest = QUOTED_BYTES): string {
   const parts = bytes
-    .slice(0, QUOTED_BYTES)
+    .slice(0, longest)
     .replace(CHARACTERS, (part) =>
       part.length > 1 || part < "\x80" ? quote(fromBytes(part)).slice(1, -1) : `\\x${part.charCodeAt(0).toString(16)}`,
     );
