@@ -1,6 +1,6 @@
 // Helpers for tests of container logs: records and files in CRI format, and a reader's output.
-import { mkdir, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { readContainerLogs, type ReadLogsOptions } from "../../src/workers/server/pod-logs/read.js";
@@ -52,4 +52,29 @@ export async function readAll(podLogDirectory: string, options: Partial<ReadLogs
   const blocks: Uint8Array[] = [];
   for await (const block of reading(podLogDirectory, options)) blocks.push(block);
   return Buffer.concat(blocks).toString();
+}
+
+/** The record as the Docker Engine writes it. */
+export function dockerText({ stream, tag, text, second }: TestRecord): string {
+  return `${JSON.stringify({ log: tag === "F" ? `${text}\n` : text, stream, time: stampOf(second) })}\n`;
+}
+
+export const DOCKER_ID = "d0c".padEnd(64, "5");
+
+/**
+ * The log of container `app`, run 0, as cri-dockerd makes it: a link to the file of the Docker Engine. Returns the pod's log directory, and
+ * the path of the file.
+ */
+export async function writeDockerLog(
+  folder: string,
+  text: string,
+  id = DOCKER_ID,
+): Promise<{ podLogs: string; file: string }> {
+  const podLogs = join(folder, "pods", "default_web_uid-web");
+  const file = join(folder, "docker", "containers", id, `${id}-json.log`);
+  await mkdir(join(podLogs, "app"), { recursive: true });
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  await symlink(file, join(podLogs, "app", "0.log"));
+  return { podLogs, file };
 }

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { ServerResponse } from "node:http";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isLogMissingError, isLogOptionsError } from "./errors.js";
+import { bareContainerId, LogOnHangableMountError } from "../../../shared/container-logs/own-log-link.js";
+import { isForeignLog, isLogMissingError, isLogOptionsError } from "./errors.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
 import { checkLogOptions, type PodLogOptions, logQuery, LogQueryError } from "./options.js";
@@ -130,7 +131,8 @@ async function replyLog(
       const now = containerStatus(pods.get(uid) ?? pod, container);
       return now?.state.running !== undefined && now.restartCount === restartCount;
     };
-    const read = { ...options, podLogDirectory, container, restartCount, clock, signal: gone.signal, isRunning };
+    const containerIds = idsOf(status);
+    const read = { ...options, podLogDirectory, container, restartCount, containerIds, clock, isRunning };
     const onProblem = (file: string, error: Error): void =>
       log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");
     // A follower may wait long for the first line: its headers don't. A log that can't be opened has another status.
@@ -138,15 +140,33 @@ async function replyLog(
       response.writeHead(200, { "Content-Type": TEXT });
       response.flushHeaders();
     };
-    await writeChunks(response, readContainerLogs({ ...read, onProblem, onOpen }));
+    await writeChunks(response, readContainerLogs({ ...read, signal: gone.signal, onProblem, onOpen }));
   } catch (error) {
     if (gone.signal.aborted) return;
+    // As upstream, which has sent its headers before it reads: the text ends the body.
+    if (isForeignLog(error) && response.headersSent) {
+      response.end(error.message);
+      return;
+    }
     if (response.headersSent) throw error;
-    const planted =
-      error instanceof NotRegularFileError || error instanceof NotFolderError || error instanceof FolderTooBigError;
+    const planted = isPlanted(error);
     if (!planted && !(error instanceof NoLogError) && !isLogMissingError(error)) throw error;
     replyPlain(response, planted ? 500 : 400, error.message);
   }
+}
+
+/** Something in the log's place that is not opened. */
+function isPlanted(error: unknown): error is Error {
+  return [NotRegularFileError, NotFolderError, FolderTooBigError, LogOnHangableMountError].some(
+    (type) => error instanceof type,
+  );
+}
+
+/** Ids of the runs that the status shows. */
+function idsOf(status: ApiContainerStatus | undefined): string[] {
+  const { containerID, state, lastState } = status ?? {};
+  const ids = [containerID, state?.terminated?.containerID, lastState?.terminated?.containerID];
+  return ids.flatMap((id) => (id === undefined || id === "" ? [] : [bareContainerId(id)]));
 }
 
 // The run of a container whose log is requested, by its last status; the errors have upstream's texts.

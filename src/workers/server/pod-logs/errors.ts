@@ -1,4 +1,5 @@
 // Why a container's log could not be read: one class per cause.
+import { quoteBytes } from "../../../shared/http/client/bytes.js";
 
 /** The options contradict each other or are out of range; the caller's fault. */
 export class LogOptionsError extends Error {
@@ -42,4 +43,29 @@ export class LogFilesChangingError extends Error {
   ) {
     super(`the files in ${directory} changed during each of ${tries} tries to open them; try again`);
   }
+}
+
+/** Bytes of a foreign line that the error shows. */
+export const SHOWN_BYTES = 16 * 1024;
+
+/** The first line is in no format of container logs; upstream's text. */
+export class LogFormatError extends Error {
+  override readonly name = "LogFormatError";
+  constructor(line: Buffer) {
+    const shown = quoteBytes(line.toString("latin1", 0, SHOWN_BYTES), SHOWN_BYTES);
+    super(`failed to get parse function: unsupported log format: ${shown}`);
+  }
+}
+
+/** A record of Docker's log is of a stream that is neither stdout nor stderr; upstream's text. */
+export class LogStreamError extends Error {
+  override readonly name = "LogStreamError";
+  constructor(stream: string) {
+    super(`unexpected stream type ${quoteBytes(Buffer.from(stream).toString("latin1"), SHOWN_BYTES)}`);
+  }
+}
+
+/** The content of the file is to blame, and what was read before it is output. */
+export function isForeignLog(error: unknown): error is LogFormatError | LogStreamError {
+  return error instanceof LogFormatError || error instanceof LogStreamError;
 }

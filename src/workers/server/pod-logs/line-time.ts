@@ -23,10 +23,11 @@ export class LineTimes {
 
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d*))?(Z|[+-]\d\d:\d\d)$/;
 
-/** "…:05.12Z" → "…:05.120000000Z"; other texts are unchanged. */
+/** "…:05.12Z" → "…:05.120000000Z", and an offset of zero is Z; other texts are unchanged. */
 export function fixedStamp(stamp: string): string {
   const parts = STAMP.exec(stamp);
   if (parts === null) return stamp;
   const [, second = "", fraction = "", zone = "Z"] = parts;
-  return `${second}.${fraction.padEnd(9, "0").slice(0, 9)}${zone}`;
+  const offset = zone === "+00:00" || zone === "-00:00" ? "Z" : zone;
+  return `${second}.${fraction.padEnd(9, "0").slice(0, 9)}${offset}`;
 }

@@ -2,7 +2,7 @@
 // Invariant: memory stays at one output block for lines of any length. Lines of two streams never mix. Output of the other stream ends an
 // unfinished line, and the rest becomes another line.
 import { fixedStamp, LineTimes } from "./line-time.js";
-import type { LogStream, RecordHead, RecordSink } from "./record-scanner.js";
+import { stampOf, type LogStream, type RecordHead, type RecordSink } from "./record-scanner.js";
 
 export interface LineWriterOptions {
   /** Only this stream; undefined: both. */
@@ -133,8 +133,4 @@ class LineEnd {
   goesOnWith({ stream }: RecordHead): boolean {
     return this.partial && this.stream === stream;
   }
-}
-
-function stampOf({ bytes, timeStart, timeEnd }: RecordHead): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + timeStart, timeEnd - timeStart).toString("latin1");
 }

@@ -8,6 +8,7 @@ import { openUntrusted, statUntrusted } from "../../../shared/fs/untrusted-file.
 import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrusted-folder.js";
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
+import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
 import { errorCode } from "../../../shared/errors/thrown.js";
 
 export interface OpenLogFile {
@@ -22,19 +23,30 @@ export interface OpenLogFile {
 export interface LogRun {
   readonly directory: string;
   readonly current: string;
+  /** Ids of the container's runs: a link to Docker's file of one of them is followed. */
+  readonly containerIds: readonly string[];
 }
 
 const TRIES = 50;
 
-export function logRun(podLogDirectory: string, container: string, restartCount: number): LogRun {
-  return { directory: join(podLogDirectory, container), current: currentName(restartCount) };
+export function logRun(
+  podLogDirectory: string,
+  container: string,
+  restartCount: number,
+  containerIds: readonly string[] = [],
+): LogRun {
+  return { directory: join(podLogDirectory, container), current: currentName(restartCount), containerIds };
 }
 
-/** Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other. @throws LogFilesChangingError */
+/**
+ * Opens the files that `pick` takes, oldest first, the one being written last; they are consistent with each other. None if the name is a link
+ * that leads nowhere. @throws LogFilesChangingError
+ */
 export async function openLogFiles(
   run: LogRun,
   pick: (names: LogFileName[]) => readonly LogFileName[] | Promise<readonly LogFileName[]> = (names) => names,
 ): Promise<OpenLogFile[]> {
+  let dangling = 0;
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await namesOf(run);
     const opened: OpenLogFile[] = [];
@@ -48,10 +60,12 @@ export async function openLogFiles(
     } catch (error) {
       // Rotation was faster: list again.
       if (errorCode(error) !== "ENOENT") throw error;
+      if (sameNames(before, await namesOf(run))) dangling++;
     } finally {
       if (!keep) await closeLogFiles(opened);
     }
   }
+  if (dangling === TRIES) return [];
   throw new LogFilesChangingError(run.directory, TRIES);
 }
 
@@ -118,12 +132,17 @@ async function namesOf(run: LogRun): Promise<LogFileName[]> {
 }
 
 async function openLogFile(run: LogRun, name: LogFileName): Promise<OpenLogFile> {
-  const { handle, stats } = await inUntrustedFolder(run.directory, (path) => openUntrusted(join(path, name.name)));
+  const { handle, stats } = await onFile(run, name.name, (path) => openUntrusted(path));
   return { name, handle, ino: stats.ino, size: Number(stats.size) };
 }
 
 function statIn(run: LogRun, name: string): Promise<BigIntStats> {
-  return inUntrustedFolder(run.directory, (path) => statUntrusted(join(path, name)));
+  return onFile(run, name, statUntrusted);
+}
+
+function onFile<T>(run: LogRun, name: string, work: (path: string) => Promise<T>): Promise<T> {
+  const { directory, containerIds } = run;
+  return inUntrustedFolder(directory, (folder) => onLogFile({ folder, directory, name, containerIds }, work));
 }
 
 function sameNames(a: readonly LogFileName[], b: readonly LogFileName[]): boolean {

@@ -5,9 +5,10 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import { inUntrustedFolder } from "../../../shared/fs/untrusted-folder.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
-import { LogMissingError } from "./errors.js";
+import { isForeignLog, LogMissingError } from "./errors.js";
 import type { LogFileName } from "../../../shared/container-logs/file-names.js";
 import { LineWriter } from "./line-writer.js";
+import { LogScanner } from "./log-scanner.js";
 import {
   closeLogFiles,
   currentInode,
@@ -20,8 +21,7 @@ import {
 } from "./log-files.js";
 import { LogWatch } from "./log-watch.js";
 import { checkLogOptions, type CheckedLogOptions, type PodLogOptions } from "./options.js";
-import { RecordScanner } from "./record-scanner.js";
-import { findTail } from "./tail.js";
+import { findTail, lastLineOf } from "./tail.js";
 
 export interface ReadLogsOptions extends PodLogOptions {
   /** PODLOGSDIR/NAMESPACE_NAME_UID. */
@@ -29,6 +29,8 @@ export interface ReadLogsOptions extends PodLogOptions {
   container: string;
   /** Of the newest run; `previous` reads the one before. */
   restartCount: number;
+  /** Ids of the container's runs, without the runtime's name: whose file of Docker the log may be a link to. */
+  containerIds?: readonly string[] | undefined;
   clock: Clock;
   signal?: AbortSignal | undefined;
   /** For `follow`: the reading ends when the container no longer runs and its log was read to the end. */
@@ -51,12 +53,12 @@ const EXITED_UNCHANGED_MS = 300;
 
 /**
  * Yields the output in blocks. One reader, one consumer; the next bytes are read when the next block is requested.
- * Rejects with LogOptionsError, LogMissingError, LogFilesChangingError, the signal's reason, or a system error.
+ * Rejects with LogOptionsError, LogMissingError, LogFilesChangingError, LogFormatError, LogStreamError, the signal's reason, or a system error.
  */
 export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerator<Uint8Array> {
   const checked = checkLogOptions(options, options.clock.nowNanos());
   const restartCount = options.restartCount - (checked.previous ? 1 : 0);
-  const run = logRun(options.podLogDirectory, options.container, restartCount);
+  const run = logRun(options.podLogDirectory, options.container, restartCount, options.containerIds);
   const reader = new LogReader(run, checked, options);
   try {
     if (restartCount < 0 || !(await reader.open())) {
@@ -72,7 +74,7 @@ export async function* readContainerLogs(options: ReadLogsOptions): AsyncGenerat
 class LogReader {
   private queue: OpenLogFile[] = [];
   private readonly writer: LineWriter;
-  private readonly scanner: RecordScanner;
+  private readonly scanner: LogScanner;
   private readonly signal: AbortSignal;
   private readonly clock: Clock;
   private watch: LogWatch | undefined;
@@ -87,7 +89,7 @@ class LogReader {
     private readonly options: ReadLogsOptions,
   ) {
     this.writer = new LineWriter(checked);
-    this.scanner = new RecordScanner(this.writer);
+    this.scanner = new LogScanner(this.writer, { sinceNanos: checked.sinceNanos });
     this.signal = options.signal ?? new AbortController().signal;
     this.clock = options.clock;
   }
@@ -104,17 +106,33 @@ class LogReader {
   }
 
   async *read(): AsyncGenerator<Buffer> {
+    try {
+      yield* this.readFiles();
+    } catch (error) {
+      // What came before the foreign line is output.
+      if (isForeignLog(error)) yield* this.writer.takeAll();
+      throw error;
+    }
+  }
+
+  private async *readFiles(): AsyncGenerator<Buffer> {
     let start = await this.skipToTail();
     for (let file = this.queue[0]; file !== undefined; file = this.queue[0]) {
       if (this.checked.follow) yield* this.followFile(file, start);
       else yield* this.readToEnd(file, start, file.size);
       yield* this.writer.takeAll();
-      if (this.writer.full) return;
-      this.scanner.endOfFile();
+      if (this.isFull()) return;
+      this.scanner.endOfFile(!this.checked.follow);
+      yield* this.writer.takeAll();
+      if (this.isFull()) return;
       this.queue.shift();
       await file.handle.close();
       start = 0;
     }
+  }
+
+  private isFull(): boolean {
+    return this.writer.full;
   }
 
   async close(): Promise<void> {
@@ -129,7 +147,7 @@ class LogReader {
     const last = this.queue.length - 1;
     const start =
       tailLines === 0
-        ? { index: last, offset: this.queue[last]?.size ?? 0, skipLines: Infinity }
+        ? { index: last, offset: await lastLineOf(this.queue[last], this.signal), skipLines: Infinity }
         : await findTail(this.queue, tailLines, this.signal);
     if (start === undefined) return 0;
     await closeLogFiles(this.queue.splice(0, start.index));
@@ -151,7 +169,7 @@ class LogReader {
       }
     } catch (error) {
       this.signal.throwIfAborted();
-      if (!file.name.compressed || !(error instanceof Error)) throw error;
+      if (!file.name.compressed || isForeignLog(error) || !(error instanceof Error)) throw error;
       this.options.onProblem?.(file.name.name, error);
     }
     return at;
@@ -184,7 +202,7 @@ class LogReader {
       const { size, mtimeMs } = await file.handle.stat();
       if (size < at) {
         // Another process truncated the file: new lines start at offset 0.
-        this.scanner.endOfFile();
+        this.scanner.endOfFile(false);
         at = 0;
       }
       ending = movedOn || over;

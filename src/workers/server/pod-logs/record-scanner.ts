@@ -103,6 +103,11 @@ export function emptyHead(): RecordHead {
   return { bytes: Buffer.alloc(0), timeStart: 0, timeEnd: 0, stream: STDOUT, partial: false };
 }
 
+/** The head's time, as it is written. */
+export function stampOf({ bytes, timeStart, timeEnd }: RecordHead): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + timeStart, timeEnd - timeStart).toString("latin1");
+}
+
 /** Fills `head` from the record at `from`; returns where its text begins, or a negative number. */
 export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): number {
   const end = Math.min(bytes.length, from + MAX_HEAD);
@@ -112,9 +117,9 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   if (timeEnd < 0) return timeEnd === NO_RECORD ? NO_RECORD : short;
   const streamEnd = blankIn(bytes, timeEnd + 1, end);
   if (streamEnd < 0) return streamEnd === NO_RECORD ? NO_RECORD : short;
-  let tagsEnd = blankIn(bytes, streamEnd + 1, end);
+  const blank = blankIn(bytes, streamEnd + 1, end);
   // An empty text may come without the blank before it.
-  if (tagsEnd === NO_RECORD) tagsEnd = bytes.indexOf(LF, streamEnd + 1);
+  const tagsEnd = blank === NO_RECORD ? bytes.indexOf(LF, streamEnd + 1) : blank;
   if (tagsEnd < 0) return short;
 
   if (!looksLikeTime(bytes, from, timeEnd)) return NO_RECORD;
@@ -122,12 +127,14 @@ export function parseHead(bytes: Uint8Array, from: number, head: RecordHead): nu
   const tag = bytes[streamEnd + 1];
   const afterTag = bytes[streamEnd + 2];
   const oneLetter = tagsEnd === streamEnd + 2 || afterTag === COLON;
-  if (stream === undefined || !oneLetter || (tag !== PARTIAL && tag !== FULL)) return NO_RECORD;
+  if (stream === undefined) return NO_RECORD;
+  // Tags of later versions are full lines, as upstream reads them.
+  if (blank === NO_RECORD && !(oneLetter && (tag === PARTIAL || tag === FULL))) return NO_RECORD;
   head.bytes = bytes;
   head.timeStart = from;
   head.timeEnd = timeEnd;
   head.stream = stream;
-  head.partial = tag === PARTIAL;
+  head.partial = oneLetter && tag === PARTIAL;
   return bytes[tagsEnd] === LF ? tagsEnd : tagsEnd + 1;
 }
 

@@ -2,9 +2,14 @@
 // are counted from the start.
 // Invariant: a line begins exactly where LineWriter begins one. That is a record whose predecessor was complete or of the other stream.
 // Records that are none are passed over, as there.
+import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../shared/container-logs/json-record.js";
+import { goText } from "../../../shared/text/go-text.js";
 import { chunksOf } from "./chunks.js";
+import { streamOf } from "./json-scanner.js";
+import { linesBackwards, readFully } from "./lines-backwards.js";
 import type { OpenLogFile } from "./log-files.js";
-import { emptyHead, MAX_HEAD, parseHead, RecordScanner, type LogStream, type RecordHead } from "./record-scanner.js";
+import { LogScanner } from "./log-scanner.js";
+import { emptyHead, MAX_HEAD, parseHead, type LogStream, type RecordHead } from "./record-scanner.js";
 
 /** Begin with `files[index]` at `offset` (plain) and pass over `skipLines` lines. */
 export interface TailStart {
@@ -36,10 +41,32 @@ export async function findTail(
     const file = files[index];
     if (file === undefined) continue;
     if (file.name.compressed) await walk.countForwards(file, index, signal);
+    else if (await looksLikeJson(file)) await walk.readJsonBackwards(file, index, signal);
     else await walk.readBackwards(file, index, signal);
     if (walk.start !== undefined) return walk.start;
   }
   return undefined; // fewer lines than that: everything
+}
+
+/** Where the last line begins: the one that is being written, or else the end. A line beyond the limit is passed over. */
+export async function lastLineOf(file: OpenLogFile | undefined, signal: AbortSignal): Promise<number> {
+  if (file === undefined || file.name.compressed) return file?.size ?? 0;
+  const nearest = Math.max(0, file.size - LONGEST_JSON_LINE);
+  for (let end = file.size; end > nearest;) {
+    signal.throwIfAborted();
+    const begin = Math.max(nearest, end - CHUNK);
+    const chunk = await readFully(file, Buffer.allocUnsafe(end - begin), begin);
+    const newline = chunk.lastIndexOf(LF);
+    if (newline >= 0) return begin + newline + 1;
+    end = begin;
+  }
+  return nearest === 0 ? 0 : file.size;
+}
+
+/** Whether the first record is of the Docker Engine's format, if there is a record at all. The reading itself decides by the whole line. */
+async function looksLikeJson(file: OpenLogFile): Promise<boolean> {
+  const start = await readFully(file, Buffer.allocUnsafe(MAX_HEAD), 0);
+  return parseHead(start, 0, emptyHead()) < 0 && start.toString("latin1").trimStart().startsWith("{");
 }
 
 const CHUNK = 256 * 1024;
@@ -62,10 +89,9 @@ class TailWalk {
       const begin = Math.max(0, end - CHUNK);
       // Heads that begin in this chunk may end in the next one.
       const wanted = Math.min(file.size, end + MAX_HEAD) - begin;
-      const length = await readFully(file, buffer, begin, wanted);
-      const chunk = buffer.subarray(0, length);
+      const chunk = await readFully(file, buffer.subarray(0, wanted), begin);
       // A record begins after each newline, and at the file's first byte.
-      let at = Math.min(end - begin, length) - 1;
+      let at = Math.min(end - begin, chunk.length) - 1;
       while (at >= 0 && !this.done()) {
         const newline = chunk.lastIndexOf(LF, at);
         if (newline < 0) break;
@@ -77,21 +103,32 @@ class TailWalk {
     }
   }
 
+  async readJsonBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
+    for await (const { line, offset } of linesBackwards(file, LONGEST_JSON_LINE, signal)) {
+      const record = parseJsonRecord(goText(line));
+      const stream = record === undefined ? undefined : streamOf(record.stream);
+      if (record === undefined || stream === undefined || record.text === "") continue;
+      this.pass({ stream, partial: !record.text.endsWith("\n"), index, offset, skipLines: 0 });
+      if (this.done()) return;
+    }
+  }
+
   /**
    * Two passes in constant memory: the first counts the lines, the second, with `skipLines`, returns the wanted ones.
    */
   async countForwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
     let starts = 0;
     const ends: { first?: Seen; last?: Seen } = {};
-    const scanner = new RecordScanner({
-      begin: ({ stream, partial }) => {
+    const sink = {
+      begin: ({ stream, partial }: RecordHead) => {
         if (ends.last !== undefined && begins(ends.last, stream)) starts++;
         ends.first ??= { stream, partial };
         ends.last = { stream, partial };
       },
       text: () => undefined,
       end: () => undefined,
-    });
+    };
+    const scanner = new LogScanner(sink, { otherwise: "cri", sinceNanos: undefined });
     try {
       for await (const chunk of chunksOf(file, signal)) scanner.push(chunk);
     } catch (error) {
@@ -120,8 +157,12 @@ class TailWalk {
   private onRecordAt(chunk: Buffer, at: number, begin: number, index: number): void {
     if (parseHead(chunk, at, this.head) < 0) return;
     const { stream, partial } = this.head;
-    this.onRecord({ stream, partial });
-    this.next = { stream, partial, index, offset: begin + at, skipLines: 0 };
+    this.pass({ stream, partial, index, offset: begin + at, skipLines: 0 });
+  }
+
+  private pass(place: Place): void {
+    this.onRecord(place);
+    this.next = place;
   }
 
   /** The record before `next`: it decides whether `next` begins a line. */
@@ -136,14 +177,4 @@ class TailWalk {
 
 function begins(before: Seen, stream: LogStream): boolean {
   return !before.partial || before.stream !== stream;
-}
-
-async function readFully({ handle }: OpenLogFile, buffer: Buffer, position: number, length: number): Promise<number> {
-  let got = 0;
-  while (got < length) {
-    const { bytesRead } = await handle.read(buffer, got, length - got, position + got);
-    if (bytesRead === 0) break;
-    got += bytesRead;
-  }
-  return got;
 }
