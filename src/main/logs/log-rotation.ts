@@ -5,6 +5,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import { Limiter } from "../../shared/cri/limiter.js";
+import { onLogFile } from "../../shared/container-logs/own-log-link.js";
 import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -58,7 +59,7 @@ const SCAN_MS = 1000;
 /** Between two passes over all logs. */
 const GATHER_MS = 50;
 /** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
-const LARGEST_COMPRESSED = 1024 ** 3;
+export const LARGEST_COMPRESSED = 1024 ** 3;
 const LARGEST_COMPRESSED_SIZES = 4;
 /** A runtime that does not respond occupies a worker for this time. */
 const REOPEN_DEADLINE_MS = 10_000;
@@ -180,7 +181,7 @@ export class LogRotation {
       }
       const next = nextLook(growth, { maxSize, monitorIntervalMs });
       afterMs = next.afterMs;
-      if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (path) => this.watchWrites(entry, path));
+      if (next.asleep) entry.watch = await inLogFolder(entry.log.path, (folder) => this.watchWrites(entry, folder));
       entry.complaint = undefined;
     } catch (error) {
       this.complain(entry, error);
@@ -197,11 +198,11 @@ export class LogRotation {
     let stats: { size: bigint; ino: bigint };
     try {
       // One way into the folder: it costs more than the looks inside.
-      stats = await inLogFolder(log.path, async (path) => {
-        const found = await statUntrusted(path);
+      stats = await inLogFolder(log.path, async (folder) => {
+        const found = await ownFile(log, folder, statUntrusted);
         if (entry.othersChanged) {
           entry.othersChanged = false;
-          entry.others = await sizeOfOthers(path);
+          entry.others = await sizeOfOthers(join(folder, basename(log.path)));
         }
         return found;
       });
@@ -254,8 +255,8 @@ export class LogRotation {
   }
 
   /** By its open file: a watch on a name would follow a link that was planted there. */
-  private async watchWrites(entry: Entry, path: string): Promise<WriteWatch> {
-    const { handle } = await openUntrusted(path);
+  private async watchWrites(entry: Entry, folder: string): Promise<WriteWatch> {
+    const { handle } = await ownFile(entry.log, folder, (path) => openUntrusted(path));
     try {
       return new WriteWatch(`/proc/self/fd/${handle.fd}`, () => this.onWrite(entry));
     } finally {
@@ -315,7 +316,13 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** @param work gets another path of the same file's name */
-function inLogFolder<T>(path: string, work: (path: string) => Promise<T>): Promise<T> {
-  return inUntrustedFolder(dirname(path), (folder) => work(join(folder, basename(path))));
+/** @param work gets another path of the log's folder */
+function inLogFolder<T>(path: string, work: (folder: string) => Promise<T>): Promise<T> {
+  return inUntrustedFolder(dirname(path), work);
+}
+
+/** On the file of the log, or on Docker's file of this very container behind it. */
+function ownFile<T>(log: RunningLog, folder: string, work: (path: string) => Promise<T>): Promise<T> {
+  const { path, containerId } = log;
+  return onLogFile({ folder, directory: dirname(path), name: basename(path), containerIds: [containerId] }, work);
 }

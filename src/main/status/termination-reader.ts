@@ -1,26 +1,18 @@
 // Reads the termination messages of exited containers: their termination message file, else the end of their log.
 // Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
 // than their tail.
-import { join, basename, dirname } from "node:path";
+import { join } from "node:path";
 import type { Pod, TerminationMessagePolicy } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js";
-import { readTail, FileGoneError } from "../../shared/fs/untrusted-file.js";
+import { readTail } from "../../shared/fs/untrusted-file.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { containersDirectory } from "../../shared/fs/pod-paths.js";
 import { annotationKeys } from "../model/labels.js";
 import { podLogDirectory } from "../model/paths.js";
-import {
-  fallsBackToLog,
-  fileMessage,
-  fileMessageLimit,
-  logMessage,
-  logFallbackLimit,
-  logFallbackLines,
-} from "./termination-message.js";
-import { errorCode } from "../../shared/errors/thrown.js";
-import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
+import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
+import { outputTail } from "./output-tail.js";
 
 export class TerminationReader {
   private readonly messages = new Map<string, Map<string, string>>();
@@ -74,7 +66,7 @@ export class TerminationReader {
       const path = status.logPath.startsWith("/")
         ? status.logPath
         : join(podLogDirectory(this.places.podLogsDir, pod), status.logPath);
-      return logMessage(await outputTail(path));
+      return logMessage(await outputTail(path, status.id));
     } catch (error) {
       this.log.debug({ err: error, container: status.id }, "cannot read a termination message");
       return "";
@@ -95,67 +87,4 @@ export class TerminationReader {
       : await this.calls.call("readTail", { path: hostPath, maxBytes }, { paths: [hostPath] });
     return fileMessage(Buffer.from(bytes));
   }
-}
-
-// The end of a container's output, from its log in CRI format. After a rotation shortly before the exit, the earlier lines are in the
-// newest rotated file. That file is never compressed.
-
-/** Surely holds the last 2048 bytes of output, prefixes and stream tags included. */
-const TAIL_BYTES = 64 * 1024;
-const LINE = /^\S+ (?:stdout|stderr) (\S+) (.*)$/;
-
-/** @throws NotFolderError, NotRegularFileError, or a system error; a removed log is empty */
-async function outputTail(path: string): Promise<string> {
-  try {
-    return await inUntrustedFolder(dirname(path), (folder) => outputOfRun(join(folder, basename(path))));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return "";
-    throw error;
-  }
-}
-
-async function outputOfRun(path: string): Promise<string> {
-  const newest = await outputOf(path);
-  if (newest === undefined) {
-    const before = await rotatedBefore(path);
-    return before === undefined ? "" : ((await outputOf(before)) ?? "");
-  }
-  if (Buffer.byteLength(newest) >= logFallbackLimit || newest.split("\n").length > logFallbackLines) return newest;
-  const before = await rotatedBefore(path);
-  return before === undefined ? newest : ((await outputOf(before)) ?? "") + newest;
-}
-
-/** FILE.YYYYMMDD-HHMMSS, the latest of them. */
-async function rotatedBefore(path: string): Promise<string | undefined> {
-  const start = `${basename(path)}.`;
-  const rotated = await namesOf(
-    dirname(path),
-    (name) => name.startsWith(start) && /^\d{8}-\d{6}$/.test(name.slice(start.length)),
-  );
-  const latest = rotated.sort().at(-1);
-  return latest === undefined ? undefined : join(dirname(path), latest);
-}
-
-/** undefined when there is no such file. */
-async function outputOf(path: string): Promise<string | undefined> {
-  try {
-    const { bytes, whole } = await readTail(path, TAIL_BYTES);
-    return textOf(bytes.toString("utf8"), whole);
-  } catch (error) {
-    if (error instanceof FileGoneError) return undefined;
-    throw error;
-  }
-}
-
-/** The text of "TIME STREAM TAGS TEXT" lines, partial ones joined. */
-function textOf(log: string, whole: boolean): string {
-  let output = "";
-  const [first = "", ...rest] = log.split("\n");
-  for (const line of whole ? [first, ...rest] : rest) {
-    const [, tags, text = ""] = LINE.exec(line) ?? [];
-    if (tags === undefined) continue;
-    output += tags.split(":")[0] === "P" ? text : `${text}\n`;
-  }
-  // A line that is longer than the part that was read has lost its prefix, but the rest is output.
-  return !whole && Buffer.byteLength(output) < logFallbackLimit && !LINE.test(first) ? `${first}\n${output}` : output;
 }

@@ -13,6 +13,7 @@ import { startHelperProcess } from "../../../src/shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../../src/shared/volume-calls/volume-calls.js";
 import { canHang, HungMounts } from "../../support/hung-mounts.js";
 import { entriesIn } from "../../support/entries-in.js";
+import { dockerText } from "../../support/log-kit.js";
 import { keptLog, temporaryFolder, until } from "../../support/sources-kit.js";
 import { criContainer, makePod, observedPod } from "./fixtures.js";
 
@@ -65,6 +66,24 @@ test("the message file is read once, and the status is computed again if it has 
   assert.equal(await read(status), "out of cheese", "an ended container has no more to say");
   assert.equal(reader.messagesOf(pod, observedPod([status]))?.get(status.id), "out of cheese");
   assert.equal(found.length, 1);
+});
+
+test("the end of a log in Docker's format, behind a link to the container's own file", async (t) => {
+  const { root, logFile, messageFile, ended, read } = await build(t);
+  await writeFile(messageFile, "");
+  const id = "d0c".padEnd(64, "5");
+  const file = join(root, "docker", id, `${id}-json.log`);
+  await mkdir(join(file, ".."), { recursive: true });
+  const line = (text: string): string => dockerText({ stream: "stderr", tag: "F", text, second: 1 });
+  const controls = "\u0001".repeat(16 * 1024);
+  await writeFile(file, line(controls).repeat(10) + line("last words"));
+  await symlink(file, logFile);
+  assert.equal(
+    await read(ended("FallbackToLogsOnError", { id, exitCode: 1 })),
+    `${controls.slice(-2036)}\nlast words\n`,
+  );
+  const other = ended("FallbackToLogsOnError", { id: "0".repeat(64) });
+  assert.equal(await read(other), "", "another container's file");
 });
 
 test("10,000 restarts leave the words of the containers that are still there", async (t) => {
