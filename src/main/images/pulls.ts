@@ -75,6 +75,7 @@ export class Pulls {
     const failures: Error[] = [];
     await this.announce(image, signal);
     try {
+      this.takeToken();
       for (const each of found.length > 0 ? found : [undefined]) {
         try {
           const imageRef = await this.once(request, each?.auth, signal);
@@ -93,6 +94,16 @@ export class Pulls {
     throw new PullFailure(failures);
   }
 
+  /** One for the image, however many credentials are tried: registryPullQPS counts images, as upstream. */
+  private takeToken(): void {
+    try {
+      this.deps.rate.acquire();
+    } catch (error) {
+      if (!isPullRateError(error)) throw error;
+      throw new PullFailure([error]);
+    }
+  }
+
   /** Without the record of its pull, an image would count as preloaded, and every pod could use it. */
   private async announce(image: string, signal: AbortSignal): Promise<void> {
     try {
@@ -105,7 +116,6 @@ export class Pulls {
 
   private async once(request: PullRequest, auth: AuthConfig | undefined, signal: AbortSignal): Promise<string> {
     const { image, pod, sandboxConfig, runtimeHandler } = request;
-    this.deps.rate.acquire();
     const { imageRef } = await this.deps.cri.pullImage(
       {
         image: { image, annotations: pod.metadata.annotations ?? {}, userSpecifiedImage: image, runtimeHandler },
@@ -148,7 +158,7 @@ const EXPLAINED = {
 
 /** The image's or the registry's fault; not the runtime's absence, and not the pod's own end. */
 function countsAsPullFailure(error: unknown, signal: AbortSignal): error is Error {
-  return isPullRateError(error) || (isCriError(error) && !isUnavailable(error) && !signal.aborted);
+  return isCriError(error) && !isUnavailable(error) && !signal.aborted;
 }
 
 /** The message of the container's waiting state. */

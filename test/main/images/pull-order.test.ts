@@ -4,7 +4,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { PullRate, pullRank, PullTurns, type PullTurn } from "../../../src/main/images/pull-limits.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../support/pods.js";
+import { noCredentials } from "../../support/silent.js";
 import { until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 import { build, BUSYBOX, never, REMOTE, SECOND } from "./puller-kit.js";
@@ -140,6 +142,22 @@ test("a pull over the rate is ErrImagePull and backs off, without asking the run
   await ensure(BUSYBOX, "IfNotPresent");
   clock.step(10_000);
   await ensure(SECOND);
+});
+
+test("the rate counts images: an image with three credentials costs one token", async (t) => {
+  const tried = ["first", "second", "third"].map((username) => ({
+    auth: AuthConfig.fromPartial({ username }),
+    source: { kind: "node" as const },
+  }));
+  const credentials = { ...noCredentials, forImage: () => Promise.resolve(tried) };
+  const { fake, pulls, ensure } = await build(t, { qps: 0.001, burst: 2, credentials });
+  fake.failpoint("PullImage", "2*error(denied)->off");
+  await ensure(REMOTE);
+  assert.equal(pulls(), 3, "two were denied");
+  await ensure(SECOND);
+  assert.equal(pulls(), 4);
+  await assert.rejects(ensure(REMOTE, "Always"), { reason: "ErrImagePull", message: "pull QPS exceeded" });
+  assert.equal(pulls(), 4);
 });
 
 test("an image that another pod brought meanwhile is not pulled again, but for Always", async (t) => {
