@@ -1,13 +1,17 @@
 // Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
 // before a call to the runtime.
-import { parseImageName } from "../../shared/api/image-name.js";
+import { parseImageName, readImageName, type ImageName } from "../../shared/api/image-name.js";
 import type { PullPolicy } from "../../shared/api/pod.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** The text is no image reference. The message is the end of the InvalidImageName message. */
 export class InvalidImageNameError extends Error {
   override readonly name = "InvalidImageNameError";
-  constructor(readonly image: string) {
-    super(`couldn't parse image name "${image}": invalid reference format`);
+  constructor(
+    readonly image: string,
+    problem: string,
+  ) {
+    super(`couldn't parse image name ${quote(image)}: ${problem}`);
   }
 }
 
@@ -22,7 +26,7 @@ export function withDefaultTag(image: string): string {
 
 /** The reference for the runtime. Throws InvalidImageNameError. */
 export function requestedImage(image: string): string {
-  if (parseImageName(image) === undefined) throw new InvalidImageNameError(image);
+  nameOf(image);
   return withDefaultTag(image);
 }
 
@@ -35,9 +39,14 @@ export function withoutTagAndDigest(image: string): string {
 
 /** With its registry, without tag and digest: "busybox:1" → "docker.io/library/busybox". Keys of credentials match this. */
 export function fullRepository(image: string): string {
-  const name = parseImageName(image);
-  if (name === undefined) throw new InvalidImageNameError(image);
-  return `${name.registry}/${name.repository}`;
+  const { registry, repository } = nameOf(image);
+  return `${registry}/${repository}`;
+}
+
+function nameOf(image: string): ImageName {
+  const read = readImageName(image);
+  if (typeof read === "string") throw new InvalidImageNameError(image, read);
+  return read;
 }
 
 function hasTagOrDigest(image: string): boolean {

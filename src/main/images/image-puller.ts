@@ -14,6 +14,7 @@ import type { ImageUser } from "../model/run-as-user.js";
 import { traced, type PodTrace, PULL_STAGE } from "../model/pod-trace.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/durations.js";
+import { quote } from "../../shared/log/quote.js";
 import type { ImageCredentials, OwnKind, ImageAccess } from "./credentials.js";
 import { isInvalidImageNameError, requestedImage, defaultPullPolicy } from "./image-name.js";
 import { PullBackoff } from "./pull-limits.js";
@@ -98,7 +99,7 @@ export class ImagePuller {
       return requestedImage(need.spec);
     } catch (error) {
       if (!isInvalidImageNameError(error)) throw error;
-      const message = `Failed to apply default image tag "${need.spec}": ${error.message}`;
+      const message = `Failed to apply default image tag ${quote(need.spec)}: ${error.message}`;
       this.emit(need, "Warning", "InspectFailed", message);
       throw new StartContainerError("InvalidImageName", message, undefined, { cause: error });
     }
@@ -120,7 +121,7 @@ export class ImagePuller {
 
   private emitPresent(need: ImageNeed): void {
     const how = this.deps.access.verifies ? " and can be accessed by the pod" : "";
-    this.emit(need, "Normal", "Pulled", `Container image "${need.spec}" already present on machine${how}`);
+    this.emit(need, "Normal", "Pulled", `Container image ${quote(need.spec)} already present on machine${how}`);
   }
 
   private mustProve({ pod }: ImageNeed, image: string, present: Image, signal: AbortSignal): Promise<boolean> {
@@ -132,7 +133,7 @@ export class ImagePuller {
   }
 
   private neverPulled(need: ImageNeed): StartContainerError {
-    const message = `Container image "${need.spec}" is not present with pull policy of Never`;
+    const message = `Container image ${quote(need.spec)} is not present with pull policy of Never`;
     this.emit(need, "Warning", "ErrImageNeverPull", message);
     return new StartContainerError("ErrImageNeverPull", message, this.deps.clock.steady() + RETRY_INSPECT_MS);
   }
@@ -155,8 +156,8 @@ export class ImagePuller {
     const { pod, spec } = need;
     const waiting = this.backoff.of(pod, image);
     if (waiting !== undefined) {
-      this.emit(need, "Normal", "BackOff", `Back-off pulling image "${spec}"`);
-      const message = `Back-off pulling image "${spec}": ${waiting.reason}: ${waiting.message}`;
+      this.emit(need, "Normal", "BackOff", `Back-off pulling image ${quote(spec)}`);
+      const message = `Back-off pulling image ${quote(spec)}: ${waiting.reason}: ${waiting.message}`;
       throw new StartContainerError("ImagePullBackOff", message, waiting.until);
     }
     let meanwhile: Image | undefined;
@@ -170,7 +171,7 @@ export class ImagePuller {
             image,
             sandboxConfig: need.sandboxConfig,
             runtimeHandler: need.runtimeHandler,
-            onStart: () => this.emit(need, "Normal", "Pulling", `Pulling image "${spec}"`),
+            onStart: () => this.emit(need, "Normal", "Pulling", `Pulling image ${quote(spec)}`),
             stillNeeded: async () => {
               meanwhile = await this.broughtByOthers(need, image, signal);
               return meanwhile === undefined;
@@ -185,10 +186,10 @@ export class ImagePuller {
       if (!isPullFailure(error)) throw error;
       const message = pullFailureMessage(image, error);
       const until = this.backoff.failed(pod, image, { reason: error.reason, message });
-      this.emit(need, "Warning", "Failed", `Failed to pull image "${spec}": ${error.message}`);
+      this.emit(need, "Warning", "Failed", `Failed to pull image ${quote(spec)}: ${error.message}`);
       throw new StartContainerError(error.reason, message, until, { cause: error });
     }
-    if (meanwhile === undefined) throw new Error(`the pull of image "${image}" ended without a result`);
+    if (meanwhile === undefined) throw new Error(`the pull of image ${quote(image)} ended without a result`);
     this.emitPresent(need);
     return meanwhile;
   }
@@ -208,11 +209,14 @@ export class ImagePuller {
   ): Promise<Image> {
     const found = await this.status(need, image, signal);
     if (found === undefined) {
-      throw new StartContainerError("ErrImagePull", `image "${image}" was pulled but the runtime does not list it`);
+      throw new StartContainerError(
+        "ErrImagePull",
+        `image ${quote(image)} was pulled but the runtime does not list it`,
+      );
     }
     this.deps.metrics.pulled(totalMs, found.size);
     const took = `${goMillis(pullMs)} (${goMillis(totalMs)} including waiting)`;
-    const message = `Successfully pulled image "${need.spec}" in ${took}. Image size: ${found.size} bytes.`;
+    const message = `Successfully pulled image ${quote(need.spec)} in ${took}. Image size: ${found.size} bytes.`;
     this.emit(need, "Normal", "Pulled", message);
     return found;
   }

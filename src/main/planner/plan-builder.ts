@@ -20,6 +20,7 @@ import type {
 } from "../model/step.js";
 import { nanosToMs, podIPsOf } from "../model/observed-containers.js";
 import { graceSeconds } from "../model/container-stop.js";
+import { quote } from "../../shared/log/quote.js";
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
   "ErrImagePull",
@@ -168,7 +169,7 @@ function waitingAfter(container: Container, failure: StartFailure, now: number):
   const { reason, message } = failure;
   if (PULL_FAILURES.has(reason) && now - failure.failedAt >= PULL_ERROR_SHOWN_MS) {
     const image = container.image ?? "";
-    return { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}": ${reason}: ${message}` };
+    return { reason: "ImagePullBackOff", message: `Back-off pulling image ${quote(image)}: ${reason}: ${message}` };
   }
   return { reason, message };
 }

@@ -6,6 +6,7 @@ import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { quote } from "../../../src/shared/log/quote.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
 import { build, BUSYBOX, never, REMOTE, sandbox, SECOND } from "./puller-kit.js";
@@ -100,16 +101,34 @@ test("ImageStatus and PullImage of a pod's images name its runtime handler", asy
   assert.deepEqual(asked, [...each, ...each]);
 });
 
-test("no image, or one with blanks, is an invalid name and causes no call of the runtime", async (t) => {
+const NAMES: [image: string, problem: string][] = [
+  ["", "invalid reference format"],
+  ["busy box", "invalid reference format"],
+  ["busybox:1\n", "invalid reference format"],
+  ["busybox:", "invalid reference format"],
+  ["a\u0007b", "invalid reference format"],
+  ["a@sha256:12", "invalid reference format"],
+  ["a@b@c", "invalid reference format"],
+  ["-a", "invalid reference format"],
+  [`a:${"t".repeat(129)}`, "invalid reference format"],
+  ["BusyBox", "invalid reference format: repository name (library/BusyBox) must be lowercase"],
+  ["registry.test/Team/Tool:V1", "invalid reference format: repository name (Team/Tool) must be lowercase"],
+  ["A__b.c/x", "repository name must be lowercase"],
+  ["f".repeat(64), `invalid repository name (${"f".repeat(64)}), cannot specify 64-byte hexadecimal strings`],
+  [`a/${"b".repeat(256)}`, "repository name must not be more than 255 characters"],
+  [`a@sha256:${"0".repeat(32)}`, "invalid checksum digest length"],
+  [`a@sha512:${"0".repeat(64)}`, "invalid checksum digest length"],
+  [`a@sha256:${"A".repeat(64)}`, "invalid checksum digest format"],
+  [`a@md5:${"0".repeat(32)}`, "unsupported digest algorithm"],
+  [`a@MD5:${"0".repeat(32)}`, "invalid reference format: repository name (library/a@MD5) must be lowercase"],
+  [`a:b@MD5:${"0".repeat(32)}`, "invalid checksum digest format"],
+];
+test("an image name that cannot be read has upstream's text, and causes no call of the runtime", async (t) => {
   const { fake, ensure } = await build(t);
-  for (const image of ["", "busy box", "busybox:1\n", "BusyBox", "a@sha256:12", "f".repeat(64)]) {
-    await assert.rejects(
-      ensure(image),
-      reason(
-        "InvalidImageName",
-        /^Failed to apply default image tag "[^]*": couldn't parse image name "[^]*": invalid reference format$/,
-      ),
-    );
+  for (const [image, problem] of NAMES) {
+    const shown = quote(image);
+    const message = `Failed to apply default image tag ${shown}: couldn't parse image name ${shown}: ${problem}`;
+    await assert.rejects(ensure(image), { reason: "InvalidImageName", message }, image);
   }
   assert.deepEqual(fake.calls, []);
 });
