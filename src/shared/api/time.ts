@@ -12,7 +12,7 @@ export function apiMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
 
-/** CRI nanoseconds since the epoch to a Time; null for 0 (never). */
-export function apiTimeFromNanos(nanos: bigint): Time | null {
-  return nanos <= 0n ? null : apiTime(Number(nanos / 1_000_000n));
+/** CRI nanoseconds since the epoch to a Time. 0, of a container that never started, is the epoch itself, as upstream shows it. */
+export function apiTimeFromNanos(nanos: bigint): Time {
+  return apiTime(Number(nanos / 1_000_000n));
 }

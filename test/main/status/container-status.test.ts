@@ -206,6 +206,36 @@ describe("started and ready", () => {
   }
 });
 
+test("a container that never started has the epoch as its start, and as its end if the runtime gives none", () => {
+  const rows: [seen: ContainerStatus, expected: object][] = [
+    [
+      ended(128, { reason: "StartError", startedAt: 0n }),
+      { startedAt: "1970-01-01T00:00:00Z", finishedAt: "1970-01-01T00:16:50Z" },
+    ],
+    [
+      ended(128, { reason: "StartError", startedAt: 0n, finishedAt: 0n }),
+      { startedAt: "1970-01-01T00:00:00Z", finishedAt: "1970-01-01T00:00:00Z" },
+    ],
+  ];
+  for (const [seen, expected] of rows) {
+    const { containerStatuses = [] } = computePodStatus({
+      pod: makePod({ containers: [c("a")] }),
+      observed: observedPod([seen]),
+      nodeIPs: [],
+      runtimeName: "containerd",
+      podLevelResources: false,
+      stopSignals: false,
+      imageVolumeDigests: false,
+      changesOnRestart: false,
+      now: NOW,
+    });
+    const [status] = containerStatuses;
+    const terminated = status?.state.terminated ?? status?.lastState.terminated;
+    const { startedAt, finishedAt } = terminated ?? {};
+    assert.deepEqual({ startedAt, finishedAt }, expected);
+  }
+});
+
 describe("a running container with probes whose results a restart of the kubelet lost", () => {
   for (const changesOnRestart of [false, true]) {
     const what = changesOnRestart ? "is neither started nor ready" : "stays started and ready";
