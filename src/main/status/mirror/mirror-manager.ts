@@ -184,14 +184,13 @@ export interface MirrorNode {
   uid: string;
 }
 
-/** The object as it is created: the server sets its UID. */
+/** The object as it is created, with the metadata of the manifest but its owners. The server sets its UID and its time. */
 function mirrorPod(pod: Pod, node: MirrorNode): Pod {
-  const { name, namespace, labels, annotations } = pod.metadata;
+  const { uid, ...own } = pod.metadata;
+  const { annotations } = own;
   const metadata: Omit<Pod["metadata"], "uid"> = {
-    name,
-    namespace,
-    ...(labels !== undefined && { labels }),
-    annotations: { ...annotations, [CONFIG_MIRROR]: annotations?.[CONFIG_HASH] ?? pod.metadata.uid },
+    ...own,
+    annotations: { ...annotations, [CONFIG_MIRROR]: annotations?.[CONFIG_HASH] ?? uid },
     ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid, controller: true }],
   };
   // The API's type wants a UID, which a creation has not.

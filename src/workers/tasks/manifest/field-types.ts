@@ -18,6 +18,8 @@ export type FieldType =
   /** `roundsToMilli`: an amount of a resource. */
   | { kind: "quantity"; roundsToMilli?: true }
   | { kind: "intOrString" }
+  /** RFC 3339; kept in UTC and whole seconds, as the API writes it. */
+  | { kind: "time" }
   /** Kept as it came: nothing below it is read by the kubelet. */
   | { kind: "any" }
   | { kind: "list"; of: FieldType }
@@ -46,6 +48,7 @@ export const quantity: FieldType = { kind: "quantity" };
 export const amount: FieldType = { kind: "quantity", roundsToMilli: true };
 export const intOrString: FieldType = { kind: "intOrString" };
 export const str: StringType = { kind: "string" };
+export const time: FieldType = { kind: "time" };
 
 export const text = (...rules: FormatRule<string>[]): StringType => ({ kind: "string", rules });
 export const oneOf = (...values: string[]): StringType => ({ kind: "string", values });
@@ -78,6 +81,8 @@ export function typeName(type: FieldType): string {
       return 'a quantity such as "100m" or "128Mi"';
     case "intOrString":
       return "an integer or a name";
+    case "time":
+      return "a time such as 2026-01-02T15:04:05Z";
     case "any":
       return "any value";
     case "list":

@@ -35,11 +35,17 @@ export function withoutOwnAnnotations(pod: Pod): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: Object.fromEntries(kept) } };
 }
 
+/** Fields that the UID does not depend on: it stays what it was before the kubelet kept them. */
+function identified({ metadata, ...pod }: Pod): object {
+  const { generateName: _name, creationTimestamp: _created, ownerReferences: _owners, ...named } = metadata;
+  return { ...pod, metadata: named };
+}
+
 /** `written` as it was read, `complete` with its defaults. */
 export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, nodeName: string): Pod {
   const place = placeOf(origin, nodeName);
   const given = written.metadata.uid as string | undefined;
-  const uid = given === undefined || given === "" ? fnv128(canonicalJson(written), ...place) : given;
+  const uid = given === undefined || given === "" ? fnv128(canonicalJson(identified(written)), ...place) : given;
   const namespace = written.metadata.namespace as string | undefined;
   const tolerations = complete.spec.tolerations ?? [];
   return {

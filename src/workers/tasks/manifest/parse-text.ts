@@ -7,7 +7,7 @@ import { YamlError } from "../../../shared/yaml/yaml-error.js";
 
 const SIZE_LIMIT = 10 * 1024 * 1024;
 /** As upstream bounds the depth of JSON. */
-const DEPTH_LIMIT = 10_000;
+export const DEPTH_LIMIT = 10_000;
 const MAX_WARNINGS = 100;
 
 export interface ParsedText {
@@ -46,7 +46,7 @@ export function parseText(input: string | Uint8Array): ParseOutcome {
 }
 
 /** More than a node runs; each needs memory. */
-const MAX_DOCUMENTS = 1000;
+export const MAX_DOCUMENTS = 1000;
 
 /** A document, and its first line from 1. */
 export type ParsedDocument = ParseOutcome & { line: number };

@@ -17,6 +17,7 @@ import {
   quantity,
   str,
   text,
+  time,
 } from "./field-types.js";
 import {
   dnsLabel,
@@ -255,28 +256,25 @@ const spec = object(
   ["workloadRef"],
 );
 
+const ownerReference = object(
+  { apiVersion: str, kind: str, name: str, uid: str, controller: bool, blockOwnerDeletion: bool },
+  ["apiVersion", "kind", "name", "uid"],
+);
 const metadata = object(
   {
     name: text(dnsSubdomain),
+    generateName: text((value) => dnsSubdomain(value.replace(/-$/, ""))),
     namespace: text(dnsLabel),
     uid: str,
     labels: map(text(labelValue)),
     annotations: map(str),
     finalizers: list(str),
+    creationTimestamp: time,
+    ownerReferences: list(ownerReference),
   },
   ["name"],
-  // Set by an API server: a manifest may carry them (an exported pod), a static pod has no use for them.
-  [
-    "generateName",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "ownerReferences",
-    "managedFields",
-    "selfLink",
-  ],
+  // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod, or the pod would end.
+  ["resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"],
 );
 
 /** A v1 Pod. `status` is dropped: the kubelet computes it. */

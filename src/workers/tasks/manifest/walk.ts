@@ -4,10 +4,11 @@ import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { isInvalidQuantityError } from "../../../shared/api/quantity.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
 import { shown, type FieldPath, type Report } from "./report.js";
+import { apiTime } from "../../../shared/api/time.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
-const MAX_DEPTH = 64;
+export const MAX_DEPTH = 64;
 
 /** The value as far as it fits `type`; undefined when absent, null or refused. */
 export function walk(type: FieldType, value: unknown, path: FieldPath, report: Report): unknown {
@@ -24,6 +25,8 @@ export function walk(type: FieldType, value: unknown, path: FieldPath, report: R
     case "intOrString":
       if (typeof value === "string" || Number.isInteger(value)) return value;
       return wrongType(type, value, path, report);
+    case "time":
+      return walkTime(type, value, path, report);
     case "any":
       return keepAny(value, path, report, 0);
     case "list":
@@ -65,6 +68,17 @@ function walkString(type: Kind<"string">, value: unknown, path: FieldPath, repor
     return undefined;
   }
   return value;
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** What Go writes as null. */
+const ZERO_TIME = Date.parse("0001-01-01T00:00:00Z");
+
+function walkTime(type: Kind<"time">, value: unknown, path: FieldPath, report: Report): unknown {
+  if (typeof value !== "string") return wrongType(type, value, path, report);
+  const ms = RFC_3339.test(value) ? Date.parse(value.replace(",", ".")) : NaN;
+  if (Number.isNaN(ms)) report.invalid(path, value, typeName(type));
+  return Number.isNaN(ms) || ms === ZERO_TIME ? undefined : apiTime(ms);
 }
 
 function walkInt(type: Kind<"int">, value: unknown, path: FieldPath, report: Report): unknown {
@@ -120,6 +134,8 @@ function zeroOf(type: FieldType): unknown {
   switch (type.kind) {
     case "string":
       return "";
+    case "time":
+      return undefined;
     case "int":
     case "quantity":
     case "intOrString":
@@ -196,7 +212,7 @@ function warnUnknown(type: ObjectType, key: string, path: FieldPath, report: Rep
 
 function keepAny(value: unknown, path: FieldPath, report: Report, depth: number): unknown {
   if (depth > MAX_DEPTH) {
-    report.add(path, "limit", { allowed: `at most ${MAX_DEPTH} levels of nesting` });
+    report.warn(path, `dropped: deeper than ${MAX_DEPTH} levels, which no field of the API is`);
     return undefined;
   }
   if (Array.isArray(value)) return value.map((item, index) => keepAny(item, [...path, index], report, depth + 1));

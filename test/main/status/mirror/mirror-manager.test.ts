@@ -57,6 +57,26 @@ function staticPod(hash = "h1", uid = hash): Pod {
   return made;
 }
 
+test("the mirror pod has the metadata of the manifest, but the node as its owner", async (t) => {
+  const { api, mirrors } = build(t);
+  const made = staticPod();
+  Object.assign(made.metadata, {
+    generateName: "web-",
+    creationTimestamp: "2020-01-02T03:04:05Z",
+    finalizers: ["a.b/c"],
+    ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "1", controller: true }],
+  });
+  mirrors.want(made);
+  await turn();
+  const { uid: _uid, ...metadata } = made.metadata;
+  const { uid: _serverUid, resourceVersion: _version, ...shown } = api.pod("web")?.metadata ?? pod().metadata;
+  assert.deepEqual(shown, {
+    ...metadata,
+    annotations: { ...metadata.annotations, "kubernetes.io/config.mirror": "h1" },
+    ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n1", uid: "node-uid", controller: true }],
+  });
+});
+
 test("a static pod is shown as its node's own", async (t) => {
   const { api, mirrors } = build(t);
   mirrors.want(staticPod());
