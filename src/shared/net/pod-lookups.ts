@@ -1,10 +1,12 @@
 // Looks up host names of pods' probes and hooks as upstream's resolver does. /etc/hosts comes first, then the name servers of
 // /etc/resolv.conf with its search domains. Invariant: no look-up takes a thread of libuv's pool, as getaddrinfo does, which can't be
-// cancelled. Every look-up ends with its caller's signal. Addresses and "localhost" need none. A name has a bounded number under way.
+// cancelled. Every look-up ends with its caller's signal. Addresses and "localhost" need none. A bounded number is under way; others wait.
 import { Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { abortReason } from "../errors/thrown.js";
+import { FairTurns } from "../turns/fair-turns.js";
+import { HostsSearch, type HostsFile } from "./hosts-search.js";
 
 /** No address; Go's error text, which readers of events recognise. */
 export class LookupError extends Error {
@@ -18,13 +20,13 @@ export class LookupError extends Error {
 }
 
 /** Look-ups that hang keep a socket each. */
-const CAP = 64;
-const CAP_PER_NAME = 16;
+export const CAP = 64;
+export const CAP_PER_NAME = 16;
 const ATTEMPT_MS = 5000;
 const TRIES = 2;
 const LONGEST_NAME = 253;
-/** Bytes read of each file. */
-const FILE_LIMIT = 1024 * 1024;
+/** Bytes of /etc/resolv.conf that count: upstream's limit for the file that pods get. */
+export const RESOLV_CONF_LIMIT = 10 * 1024 * 1024;
 
 interface ResolvConf {
   search: string[];
@@ -34,7 +36,7 @@ interface ResolvConf {
 /** Linear; lines that are not known are left out. @internal */
 export function parseResolvConf(text: string): ResolvConf {
   const conf: ResolvConf = { search: [], ndots: 1 };
-  for (const line of text.slice(0, FILE_LIMIT).split("\n")) {
+  for (const line of text.slice(0, RESOLV_CONF_LIMIT).split("\n")) {
     const [word, ...rest] = line.split(/[ \t]/).filter((part) => part !== "");
     if (word === "search" || word === "domain") conf.search = rest;
     if (word !== "options") continue;
@@ -56,24 +58,11 @@ export function candidates(host: string, { search, ndots }: ResolvConf): string[
   return dots >= ndots ? [host, ...searched] : [...searched, host];
 }
 
-/** The addresses of a name, in the order of the file. @internal */
-export function addressesIn(hosts: string, name: string): string[] {
-  const wanted = name.toLowerCase();
-  return hosts
-    .slice(0, FILE_LIMIT)
-    .split("\n")
-    .flatMap((line) => {
-      const [text = ""] = line.split("#", 1);
-      const [address = "", ...names] = text.split(/[ \t]/).filter((part) => part !== "");
-      return isIP(address) !== 0 && names.some((one) => one.toLowerCase() === wanted) ? [address] : [];
-    });
-}
-
 type Query = (name: string, signal: AbortSignal) => Promise<string[]>;
 
 export interface LookupDeps {
-  /** "/etc/hosts" */
-  hosts?: () => Promise<string>;
+  /** /etc/hosts */
+  hosts?: HostsFile;
   /** "/etc/resolv.conf" */
   resolvConf?: () => Promise<string>;
   /** Asks the name servers; an empty list where they know no address. */
@@ -81,10 +70,13 @@ export interface LookupDeps {
 }
 
 export class PodLookups {
-  private underWay = 0;
-  private readonly byName = new Map<string, number>();
+  /** A name server that does not answer holds up the names that need it, and leaves turns to others. */
+  private readonly turns = new FairTurns({ limit: CAP, share: CAP_PER_NAME });
+  private readonly hosts: HostsFile;
 
-  constructor(private readonly deps: LookupDeps = {}) {}
+  constructor(private readonly deps: LookupDeps = {}) {
+    this.hosts = deps.hosts ?? new HostsSearch("/etc/hosts");
+  }
 
   /** For `net.connect` and `http.request`. */
   within(signal: AbortSignal): LookupFunction {
@@ -107,11 +99,16 @@ export class PodLookups {
     signal.throwIfAborted();
     const name = host.endsWith(".") ? host.slice(0, -1) : host;
     if (name === "" || name.length > LONGEST_NAME) throw new LookupError(host);
-    const known = addressesIn(await (this.deps.hosts ?? textOf("/etc/hosts"))(), name);
+    const known = await this.hosts.addressesOf(name.toLowerCase());
     if (known.length > 0) return known;
     // As in RFC 6761: never sent to a name server.
     if (name.toLowerCase() === "localhost" || name.toLowerCase().endsWith(".localhost")) return ["127.0.0.1", "::1"];
-    return this.counted(name, () => this.ask(host, signal));
+    const turn = await this.turns.acquire({ owner: name.toLowerCase(), signal });
+    try {
+      return await this.ask(host, signal);
+    } finally {
+      turn.release();
+    }
   }
 
   private async ask(host: string, signal: AbortSignal): Promise<string[]> {
@@ -122,21 +119,6 @@ export class PodLookups {
       if (found.length > 0) return found;
     }
     throw new LookupError(host);
-  }
-
-  private async counted<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const own = this.byName.get(name) ?? 0;
-    if (this.underWay >= CAP || own >= CAP_PER_NAME) throw new LookupError(name, "too many look-ups are under way");
-    this.underWay++;
-    this.byName.set(name, own + 1);
-    try {
-      return await work();
-    } finally {
-      this.underWay--;
-      const left = (this.byName.get(name) ?? 1) - 1;
-      if (left === 0) this.byName.delete(name);
-      else this.byName.set(name, left);
-    }
   }
 }
 

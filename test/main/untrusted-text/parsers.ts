@@ -500,7 +500,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a file or setting of the operator": [
     "allowed-config-sources: isConfigSourceEntry",
-    "pod-lookups: addressesIn",
+    "hosts-search: addressesIn",
     "pod-lookups: parseResolvConf",
     "resolv-conf: parseResolvConf",
     "endpoint: parseEndpoint",
