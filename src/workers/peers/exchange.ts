@@ -5,7 +5,7 @@ import { asError } from "../../shared/errors/thrown.js";
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { HeaderError } from "../../shared/http/client/headers.js";
 import type { GetRequest } from "../../shared/http/client/redirects.js";
-import { ReplyError } from "../../shared/http/client/reply-error.js";
+import { HeadLimitError, ReplyError } from "../../shared/http/client/reply-error.js";
 import { ReplyReader, type ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { requestText } from "../../shared/http/client/request-text.js";
 import { serverOf, type Server } from "../../shared/http/client/server-of.js";
@@ -38,7 +38,7 @@ export class ExchangeError extends Error {
   override readonly name = "ExchangeError";
 }
 
-/** The head of the response came, its body broke off or never ended. @internal */
+/** The head of the response came, and its body broke off or never ended; or the head is longer than ours may be. @internal */
 export class BodyError extends Error {
   override readonly name = "BodyError";
 }
@@ -123,6 +123,10 @@ class Answer implements Sink {
       step();
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
+      if (error instanceof HeadLimitError) {
+        this.settle(new BodyError(error.message, { cause: error }));
+        return;
+      }
       const text = error.message === "EOF" ? error.message : BROKEN + error.message;
       this.reject(new ExchangeError(text, { cause: error }), error.message);
       return;

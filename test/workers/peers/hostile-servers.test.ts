@@ -43,14 +43,8 @@ describe("HTTP/1.1 floods", () => {
       const actions = peerActions();
       const port = await listen(t, server);
       const probe = runPeerProbe(http(port), PATIENCE_MS, { actions });
-      // A broken body proves nothing about the container; a broken head is a failure.
-      if (bytes.first.includes("chunked")) {
-        await assert.rejects(probe, BodyError);
-      } else {
-        const { outcome, output } = await probe;
-        assert.equal(outcome, "failure", output);
-        assert.ok(output.length <= 10_240);
-      }
+      // A broken body proves nothing about the container, and no head beyond our own limit.
+      await assert.rejects(probe, BodyError);
       const reply = await actions.hook(hook(port, "http"), new AbortController().signal);
       // The head of a response is enough for a hook.
       if (bytes.first.includes("chunked")) assert.deepEqual(reply, { ok: true, fellBack: false });

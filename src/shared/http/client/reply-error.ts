@@ -9,3 +9,10 @@ export class ReplyError extends Error {
     super(message, options);
   }
 }
+
+/** The head is longer than ours may be. Upstream's client reads more, so it proves nothing about the server. */
+export class HeadLimitError extends ReplyError {
+  constructor(bytes: number) {
+    super("head", `net/http: server response headers exceeded ${bytes} bytes; aborted`);
+  }
+}

@@ -9,7 +9,7 @@ import { quoteBytes } from "./bytes.js";
 import { Chunks } from "./chunks.js";
 import { HeaderBlock } from "./header-block.js";
 import { Lines, withoutCr } from "./lines.js";
-import { ReplyError } from "./reply-error.js";
+import { HeadLimitError, ReplyError } from "./reply-error.js";
 
 /** Bytes of the head with all informational ones before it. Go's client reads 10 MB. @internal */
 export const MAX_HEAD_BYTES = 512 * 1024;
@@ -94,7 +94,7 @@ export class ReplyReader {
     const next = found?.next ?? piece.length;
     this.headBytes += next - at;
     if (this.headBytes > MAX_HEAD_BYTES) {
-      throw new ReplyError("head", `net/http: server response headers exceeded ${MAX_HEAD_BYTES} bytes; aborted`);
+      throw new HeadLimitError(MAX_HEAD_BYTES);
     }
     if (found === undefined) return next;
     const line = withoutCr(found.line);
