@@ -9,6 +9,7 @@ import { eventsPage } from "./events.js";
 import { fieldsPage } from "./fields.js";
 import { flagsPage } from "./flags.js";
 import { gatesPage } from "./gates.js";
+import { limitsPage } from "./limits.js";
 import { metricsPage } from "./metrics.js";
 import { benchPicture, benchRows } from "./pictures/bench.js";
 import { podWay } from "./pictures/pod-way.js";
@@ -39,6 +40,7 @@ export async function generate(root: string): Promise<Map<string, string>> {
     ["docs/reference/promises.md", promisesPage(promises)],
     ["SPECIFICATION.md", specification(await read("SPECIFICATION.md"), promises)],
     ["docs/adr/README.md", decisionsPage(await records(root))],
+    ["docs/reference/limits.md", limitsPage()],
     ["docs/pictures/pod-way.svg", podWay()],
     ["docs/pictures/pod-start.svg", podStart(spans)],
     ["docs/pictures/bench.svg", benchPicture(benchRows(await read("docs/measurements/pod-start.md")))],

@@ -7,7 +7,7 @@ const DOLLAR = "$".charCodeAt(0);
 const OPEN = "(".charCodeAt(0);
 
 /** Linux starts no process with more than 6 MiB of arguments and environment (three quarters of the 8 MiB of a stack). */
-const MAX_SUBSTITUTED = 6 * 1024 * 1024;
+export const MAX_SUBSTITUTED = 6 * 1024 * 1024;
 
 /** Characters that expansions may still add to the texts of one container, shared by all texts of one call. */
 export class ExpansionBudget {

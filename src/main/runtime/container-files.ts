@@ -12,7 +12,7 @@ import type { NodeRuntime } from "./node-runtime.js";
 import { etcHostsPath, terminationLogPath } from "../../shared/fs/pod-paths.js";
 
 /** Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several megabytes. */
-const LONGEST_HOSTS = 64 * 1024 * 1024;
+export const LONGEST_HOSTS = 64 * 1024 * 1024;
 
 /** Writes the pod's hosts file and returns its path; undefined when the pod has no addresses to put in it. */
 export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: string[]): Promise<string | undefined> {

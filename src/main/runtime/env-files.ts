@@ -7,10 +7,11 @@ import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.
 import { readEnvFile, valueOf, type EnvFile } from "./config/env-file.js";
 
 /** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
-const LONGEST_FILE = 1024 * 1024;
+export const LONGEST_FILE = 4 * 1024 * 1024;
+/** The kernel's PATH_MAX. */
 const LONGEST_PATH = 4096;
-const LONGEST_KEY = 128;
-const LONGEST_VALUE = 32 * 1024;
+/** The kernel's MAX_ARG_STRLEN: no process starts with a longer variable. @internal */
+export const LONGEST_VALUE = 128 * 1024;
 /** Linux starts no process with a longer environment. */
 const MAX_VALUES = 6 * 1024 * 1024;
 /** In memory at a time. Beyond that, files are read again. */
@@ -34,11 +35,6 @@ export class EnvFiles {
     const place = this.volumes.get(volumeName);
     if (place === undefined || isImagePlace(place) || isDevicePlace(place)) {
       throw new CreateContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
-    }
-    if (key.length > LONGEST_KEY) {
-      throw new CreateContainerConfigError(
-        `environment variable key "${key}" is longer than ${LONGEST_KEY} characters`,
-      );
     }
     if (path.length > LONGEST_PATH) {
       throw new CreateContainerConfigError(`a path referenced by FileKeyRef is longer than ${LONGEST_PATH} bytes`);

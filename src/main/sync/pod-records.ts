@@ -25,7 +25,7 @@ const SUFFIX = ".json";
 const READS_AT_ONCE = 2;
 
 /** Limit for the sum of all files: far above what a node's pods need. A record beyond it is not written, as on a full disk. */
-const MAX_SUM_BYTES = 256 * 1024 * 1024;
+export const MAX_SUM_BYTES = 256 * 1024 * 1024;
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 

@@ -31,7 +31,7 @@ export async function makeMountPoint(target: string): Promise<void> {
 }
 
 /** Names in one directory of the kubelet's own, read in parts. */
-const MOST_NAMES_IN = 100_000;
+export const MOST_NAMES_IN = 100_000;
 
 /** Empty for a directory that is not there, or is none. @throws FolderTooBigError past `most` names */
 export async function namesIn(directory: string, most = MOST_NAMES_IN): Promise<string[]> {

@@ -60,7 +60,7 @@ const EXPONENT = /^[eE]([+-]?\d+)$/;
 /** Beyond these powers of ten every value is capped, or rounds up to one billionth. */
 const EXPONENT_LIMIT = 10_000;
 /** Longer texts are refused before arithmetic on them could stall a thread. */
-const TEXT_LIMIT = 1024;
+export const TEXT_LIMIT = 1024;
 
 export const ZERO: ExactQuantity = { nanos: 0n, format: "DecimalSI" };
 

@@ -5,7 +5,7 @@ import { Client, connectivityState, credentials, type ChannelOptions } from "@gr
 import { parseEndpoint } from "./endpoint.js";
 
 /** Largest reply we accept: a ListContainers of several thousand containers. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 const CHANNEL_OPTIONS: ChannelOptions = {
   "grpc.default_authority": "localhost",

@@ -14,7 +14,7 @@ type Lists =
   | "listImages";
 
 /** Of one list. More than any node has; a stream must end. */
-const MAX_ITEMS = 200_000;
+export const MAX_ITEMS = 200_000;
 
 export function streamedLists(calls: CriCalls): Pick<CriCalls, Lists> {
   return {

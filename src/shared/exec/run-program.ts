@@ -9,7 +9,7 @@ import { abortReason, asError, errorCode } from "../errors/thrown.js";
 
 /** Upstream's deadline for credential provider plugins; client-go sets none, and would wait for ever. */
 const DEADLINE_MS = 60_000;
-const OUTPUT_LIMIT = 1024 * 1024;
+export const OUTPUT_LIMIT = 1024 * 1024;
 /** Of standard error, for the message. */
 const STDERR_SHOWN = 1024;
 

@@ -13,7 +13,7 @@ const LOG_LEVELS = 2;
 /** Names kept of one folder. */
 export const MOST_NAMES = 10_000;
 /** Limit of read entries. A million takes seconds, during which other work continues. */
-const MOST_ENTRIES = 1_000_000;
+export const MOST_ENTRIES = 1_000_000;
 /** Entries of one call in libuv's pool, and of one turn of the event loop. */
 const BATCH = 256;
 /** Size of a folder that holds a few hundred entries at most; an entry takes at least 16 bytes, on some file systems 1. */

@@ -35,8 +35,8 @@ export interface PluginCallOptions {
   signal?: AbortSignal;
 }
 
-/** Bytes of the response to one call. The kubelet decodes it in one piece, and a megabyte of small entries takes tens of milliseconds. */
-const MAX_RESPONSE_BYTES = 1024 * 1024;
+/** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. @internal */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 function bounded(bytes: Buffer): Buffer {
   if (bytes.length <= MAX_RESPONSE_BYTES) return bytes;

@@ -1,9 +1,9 @@
 // Counts the HTTP/2 frames of a server before the session reads them (RFC 9113, section 4.1). A health check has less than twenty.
 import { PeerLimitError } from "./guarded-source.js";
 
-const MAX_FRAMES = 256;
+export const MAX_FRAMES = 256;
 /** All bytes of a connection: a response of OUTPUT_LIMIT_BYTES, headers, trailers, settings. */
-const MAX_BYTES = 64 * 1024;
+export const MAX_BYTES = 64 * 1024;
 const HEAD_BYTES = 9;
 
 export class FrameCounter {

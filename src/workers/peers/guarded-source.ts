@@ -12,7 +12,7 @@ export class PeerLimitError extends Error {
 }
 
 /** All bytes of a connection: a head (MAX_HEAD_BYTES) and the part of the body that is read, with its framing or TLS around it. */
-const CONNECTION_BYTES = 640 * 1024;
+export const CONNECTION_BYTES = 640 * 1024;
 /** A parser is given no more at once, so that it can be stopped in between. */
 const SLICE_BYTES = 4096;
 

@@ -24,7 +24,7 @@ import type { Router } from "./router.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 
 /** More than any route reads but the manifest API, which has its own limit. */
-const MAX_BODY_BYTES = 64 * 1024;
+export const MAX_BODY_BYTES = 64 * 1024;
 
 export interface GuardOptions {
   authenticator: AuthenticatorOptions;

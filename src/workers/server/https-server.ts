@@ -79,7 +79,7 @@ const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
 /** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
-const IDENTIFIED_HEADER_BYTES = 512 * 1024;
+export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
 
 export interface HttpsServer extends Bindable {
   /** For connections made from now on. */

@@ -14,7 +14,7 @@ const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOL
 const HELD = 32;
 const BUFFER = 32 * 1024;
 /** Maximum bytes of a place: directories below some ten thousand levels are not entered. */
-const LONGEST_PLACE = 256 * 1024;
+export const LONGEST_PLACE = 256 * 1024;
 
 export interface Visitor {
   /** Looks at an entry of an open directory; returns whether to enter it. */

@@ -26,7 +26,7 @@ export interface ReadConfig {
   problems: Problem[];
 }
 
-const SIZE_LIMIT = 10 * 1024 * 1024;
+export const SIZE_LIMIT = 10 * 1024 * 1024;
 
 /** `file` names the source in messages and origins; relative paths in it are relative to its folder, if it has one. */
 export function readConfig(

@@ -16,7 +16,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
 
-const QUEUE_LIMIT = 1000;
+export const QUEUE_LIMIT = 1000;
 const TRIES = 12;
 const RETRY_MS = 10_000;
 

@@ -22,7 +22,7 @@ export interface LoadedProviders {
 }
 
 const CONFIG_ENDINGS: ReadonlySet<string> = new Set([".json", ".yaml", ".yml"]);
-const SIZE_LIMIT = 10 * 1024 * 1024;
+export const SIZE_LIMIT = 10 * 1024 * 1024;
 
 /** Throws CredentialProviderConfigError with everything that is wrong. */
 export async function loadProviders(flags: ProviderFlags): Promise<LoadedProviders> {

@@ -26,7 +26,8 @@ interface ReadPlace {
   auths: ReadonlyMap<string, AuthConfig> | undefined;
 }
 
-const SIZE_LIMIT = 1024 * 1024;
+/** Bytes of one file, parsed on the main thread: entries for tens of thousands of registries. @internal */
+export const CREDENTIALS_FILE_LIMIT = 4 * 1024 * 1024;
 
 export class NodeCredentialFiles {
   private readonly places: Place[];
@@ -66,8 +67,8 @@ export class NodeCredentialFiles {
         `ignoring the registry credentials in ${path}: ${why}; fix the file, the kubelet reads it again`,
       );
     };
-    if (size > SIZE_LIMIT) {
-      refuse(`larger than ${SIZE_LIMIT / 1024} KiB`);
+    if (size > CREDENTIALS_FILE_LIMIT) {
+      refuse(`larger than ${CREDENTIALS_FILE_LIMIT / 1024} KiB`);
       return undefined;
     }
     try {

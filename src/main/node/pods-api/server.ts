@@ -15,7 +15,7 @@ import type { PodSubscriber } from "../../model/pod-events.js";
 import { listenOnSocket, CallRate } from "../local-socket.js";
 import { PodsView } from "./pods-view.js";
 
-const MAX_WATCHERS = 100;
+export const MAX_WATCHERS = 100;
 /** Upstream's; the client lists again. */
 const TOO_SLOW = { code: status.RESOURCE_EXHAUSTED, details: "watch client channel closed" };
 const REFUSED = { code: status.RESOURCE_EXHAUSTED, details: "rejected by rate limit" };

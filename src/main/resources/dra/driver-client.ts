@@ -83,7 +83,7 @@ function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "sh
 }
 
 /** A message of as many devices as the kubelet keeps has about a megabyte. Bytes. */
-const MAX_REPORT_BYTES = 2 * 1024 * 1024;
+export const MAX_REPORT_BYTES = 2 * 1024 * 1024;
 /** Between two messages of one plugin. Each counts, because it need not name all devices. */
 const REPORT_GAP_MS = 100;
 

@@ -60,7 +60,7 @@ export function sandboxConfig(input: SandboxInput): PodSandboxConfig {
 }
 
 /** Port mappings that each container of the pod repeats. */
-const MOST_REPEATED_PORTS = 64;
+export const MOST_REPEATED_PORTS = 64;
 
 /**
  * The value for CreateContainer and PullImage. A pod of ten thousand containers has as many port mappings or more, and each of its containers

@@ -13,7 +13,7 @@ import { namesIn } from "../paths.js";
 const RESCAN_MS = 10_000;
 /** A driver is copied in several steps. */
 const GAP_MS = 100;
-const MOST_DIRECTORIES = 256;
+export const MOST_DIRECTORIES = 256;
 
 export interface DriverWatchOptions {
   directory: string;

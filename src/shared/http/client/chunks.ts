@@ -8,7 +8,7 @@ import { ReplyError } from "./reply-error.js";
 const MAX_LINE = 4096;
 const MAX_EXCESS = 16 * 1024;
 const FREE_PER_CHUNK = 16;
-const MAX_TRAILER = 4096;
+export const MAX_TRAILER = 4096;
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
 type State = "size" | "data" | "data-end" | "trailer" | "done";

@@ -26,7 +26,7 @@ interface UserInfo {
 }
 
 /** Bytes of a URL, more than servers accept: a pod's path may have a megabyte, and each probe reads it. */
-const MAX_BYTES = 64 * 1024;
+export const MAX_BYTES = 64 * 1024;
 
 /** Throws UrlError. */
 export function parseUrl(text: string): GoUrl {

@@ -87,7 +87,7 @@ function parsed(bytes: Buffer): Line {
 const NEWLINE = 0x0a;
 
 /** A longer line is an error: a stream without newlines is not a watch. */
-const LINE_LIMIT = 64 * 1024 * 1024;
+export const LINE_LIMIT = 64 * 1024 * 1024;
 
 /** Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped. @internal */
 export class LineCutter {

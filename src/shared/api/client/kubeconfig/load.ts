@@ -7,7 +7,7 @@ import { KubeconfigDocument } from "./tree.js";
 import { messageOf } from "../../../errors/thrown.js";
 
 /** Far above the size of a kubeconfig with one cluster and one user; a larger file is a mistake. */
-const SIZE_LIMIT = 4 * 1024 * 1024;
+export const SIZE_LIMIT = 4 * 1024 * 1024;
 
 /** The cluster and user of the file's current context. Rejects with KubeconfigError. */
 export async function loadClientConfig(path: string): Promise<ClientConfig> {

@@ -1,0 +1,269 @@
+// Limits that an operator, a client or a program of the node can meet. The values are those of the code.
+import { SIZE_LIMIT as READ_CONFIG_SIZE_LIMIT } from "../../../src/main/command/config/read-config.js";
+import { QUEUE_LIMIT } from "../../../src/main/events/sink/event-sink.js";
+import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/images/credential-providers/load-config.js";
+import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/images/keyring/node-files.js";
+import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
+import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
+import { MAX_DEVICES as DEVICE_HEALTH_MAX_DEVICES } from "../../../src/main/resources/dra/device-health.js";
+import { MAX_REPORT_BYTES } from "../../../src/main/resources/dra/driver-client.js";
+import { MAX_SUM_BYTES } from "../../../src/main/sync/pod-records.js";
+import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
+import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
+import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
+import { LIST_LIMIT } from "../../../src/shared/api/client/call/list.js";
+import { LINE_LIMIT } from "../../../src/shared/api/client/call/watch.js";
+import { OBJECT_LIMIT } from "../../../src/shared/api/client/decode/oversized.js";
+import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/api/client/kubeconfig/load.js";
+import { MAX_MESSAGE_BYTES } from "../../../src/shared/cri/channel.js";
+import { MAX_ITEMS } from "../../../src/shared/cri/streamed-lists.js";
+import { OUTPUT_LIMIT } from "../../../src/shared/exec/run-program.js";
+import { MAX_RESPONSE_BYTES } from "../../../src/shared/plugins/connection.js";
+import { MAX_BODY_BYTES } from "../../../src/workers/server/guard.js";
+import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/https-server.js";
+import { HTTP_LIMITS } from "../../../src/workers/server/listener.js";
+import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
+import type { LimitRows } from "./row.js";
+
+export const NODE_LIMITS: LimitRows = {
+  "Port 10250 and the sockets": [
+    {
+      of: ["src/workers/server/https-server.ts", "CONNECTION_LIMITS"],
+      value: CONNECTION_LIMITS.streams,
+      unit: "streams",
+      what: "exec, attach and port-forward at once",
+      beyond: "429, try again in a minute",
+      reason: "each holds two connections",
+      upstream: "none",
+    },
+    {
+      of: ["src/workers/server/https-server.ts", "CONNECTION_LIMITS"],
+      value: CONNECTION_LIMITS.connections,
+      unit: "connections",
+      what: "connections to port 10250 at once",
+      beyond: "the oldest of those without rights are closed",
+      reason: "memory; clients without credentials can open any number",
+      upstream: "none",
+    },
+    {
+      of: ["src/workers/server/https-server.ts", "IDENTIFIED_HEADER_BYTES"],
+      value: IDENTIFIED_HEADER_BYTES,
+      unit: "bytes",
+      what: "head of a request of a client that has shown rights",
+      beyond: "431",
+      reason: "a command of 128 KiB fits",
+      upstream: "1 MiB",
+    },
+    {
+      of: ["src/workers/server/listener.ts", "HTTP_LIMITS"],
+      value: HTTP_LIMITS.maxHeaderSize,
+      unit: "bytes",
+      what: "head of any other request",
+      beyond: "431",
+      reason: "clients without credentials fill the memory of the thread",
+      upstream: "1 MiB",
+    },
+    {
+      of: ["src/workers/server/guard.ts", "MAX_BODY_BYTES"],
+      value: MAX_BODY_BYTES,
+      unit: "bytes",
+      what: "body of a request, but for the manifest API",
+      beyond: "413",
+      reason: "no route reads more",
+      upstream: "none",
+    },
+    {
+      of: ["src/workers/server/streams/websocket/handshake.ts", "MAX_MESSAGE"],
+      value: MAX_MESSAGE,
+      unit: "bytes",
+      what: "a message of a WebSocket stream",
+      beyond: "the stream is closed with 1009",
+      reason: "a message is held whole; clients of client-go send 32 KiB",
+      upstream: "32 MiB",
+    },
+    {
+      of: ["src/main/node/pods-api/server.ts", "MAX_WATCHERS"],
+      value: MAX_WATCHERS,
+      unit: "clients",
+      what: "watches on the socket of the pods API",
+      beyond: "`RESOURCE_EXHAUSTED`",
+      reason: "each has a queue",
+      upstream: "none",
+    },
+  ],
+  "API server, runtime and plugins": [
+    {
+      of: ["src/shared/api/client/decode/oversized.ts", "OBJECT_LIMIT"],
+      value: OBJECT_LIMIT,
+      unit: "bytes",
+      what: "an object of the API as JSON",
+      beyond: "the object is left out, with a warning and a metric; the others are read",
+      reason: "a large parse holds up every pod",
+      upstream: "none; an API server stores 1.5 MiB",
+    },
+    {
+      of: ["src/shared/api/client/call/list.ts", "LIST_LIMIT"],
+      value: LIST_LIMIT,
+      unit: "bytes",
+      what: "one answer to a list; longer lists come in pages",
+      beyond: "the list is tried again",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/api/client/call/watch.ts", "LINE_LIMIT"],
+      value: LINE_LIMIT,
+      unit: "bytes",
+      what: "one event of a watch",
+      beyond: "the watch starts again",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/cri/channel.ts", "MAX_MESSAGE_BYTES"],
+      value: MAX_MESSAGE_BYTES,
+      unit: "bytes",
+      what: "a message of the runtime",
+      beyond: "the call fails",
+      reason: "upstream's limit",
+      upstream: "the same",
+    },
+    {
+      of: ["src/shared/cri/streamed-lists.ts", "MAX_ITEMS"],
+      value: MAX_ITEMS,
+      unit: "items",
+      what: "a list that the runtime streams",
+      beyond: "the call fails",
+      reason: "a stream must end",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/plugins/connection.ts", "MAX_RESPONSE_BYTES"],
+      value: MAX_RESPONSE_BYTES,
+      unit: "bytes",
+      what: "an answer of a CSI driver, a device plugin or a DRA driver",
+      beyond: "the call fails",
+      reason: "gRPC's limit in Go",
+      upstream: "the same",
+    },
+    {
+      of: ["src/main/resources/devices/decode-devices.ts", "MAX_DEVICES"],
+      value: DECODE_DEVICES_MAX_DEVICES,
+      unit: "devices",
+      what: "devices of one device plugin",
+      beyond: "the list is refused",
+      reason: "a message of gRPC has no more",
+      upstream: "4 MiB a message",
+    },
+    {
+      of: ["src/main/resources/dra/device-health.ts", "MAX_DEVICES"],
+      value: DEVICE_HEALTH_MAX_DEVICES,
+      unit: "devices",
+      what: "devices whose health one DRA driver reports",
+      beyond: "the report is refused; pods run on",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/exec/run-program.ts", "OUTPUT_LIMIT"],
+      value: OUTPUT_LIMIT,
+      unit: "bytes",
+      what: "output of a credential plugin or a volume program",
+      beyond: "the program is ended, and the call fails",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/volumes/flex/answer.ts", "ANSWER_LIMIT"],
+      value: ANSWER_LIMIT,
+      unit: "bytes",
+      what: "answer of a flexVolume driver",
+      beyond: "the call fails",
+      reason: "it is parsed on the main thread",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/events/sink/event-sink.ts", "QUEUE_LIMIT"],
+      value: QUEUE_LIMIT,
+      unit: "events",
+      what: "events that wait for the API server",
+      beyond: "the oldest are dropped and counted",
+      reason: "upstream's limit",
+      upstream: "the same",
+    },
+    {
+      of: ["src/main/resources/dra/driver-client.ts", "MAX_REPORT_BYTES"],
+      value: MAX_REPORT_BYTES,
+      unit: "bytes",
+      what: "a health report of a DRA driver",
+      beyond: "the report is refused; pods run on",
+      reason: "it is decoded on the main thread",
+      upstream: "4 MiB",
+    },
+    {
+      of: ["src/main/volumes/flex/driver-watch.ts", "MOST_DIRECTORIES"],
+      value: MOST_DIRECTORIES,
+      unit: "directories",
+      what: "directories of flexVolume drivers",
+      beyond: "further drivers are not found",
+      reason: "each needs a watch",
+      upstream: "none",
+    },
+  ],
+  "Files of the node": [
+    {
+      of: ["src/main/command/config/read-config.ts", "SIZE_LIMIT"],
+      value: READ_CONFIG_SIZE_LIMIT,
+      unit: "bytes",
+      what: "a configuration file",
+      beyond: "the start is refused",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/api/client/kubeconfig/load.ts", "SIZE_LIMIT"],
+      value: LOAD_SIZE_LIMIT,
+      unit: "bytes",
+      what: "a kubeconfig",
+      beyond: "the start is refused",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/images/keyring/node-files.ts", "CREDENTIALS_FILE_LIMIT"],
+      value: CREDENTIALS_FILE_LIMIT,
+      unit: "bytes",
+      what: "a file of registry credentials (`config.json`, `.dockercfg`)",
+      beyond: "the file is left out, with a warning",
+      reason: "it is parsed on the main thread",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/images/credential-providers/load-config.ts", "SIZE_LIMIT"],
+      value: LOAD_CONFIG_SIZE_LIMIT,
+      unit: "bytes",
+      what: "configuration of credential providers",
+      beyond: "the start is refused",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/sync/pod-records.ts", "MAX_SUM_BYTES"],
+      value: MAX_SUM_BYTES,
+      unit: "bytes",
+      what: "the kubelet's own records of all pods",
+      beyond: "further records are not written, as on a full disk; pods run on",
+      reason: "a node with many large pods must not fill the disk",
+      upstream: "no records",
+    },
+    {
+      of: ["src/main/volumes/paths.ts", "MOST_NAMES_IN"],
+      value: MOST_NAMES_IN,
+      unit: "names",
+      what: "in one directory of the kubelet's own",
+      beyond: "the directory is looked at again later",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+  ],
+};
