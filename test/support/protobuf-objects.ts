@@ -20,6 +20,8 @@ export const KINDS: readonly (readonly [string, string, string])[] = [
   ["storage.k8s.io/v1", "CSIDriver", "CSIDriver"],
   ["storage.k8s.io/v1", "VolumeAttachment", "VolumeAttachment"],
   ["certificates.k8s.io/v1", "CertificateSigningRequest", "CertificateSigningRequest"],
+  ["certificates.k8s.io/v1", "ClusterTrustBundle", "ClusterTrustBundle"],
+  ["certificates.k8s.io/v1", "PodCertificateRequest", "PodCertificateRequest"],
   ["certificates.k8s.io/v1beta1", "ClusterTrustBundle", "ClusterTrustBundle"],
   ["certificates.k8s.io/v1beta1", "PodCertificateRequest", "PodCertificateRequest"],
   ["authentication.k8s.io/v1", "TokenReview", "TokenReview"],

@@ -1,4 +1,4 @@
-// The messages of the other objects that a kubelet reads and writes. Form and sources are those of messages.ts. Groups of 1.36: core,
+// The messages of the other objects that a kubelet reads and writes. Form and sources are those of messages.ts. Groups: core,
 // coordination.k8s.io, storage.k8s.io, node.k8s.io, certificates.k8s.io, resource.k8s.io, authentication.k8s.io and authorization.k8s.io. A
 // name that two groups use has its group before it.
 
@@ -13,9 +13,10 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   CSIDriver: "1 metadata ObjectMeta, 2 spec CSIDriverSpec",
   CSIDriverSpec:
     "1 attachRequired b, 2 podInfoOnMount b, 3 volumeLifecycleModes *s, 4 storageCapacity b, 5 fsGroupPolicy s, 6 tokenRequests *TokenRequest, 7 requiresRepublish b, 8 seLinuxMount b, 9 nodeAllocatableUpdatePeriodSeconds i, 10 serviceAccountTokenInSecrets b, 11 preventPodSchedulingIfMissing b",
-  CSINode: "1 metadata ObjectMeta, 2 spec CSINodeSpec",
+  CSINode: "1 metadata ObjectMeta, 2 spec CSINodeSpec, 3 status CSINodeStatus",
   CSINodeDriver: "1 name s, 2 nodeID s, 3 topologyKeys *s, 4 allocatable VolumeNodeResources",
   CSINodeSpec: "1 drivers *CSINodeDriver",
+  CSINodeStatus: "1 storageHealth *StorageHealth",
   CSIPersistentVolumeSource:
     "1 driver s, 2 volumeHandle s, 3 readOnly b?, 4 fsType s?, 5 volumeAttributes %s, 6 controllerPublishSecretRef SecretReference, 7 nodeStageSecretRef SecretReference, 8 nodePublishSecretRef SecretReference, 9 controllerExpandSecretRef SecretReference, 10 nodeExpandSecretRef SecretReference",
   CapacityRequestPolicy: "1 default Quantity, 3 validValues *Quantity, 4 validRange CapacityRequestPolicyRange",
@@ -44,7 +45,7 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   DeleteOptions:
     "1 gracePeriodSeconds i, 2 preconditions Preconditions, 3 orphanDependents b, 4 propagationPolicy s, 5 dryRun *s, 6 ignoreStoreReadErrorWithClusterBreakingPotential b",
   Device:
-    "1 name s, 2 attributes %DeviceAttribute, 3 capacity %DeviceCapacity, 4 consumesCounters *DeviceCounterConsumption, 5 nodeName s, 6 nodeSelector NodeSelector, 7 allNodes b, 8 taints *DeviceTaint, 9 bindsToNode b, 10 bindingConditions *s, 11 bindingFailureConditions *s, 12 allowMultipleAllocations b, 13 nodeAllocatableResourceMappings %NodeAllocatableResourceMapping",
+    "1 name s, 2 attributes %DeviceAttribute, 3 capacity %DeviceCapacity, 4 consumesCounters *DeviceCounterConsumption, 5 nodeName s, 6 nodeSelector NodeSelector, 7 allNodes b, 8 taints *DeviceTaint, 9 bindsToNode b, 10 bindingConditions *s, 11 bindingFailureConditions *s, 12 allowMultipleAllocations b, 13 nodeAllocatableResourceMappings %NodeAllocatableResourceMapping, 14 nodeAllocatableResources %NodeAllocatableResource",
   DeviceAllocationConfiguration: "1 source s, 2 requests *s, 3 deviceConfiguration .DeviceConfiguration",
   DeviceAllocationResult: "1 results *DeviceRequestAllocationResult, 2 config *DeviceAllocationConfiguration",
   DeviceAttribute: "2 int i, 3 bool b, 4 string s, 5 version s, 6 ints *i, 7 bools *b, 8 strings *s, 9 versions *s",
@@ -56,7 +57,7 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   DeviceCounterConsumption: "1 counterSet s, 2 counters %Counter",
   DeviceRequest: "1 name s, 2 exactly ExactDeviceRequest, 3 firstAvailable *DeviceSubRequest",
   DeviceRequestAllocationResult:
-    "1 request s, 2 driver s, 3 pool s, 4 device s, 5 adminAccess b, 6 tolerations *DeviceToleration, 7 bindingConditions *s, 8 bindingFailureConditions *s, 9 shareID s, 10 consumedCapacity %Quantity",
+    "1 request s, 2 driver s, 3 pool s, 4 device s, 5 adminAccess b, 6 tolerations *DeviceToleration, 7 bindingConditions *s, 8 bindingFailureConditions *s, 9 shareID s, 10 consumedCapacity %Quantity, 11 skipNodeOperations *s",
   DeviceSelector: "1 cel CELDeviceSelector",
   DeviceSubRequest:
     "1 name s, 2 deviceClassName s, 3 selectors *DeviceSelector, 4 allocationMode s?, 5 count i?, 6 tolerations *DeviceToleration, 7 capacity CapacityRequirements",
@@ -88,6 +89,9 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   NetworkDeviceData: "1 interfaceName s?, 2 ips *s, 3 hardwareAddress s?",
   Node: "1 metadata ObjectMeta, 2 spec NodeSpec, 3 status NodeStatus",
   NodeAddress: "1 type s, 2 address s",
+  NodeAllocatableMapping: "1 capacityKey s, 2 capacityMultiplier Quantity, 3 deviceMultiplier Quantity",
+  NodeAllocatableOverhead: "1 perPod Quantity, 2 perContainer Quantity",
+  NodeAllocatableResource: "3 mapping NodeAllocatableMapping, 4 overhead NodeAllocatableOverhead",
   NodeAllocatableResourceMapping: "1 capacityKey s, 2 allocationMultiplier Quantity",
   NodeCondition: "1 type s, 2 status s, 3 lastHeartbeatTime Time, 4 lastTransitionTime Time, 5 reason s?, 6 message s?",
   NodeConfigSource: "2 configMap ConfigMapNodeConfigSource",
@@ -95,10 +99,11 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
     "1 assigned NodeConfigSource, 2 active NodeConfigSource, 3 lastKnownGood NodeConfigSource, 4 error s?",
   NodeDaemonEndpoints: "1 kubeletEndpoint DaemonEndpoint",
   NodeFeatures: "1 supplementalGroupsPolicy b",
+  NodePodPreemptionPolicy: "1 disableResizePreemption *s",
   NodeRuntimeHandler: "1 name s, 2 features NodeRuntimeHandlerFeatures",
   NodeRuntimeHandlerFeatures: "1 recursiveReadOnlyMounts b, 2 userNamespaces b",
   NodeSpec:
-    "1 podCIDR s?, 2 externalID s?, 3 providerID s?, 4 unschedulable b?, 5 taints *Taint, 6 configSource NodeConfigSource, 7 podCIDRs *s",
+    "1 podCIDR s?, 2 externalID s?, 3 providerID s?, 4 unschedulable b?, 5 taints *Taint, 6 configSource NodeConfigSource, 7 podCIDRs *s, 8 podPreemptionPolicy NodePodPreemptionPolicy",
   NodeStatus:
     "1 capacity %Quantity, 2 allocatable %Quantity, 3 phase s?, 4 conditions *NodeCondition, 5 addresses *NodeAddress, 6 daemonEndpoints NodeDaemonEndpoints, 7 nodeInfo NodeSystemInfo, 8 images *ContainerImage, 9 volumesInUse *s, 10 volumesAttached *AttachedVolume, 11 config NodeConfigStatus, 12 runtimeHandlers *NodeRuntimeHandler, 13 features NodeFeatures, 14 declaredFeatures *s",
   NodeSwapStatus: "1 capacity i",
@@ -115,7 +120,7 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   PersistentVolumeClaimCondition:
     "1 type s, 2 status s, 3 lastProbeTime Time, 4 lastTransitionTime Time, 5 reason s?, 6 message s?",
   PersistentVolumeClaimStatus:
-    "1 phase s?, 2 accessModes *s, 3 capacity %Quantity, 4 conditions *PersistentVolumeClaimCondition, 5 allocatedResources %Quantity, 7 allocatedResourceStatuses %s, 8 currentVolumeAttributesClassName s, 9 modifyVolumeStatus ModifyVolumeStatus",
+    "1 phase s?, 2 accessModes *s, 3 capacity %Quantity, 4 conditions *PersistentVolumeClaimCondition, 5 allocatedResources %Quantity, 7 allocatedResourceStatuses %s, 8 currentVolumeAttributesClassName s, 9 modifyVolumeStatus ModifyVolumeStatus, 10 healthStatus VolumeHealthStatus",
   PersistentVolumeSource:
     "1 gcePersistentDisk GCEPersistentDiskVolumeSource, 2 awsElasticBlockStore AWSElasticBlockStoreVolumeSource, 3 hostPath HostPathVolumeSource, 4 glusterfs GlusterfsPersistentVolumeSource, 5 nfs NFSVolumeSource, 6 rbd RBDPersistentVolumeSource, 7 iscsi ISCSIPersistentVolumeSource, 8 cinder CinderPersistentVolumeSource, 9 cephfs CephFSPersistentVolumeSource, 10 fc FCVolumeSource, 11 flocker FlockerVolumeSource, 12 flexVolume FlexPersistentVolumeSource, 13 azureFile AzureFilePersistentVolumeSource, 14 vsphereVolume VsphereVirtualDiskVolumeSource, 15 quobyte QuobyteVolumeSource, 16 azureDisk AzureDiskVolumeSource, 17 photonPersistentDisk PhotonPersistentDiskVolumeSource, 18 portworxVolume PortworxVolumeSource, 19 scaleIO ScaleIOPersistentVolumeSource, 20 local LocalVolumeSource, 21 storageos StorageOSPersistentVolumeSource, 22 csi CSIPersistentVolumeSource",
   PersistentVolumeSpec:
@@ -141,7 +146,7 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   ResourcePool: "1 name s, 2 generation i, 3 resourceSliceCount i",
   ResourceSlice: "1 metadata ObjectMeta, 2 spec ResourceSliceSpec",
   ResourceSliceSpec:
-    "1 driver s, 2 pool ResourcePool, 3 nodeName s, 4 nodeSelector NodeSelector, 5 allNodes b, 6 devices *Device, 7 perDeviceNodeSelection b, 8 sharedCounters *CounterSet",
+    "1 driver s, 2 pool ResourcePool, 3 nodeName s, 4 nodeSelector NodeSelector, 5 allNodes b, 6 devices *Device, 7 perDeviceNodeSelection b, 8 sharedCounters *CounterSet, 9 partitionTypeAttribute s, 10 skipNodeOperations *s",
   RuntimeClass: "1 metadata ObjectMeta, 2 handler s, 3 overhead Overhead, 4 scheduling Scheduling",
   ScaleIOPersistentVolumeSource:
     "1 gateway s, 2 system s, 3 secretRef SecretReference, 4 sslEnabled b?, 5 protectionDomain s?, 6 storagePool s?, 7 storageMode s?, 8 volumeName s?, 9 fsType s?, 10 readOnly b?",
@@ -160,6 +165,9 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   Status: "1 metadata ListMeta, 2 status s?, 3 message s?, 4 reason s?, 5 details StatusDetails, 6 code i?",
   StatusCause: "1 reason s?, 2 message s?, 3 field s?",
   StatusDetails: "1 name s?, 2 group s?, 3 kind s?, 4 causes *StatusCause, 5 retryAfterSeconds i?, 6 uid s?",
+  StorageHealth: "1 name s, 2 healthConditions *StorageHealthCondition",
+  StorageHealthCondition:
+    "1 status s, 2 reason s, 3 message s?, 4 accessMode s, 5 volumeMode s, 6 lastTransitionTime Time",
   StorageOSPersistentVolumeSource:
     "1 volumeName s?, 2 volumeNamespace s?, 3 fsType s?, 4 readOnly b?, 5 secretRef ObjectReference",
   SubjectAccessReview: "1 metadata ObjectMeta, 2 spec SubjectAccessReviewSpec, 3 status SubjectAccessReviewStatus",
@@ -168,7 +176,8 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   SubjectAccessReviewStatus: "1 allowed b, 2 reason s?, 3 evaluationError s?, 4 denied b?",
   Taint: "1 key s, 2 value s?, 3 effect s, 4 timeAdded Time",
   TokenRequest: "1 audience s, 2 expirationSeconds i",
-  TokenRequestSpec: "1 audiences *s, 3 boundObjectRef BoundObjectReference, 4 expirationSeconds i",
+  TokenRequestSpec:
+    "1 audiences *s, 3 boundObjectRef BoundObjectReference, 4 expirationSeconds i, 5 attestations %ExtraValue",
   TokenRequestStatus: "1 token s, 2 expirationTimestamp Time",
   TokenReview: "1 metadata ObjectMeta, 2 spec TokenReviewSpec, 3 status TokenReviewStatus",
   TokenReviewSpec: "1 token s?, 2 audiences *s",
@@ -179,6 +188,7 @@ export const CLUSTER_MESSAGES: Readonly<Record<string, string>> = {
   VolumeAttachmentSpec: "1 attacher s, 2 source VolumeAttachmentSource, 3 nodeName s",
   VolumeAttachmentStatus: "1 attached b, 2 attachmentMetadata %s, 3 attachError VolumeError, 4 detachError VolumeError",
   VolumeError: "1 time Time, 2 message s?, 3 errorCode i",
+  VolumeHealthStatus: "1 healthConditions *VolumeHealthCondition, 2 lastTransitionTime Time",
   VolumeNodeAffinity: "1 required NodeSelector",
   VolumeNodeResources: "1 count i",
   WatchEvent: "1 type s, 2 object RawExtension",

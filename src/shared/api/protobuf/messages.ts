@@ -1,5 +1,6 @@
 // The messages of a v1.Pod in Kubernetes' protobuf encoding: numbers, names and types of their fields. Source: the
-// public definitions of 1.36 (https://github.com/kubernetes/api, core/v1/generated.proto; apimachinery's meta/v1).
+// public definitions of 1.36 (https://github.com/kubernetes/api, core/v1/generated.proto; apimachinery's meta/v1),
+// and the fields that 1.37 adds to them (docs/kubernetes-1.37.md).
 // Names are those of JSON.
 //
 // A field is "<number> <name> <type>". Types: s string, b bool, i integer, y bytes, or the name of a message. Before it: * repeated,
@@ -18,12 +19,13 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   CephFSVolumeSource:
     "1 monitors *s, 2 path s?, 3 user s?, 4 secretFile s?, 5 secretRef LocalObjectReference, 6 readOnly b?",
   CinderVolumeSource: "1 volumeID s, 2 fsType s?, 3 readOnly b?, 4 secretRef LocalObjectReference",
-  ClusterTrustBundleProjection: "1 name s, 2 signerName s, 3 labelSelector LabelSelector, 4 path s, 5 optional b",
+  ClusterTrustBundleProjection:
+    "1 name s, 2 signerName s, 3 labelSelector LabelSelector, 4 path s, 5 optional b, 6 user i",
   ConfigMapEnvSource: "1 localObjectReference .LocalObjectReference, 2 optional b",
   ConfigMapKeySelector: "1 localObjectReference .LocalObjectReference, 2 key s, 3 optional b",
   ConfigMapProjection: "1 localObjectReference .LocalObjectReference, 2 items *KeyToPath, 4 optional b",
   ConfigMapVolumeSource:
-    "1 localObjectReference .LocalObjectReference, 2 items *KeyToPath, 3 defaultMode i, 4 optional b",
+    "1 localObjectReference .LocalObjectReference, 2 items *KeyToPath, 3 defaultMode i, 4 optional b, 5 defaultUser i",
   Container:
     "1 name s, 2 image s?, 3 command *s, 4 args *s, 5 workingDir s?, 6 ports *ContainerPort, 7 env *EnvVar, 8 resources ResourceRequirements, 9 volumeMounts *VolumeMount, 10 livenessProbe Probe, 11 readinessProbe Probe, 12 lifecycle Lifecycle, 13 terminationMessagePath s?, 14 imagePullPolicy s?, 15 securityContext SecurityContext, 16 stdin b?, 17 stdinOnce b?, 18 tty b?, 19 envFrom *EnvFromSource, 20 terminationMessagePolicy s?, 21 volumeDevices *VolumeDevice, 22 startupProbe Probe, 23 resizePolicy *ContainerResizePolicy, 24 restartPolicy s, 25 restartPolicyRules *ContainerRestartRule",
   ContainerExtendedResourceRequest: "1 containerName s, 2 resourceName s, 3 requestName s",
@@ -41,9 +43,10 @@ export const MESSAGES: Readonly<Record<string, string>> = {
     "1 name s, 2 state ContainerState, 3 lastState ContainerState, 4 ready b, 5 restartCount i, 6 image s, 7 imageID s, 8 containerID s?, 9 started b, 10 allocatedResources %Quantity, 11 resources ResourceRequirements, 12 volumeMounts *VolumeMountStatus, 13 user ContainerUser, 14 allocatedResourcesStatus *ResourceStatus, 15 stopSignal s",
   ContainerUser: "1 linux LinuxContainerUser",
   DownwardAPIProjection: "1 items *DownwardAPIVolumeFile",
-  DownwardAPIVolumeFile: "1 path s, 2 fieldRef ObjectFieldSelector, 3 resourceFieldRef ResourceFieldSelector, 4 mode i",
-  DownwardAPIVolumeSource: "1 items *DownwardAPIVolumeFile, 2 defaultMode i",
-  EmptyDirVolumeSource: "1 medium s?, 2 sizeLimit Quantity",
+  DownwardAPIVolumeFile:
+    "1 path s, 2 fieldRef ObjectFieldSelector, 3 resourceFieldRef ResourceFieldSelector, 4 mode i, 5 user i",
+  DownwardAPIVolumeSource: "1 items *DownwardAPIVolumeFile, 2 defaultMode i, 3 defaultUser i",
+  EmptyDirVolumeSource: "1 medium s?, 2 sizeLimit Quantity, 3 mode i",
   EnvFromSource: "1 prefix s?, 2 configMapRef ConfigMapEnvSource, 3 secretRef SecretEnvSource",
   EnvVar: "1 name s, 2 value s?, 3 valueFrom EnvVarSource",
   EnvVarSource:
@@ -52,6 +55,7 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   EphemeralContainerCommon:
     "1 name s, 2 image s?, 3 command *s, 4 args *s, 5 workingDir s?, 6 ports *ContainerPort, 7 env *EnvVar, 8 resources ResourceRequirements, 9 volumeMounts *VolumeMount, 10 livenessProbe Probe, 11 readinessProbe Probe, 12 lifecycle Lifecycle, 13 terminationMessagePath s?, 14 imagePullPolicy s?, 15 securityContext SecurityContext, 16 stdin b?, 17 stdinOnce b?, 18 tty b?, 19 envFrom *EnvFromSource, 20 terminationMessagePolicy s?, 21 volumeDevices *VolumeDevice, 22 startupProbe Probe, 23 resizePolicy *ContainerResizePolicy, 24 restartPolicy s, 25 restartPolicyRules *ContainerRestartRule",
   EphemeralVolumeSource: "1 volumeClaimTemplate PersistentVolumeClaimTemplate",
+  EvictionResponder: "1 name s, 2 priority i",
   ExecAction: "1 command *s",
   FCVolumeSource: "1 targetWWNs *s, 2 lun i, 3 fsType s?, 4 readOnly b?, 5 wwids *s",
   FieldsV1: "1 Raw y",
@@ -59,10 +63,10 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   FlexVolumeSource: "1 driver s, 2 fsType s?, 3 secretRef LocalObjectReference, 4 readOnly b?, 5 options %s",
   FlockerVolumeSource: "1 datasetName s?, 2 datasetUUID s?",
   GCEPersistentDiskVolumeSource: "1 pdName s, 2 fsType s?, 3 partition i?, 4 readOnly b?",
-  GRPCAction: "1 port i, 2 service s",
+  GRPCAction: "1 port i, 2 service s, 3 mode s",
   GitRepoVolumeSource: "1 repository s, 2 revision s?, 3 directory s?",
   GlusterfsVolumeSource: "1 endpoints s, 2 path s, 3 readOnly b?",
-  HTTPGetAction: "1 path s?, 2 port IntOrString, 3 host s?, 4 scheme s?, 5 httpHeaders *HTTPHeader",
+  HTTPGetAction: "1 path s?, 2 port IntOrString, 3 host s?, 4 scheme s?, 5 httpHeaders *HTTPHeader, 6 protocol s",
   HTTPHeader: "1 name s, 2 value s",
   HostAlias: "1 ip s, 2 hostnames *s",
   HostIP: "1 ip s",
@@ -72,7 +76,7 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   ImageVolumeSource: "1 reference s?, 2 pullPolicy s?",
   ImageVolumeStatus: "1 imageRef s?",
   IntOrString: "1 type i, 2 intVal i, 3 strVal s",
-  KeyToPath: "1 key s, 2 path s, 3 mode i",
+  KeyToPath: "1 key s, 2 path s, 3 mode i, 4 user i",
   LabelSelector: "1 matchLabels %s, 2 matchExpressions *LabelSelectorRequirement",
   LabelSelectorRequirement: "1 key s, 2 operator s, 3 values *s",
   Lifecycle: "1 postStart LifecycleHandler, 2 preStop LifecycleHandler, 3 stopSignal s",
@@ -84,7 +88,10 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   NFSVolumeSource: "1 server s, 2 path s, 3 readOnly b?",
   NodeAffinity:
     "1 requiredDuringSchedulingIgnoredDuringExecution NodeSelector, 2 preferredDuringSchedulingIgnoredDuringExecution *PreferredSchedulingTerm",
-  NodeAllocatableResourceClaimStatus: "1 resourceClaimName s, 2 containers *s, 3 resources %Quantity",
+  NodeAllocatableMappedResources: "1 name s, 2 quantity Quantity",
+  NodeAllocatableOverheadResources: "1 name s, 2 perPod Quantity, 3 perContainer Quantity",
+  NodeAllocatableResourceClaimStatus:
+    "1 resourceClaimName s, 2 containers *s, 3 resources %Quantity, 4 mapping *NodeAllocatableMappedResources, 5 overhead *NodeAllocatableOverheadResources",
   NodeSelector: "1 nodeSelectorTerms *NodeSelectorTerm",
   NodeSelectorRequirement: "1 key s, 2 operator s, 3 values *s",
   NodeSelectorTerm: "1 matchExpressions *NodeSelectorRequirement, 2 matchFields *NodeSelectorRequirement",
@@ -105,7 +112,7 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   PodAntiAffinity:
     "1 requiredDuringSchedulingIgnoredDuringExecution *PodAffinityTerm, 2 preferredDuringSchedulingIgnoredDuringExecution *WeightedPodAffinityTerm",
   PodCertificateProjection:
-    "1 signerName s?, 2 keyType s?, 3 maxExpirationSeconds i, 4 credentialBundlePath s?, 5 keyPath s?, 6 certificateChainPath s?, 7 userAnnotations %s",
+    "1 signerName s?, 2 keyType s?, 3 maxExpirationSeconds i, 4 credentialBundlePath s?, 5 keyPath s?, 6 certificateChainPath s?, 7 userAnnotations %s, 8 user i",
   PodCondition:
     "1 type s, 2 status s, 3 lastProbeTime Time, 4 lastTransitionTime Time, 5 reason s?, 6 message s?, 7 observedGeneration i?",
   PodDNSConfig: "1 nameservers *s, 2 searches *s, 3 options *PodDNSConfigOption",
@@ -121,15 +128,16 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   PodSecurityContext:
     "1 seLinuxOptions SELinuxOptions, 2 runAsUser i, 3 runAsNonRoot b, 4 supplementalGroups *i, 5 fsGroup i, 6 runAsGroup i, 7 sysctls *Sysctl, 8 windowsOptions WindowsSecurityContextOptions, 9 fsGroupChangePolicy s, 10 seccompProfile SeccompProfile, 11 appArmorProfile AppArmorProfile, 12 supplementalGroupsPolicy s, 13 seLinuxChangePolicy s",
   PodSpec:
-    "1 volumes *Volume, 2 containers *Container, 3 restartPolicy s?, 4 terminationGracePeriodSeconds i, 5 activeDeadlineSeconds i, 6 dnsPolicy s?, 7 nodeSelector %s, 8 serviceAccountName s?, 9 serviceAccount s?, 10 nodeName s?, 11 hostNetwork b?, 12 hostPID b?, 13 hostIPC b?, 14 securityContext PodSecurityContext, 15 imagePullSecrets *LocalObjectReference, 16 hostname s?, 17 subdomain s?, 18 affinity Affinity, 19 schedulerName s?, 20 initContainers *Container, 21 automountServiceAccountToken b, 22 tolerations *Toleration, 23 hostAliases *HostAlias, 24 priorityClassName s?, 25 priority i, 26 dnsConfig PodDNSConfig, 27 shareProcessNamespace b, 28 readinessGates *PodReadinessGate, 29 runtimeClassName s, 30 enableServiceLinks b, 31 preemptionPolicy s, 32 overhead %Quantity, 33 topologySpreadConstraints *TopologySpreadConstraint, 34 ephemeralContainers *EphemeralContainer, 35 setHostnameAsFQDN b, 36 os PodOS, 37 hostUsers b, 38 schedulingGates *PodSchedulingGate, 39 resourceClaims *PodResourceClaim, 40 resources ResourceRequirements, 41 hostnameOverride s, 43 schedulingGroup PodSchedulingGroup",
+    "1 volumes *Volume, 2 containers *Container, 3 restartPolicy s?, 4 terminationGracePeriodSeconds i, 5 activeDeadlineSeconds i, 6 dnsPolicy s?, 7 nodeSelector %s, 8 serviceAccountName s?, 9 serviceAccount s?, 10 nodeName s?, 11 hostNetwork b?, 12 hostPID b?, 13 hostIPC b?, 14 securityContext PodSecurityContext, 15 imagePullSecrets *LocalObjectReference, 16 hostname s?, 17 subdomain s?, 18 affinity Affinity, 19 schedulerName s?, 20 initContainers *Container, 21 automountServiceAccountToken b, 22 tolerations *Toleration, 23 hostAliases *HostAlias, 24 priorityClassName s?, 25 priority i, 26 dnsConfig PodDNSConfig, 27 shareProcessNamespace b, 28 readinessGates *PodReadinessGate, 29 runtimeClassName s, 30 enableServiceLinks b, 31 preemptionPolicy s, 32 overhead %Quantity, 33 topologySpreadConstraints *TopologySpreadConstraint, 34 ephemeralContainers *EphemeralContainer, 35 setHostnameAsFQDN b, 36 os PodOS, 37 hostUsers b, 38 schedulingGates *PodSchedulingGate, 39 resourceClaims *PodResourceClaim, 40 resources ResourceRequirements, 41 hostnameOverride s, 43 schedulingGroup PodSchedulingGroup, 44 evictionResponders *EvictionResponder",
   PodStatus:
-    "1 phase s?, 2 conditions *PodCondition, 3 message s?, 4 reason s?, 5 hostIP s?, 6 podIP s?, 7 startTime Time, 8 containerStatuses *ContainerStatus, 9 qosClass s?, 10 initContainerStatuses *ContainerStatus, 11 nominatedNodeName s?, 12 podIPs *PodIP, 13 ephemeralContainerStatuses *ContainerStatus, 14 resize s?, 15 resourceClaimStatuses *PodResourceClaimStatus, 16 hostIPs *HostIP, 17 observedGeneration i?, 18 extendedResourceClaimStatus PodExtendedResourceClaimStatus, 19 allocatedResources %Quantity, 20 resources ResourceRequirements, 21 nodeAllocatableResourceClaimStatuses *NodeAllocatableResourceClaimStatus",
+    "1 phase s?, 2 conditions *PodCondition, 3 message s?, 4 reason s?, 5 hostIP s?, 6 podIP s?, 7 startTime Time, 8 containerStatuses *ContainerStatus, 9 qosClass s?, 10 initContainerStatuses *ContainerStatus, 11 nominatedNodeName s?, 12 podIPs *PodIP, 13 ephemeralContainerStatuses *ContainerStatus, 14 resize s?, 15 resourceClaimStatuses *PodResourceClaimStatus, 16 hostIPs *HostIP, 17 observedGeneration i?, 18 extendedResourceClaimStatus PodExtendedResourceClaimStatus, 19 allocatedResources %Quantity, 20 resources ResourceRequirements, 21 nodeAllocatableResourceClaimStatuses *NodeAllocatableResourceClaimStatus, 22 volumeHealth *PodVolumeHealth",
+  PodVolumeHealth: "1 name s, 2 healthConditions *VolumeHealthCondition, 3 lastTransitionTime Time",
   PortworxVolumeSource: "1 volumeID s, 2 fsType s?, 3 readOnly b?",
   PreferredSchedulingTerm: "1 weight i, 2 preference NodeSelectorTerm",
   Probe:
     "1 handler .ProbeHandler, 2 initialDelaySeconds i?, 3 timeoutSeconds i?, 4 periodSeconds i?, 5 successThreshold i?, 6 failureThreshold i?, 7 terminationGracePeriodSeconds i",
   ProbeHandler: "1 exec ExecAction, 2 httpGet HTTPGetAction, 3 tcpSocket TCPSocketAction, 4 grpc GRPCAction",
-  ProjectedVolumeSource: "1 sources *VolumeProjection, 2 defaultMode i",
+  ProjectedVolumeSource: "1 sources *VolumeProjection, 2 defaultMode i, 3 defaultUser i",
   Quantity: "1 string s",
   QuobyteVolumeSource: "1 registry s, 2 volume s, 3 readOnly b?, 4 user s?, 5 group s?, 6 tenant s?",
   RBDVolumeSource:
@@ -146,10 +154,10 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   SecretEnvSource: "1 localObjectReference .LocalObjectReference, 2 optional b",
   SecretKeySelector: "1 localObjectReference .LocalObjectReference, 2 key s, 3 optional b",
   SecretProjection: "1 localObjectReference .LocalObjectReference, 2 items *KeyToPath, 4 optional b",
-  SecretVolumeSource: "1 secretName s?, 2 items *KeyToPath, 3 defaultMode i, 4 optional b",
+  SecretVolumeSource: "1 secretName s?, 2 items *KeyToPath, 3 defaultMode i, 4 optional b, 5 defaultUser i",
   SecurityContext:
     "1 capabilities Capabilities, 2 privileged b, 3 seLinuxOptions SELinuxOptions, 4 runAsUser i, 5 runAsNonRoot b, 6 readOnlyRootFilesystem b, 7 allowPrivilegeEscalation b, 8 runAsGroup i, 9 procMount s, 10 windowsOptions WindowsSecurityContextOptions, 11 seccompProfile SeccompProfile, 12 appArmorProfile AppArmorProfile",
-  ServiceAccountTokenProjection: "1 audience s?, 2 expirationSeconds i, 3 path s",
+  ServiceAccountTokenProjection: "1 audience s?, 2 expirationSeconds i, 3 path s, 4 user i",
   SleepAction: "1 seconds i",
   StorageOSVolumeSource:
     "1 volumeName s?, 2 volumeNamespace s?, 3 fsType s?, 4 readOnly b?, 5 secretRef LocalObjectReference",
@@ -163,8 +171,9 @@ export const MESSAGES: Readonly<Record<string, string>> = {
   TypedObjectReference: "1 apiGroup s, 2 kind s, 3 name s, 4 namespace s",
   Volume: "1 name s, 2 volumeSource .VolumeSource",
   VolumeDevice: "1 name s, 2 devicePath s",
+  VolumeHealthCondition: "1 status s, 2 reason s, 3 message s?",
   VolumeMount:
-    "1 name s, 2 readOnly b?, 3 mountPath s, 4 subPath s?, 5 mountPropagation s, 6 subPathExpr s?, 7 recursiveReadOnly s",
+    "1 name s, 2 readOnly b?, 3 mountPath s, 4 subPath s?, 5 mountPropagation s, 6 subPathExpr s?, 7 recursiveReadOnly s, 8 bindMountOptions *s",
   VolumeMountStatus: "1 name s, 2 mountPath s, 3 readOnly b?, 4 recursiveReadOnly s, 5 volumeStatus VolumeStatus",
   VolumeProjection:
     "1 secret SecretProjection, 2 downwardAPI DownwardAPIProjection, 3 configMap ConfigMapProjection, 4 serviceAccountToken ServiceAccountTokenProjection, 5 clusterTrustBundle ClusterTrustBundleProjection, 6 podCertificate PodCertificateProjection",

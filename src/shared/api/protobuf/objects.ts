@@ -27,7 +27,7 @@ const ROOTS: ReadonlyMap<string, string> = new Map(
     "coordination.k8s.io/v1/Lease",
     "node.k8s.io/v1/RuntimeClass",
     "storage.k8s.io/v1/CSINode CSIDriver VolumeAttachment",
-    "certificates.k8s.io/v1/CertificateSigningRequest",
+    "certificates.k8s.io/v1/CertificateSigningRequest ClusterTrustBundle PodCertificateRequest",
     "certificates.k8s.io/v1beta1/ClusterTrustBundle PodCertificateRequest",
     "authentication.k8s.io/v1/TokenReview TokenRequest=authentication.TokenRequest",
     "authorization.k8s.io/v1/SubjectAccessReview",
