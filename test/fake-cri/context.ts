@@ -2,6 +2,7 @@
 import type {
   ContainerConfig,
   ImageServiceService,
+  RuntimeFeatures,
   RuntimeHandler,
   RuntimeServiceService,
 } from "../../src/shared/cri/gen/runtime.v1.js";
@@ -55,6 +56,8 @@ export interface FakeSettings {
   startFails: (config: ContainerConfig) => string | undefined;
   /** The status of a container names the digests of its mounted images; no containerd up to 2.1 does. */
   mountDigests: boolean;
+  /** Features in the Status reply; undefined, as with containerd before 2.0. */
+  features: RuntimeFeatures | undefined;
   /** Images that PullImage finds, by reference. */
   registry: Map<string, FakeRegistryEntry>;
 }

@@ -68,6 +68,7 @@ export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
     exec: options.exec ?? (() => ({})),
     startFails: options.startFails ?? (() => undefined),
     mountDigests: options.mountDigests ?? false,
+    features: options.features,
     registry: new Map(Object.entries(options.registry ?? {})),
   };
   const addImage = (reference: string, entry?: FakeRegistryEntry): void => {

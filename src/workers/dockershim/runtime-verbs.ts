@@ -29,7 +29,7 @@ export function runtimeVerbs(shim: Shim): Verbs<RuntimeVerb> {
         },
         info: verbose ? { config: JSON.stringify({ sandboxImage: shim.init.podInfraContainerImage }) } : {},
         runtimeHandlers: [],
-        features: { supplementalGroupsPolicy: false, userNamespacesHostNetwork: false },
+        features: { supplementalGroupsPolicy: false, userNamespacesHostNetwork: false, mountOptions: false },
       };
     },
 

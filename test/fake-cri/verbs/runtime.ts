@@ -22,7 +22,7 @@ export function runtimeVerbs({
       },
       info: {},
       runtimeHandlers: settings.runtimeHandlers,
-      features: undefined,
+      features: settings.features,
     }),
     runtimeConfig: () => {
       if (settings.cgroupDriver === undefined) throw new Fault("UNIMPLEMENTED", "unknown method RuntimeConfig");

@@ -157,6 +157,7 @@ const mount = {
   recursiveReadOnly: false,
   image: undefined,
   imageSubPath: "",
+  mountOptions: [],
 };
 
 test("a mount keeps its path with a colon and its propagation; relabelling uses docker's short form", () => {
@@ -170,6 +171,7 @@ test("a mount keeps its path with a colon and its propagation; relabelling uses 
   assert.deepEqual(dockerMounts([mount]), { Mounts: [expected], Binds: [] });
   assert.deepEqual(dockerMounts([{ ...mount, hostPath: "/h", selinuxRelabel: true }]).Binds, ["/h:/c:ro,Z,rslave"]);
   assert.throws(() => dockerMounts([{ ...mount, recursiveReadOnly: true }]), /no recursive read-only mounts/);
+  assert.throws(() => dockerMounts([{ ...mount, mountOptions: ["nosuid"] }]), /no mount options \(nosuid\)/);
 });
 
 test("the user has the group only beside a user", () => {

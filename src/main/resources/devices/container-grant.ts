@@ -42,6 +42,7 @@ const PLAIN_MOUNT = {
   recursiveReadOnly: false,
   image: undefined,
   imageSubPath: "",
+  mountOptions: [],
 };
 
 function namedAsCri({ containerPath, hostPath, readOnly }: ContainerAllocateResponse["mounts"][number]) {

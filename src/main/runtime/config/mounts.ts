@@ -179,5 +179,6 @@ function bind(hostPath: string, containerPath: string): Mount {
     gidMappings: [],
     image: undefined,
     imageSubPath: "",
+    mountOptions: [],
   };
 }

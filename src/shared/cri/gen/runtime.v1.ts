@@ -136,7 +136,7 @@ export enum Signal {
   SIGRTMAX = 65,
 }
 
-/** UNKNOWN: the runtime lost track, e.g. the shim does not answer. */
+/** UNKNOWN: the runtime lost track, e.g. the shim does not respond. */
 export enum ContainerState {
   CONTAINER_CREATED = 0,
   CONTAINER_RUNNING = 1,
@@ -200,6 +200,8 @@ export interface Mount {
   recursiveReadOnly: boolean;
   image: ImageSpec | undefined;
   imageSubPath: string;
+  /** Of 1.37: "noexec", "nodev", "nosuid", for a runtime with the feature mount_options. */
+  mountOptions: string[];
 }
 
 /** length ids from host_id on appear as the ids from container_id on. */
@@ -1055,6 +1057,8 @@ export interface RuntimeHandler {
 export interface RuntimeFeatures {
   supplementalGroupsPolicy: boolean;
   userNamespacesHostNetwork: boolean;
+  /** Of 1.37. */
+  mountOptions: boolean;
 }
 
 export interface StatusResponse {
@@ -1650,6 +1654,7 @@ function createBaseMount(): Mount {
     recursiveReadOnly: false,
     image: undefined,
     imageSubPath: "",
+    mountOptions: [],
   };
 }
 
@@ -1684,6 +1689,9 @@ export const Mount: MessageFns<Mount> = {
     }
     if (message.imageSubPath !== "") {
       writer.uint32(82).string(message.imageSubPath);
+    }
+    for (const v of message.mountOptions) {
+      writer.uint32(90).string(v!);
     }
     return writer;
   },
@@ -1781,6 +1789,14 @@ export const Mount: MessageFns<Mount> = {
             message.imageSubPath = reader.string();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.mountOptions.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1810,6 +1826,7 @@ export const Mount: MessageFns<Mount> = {
       ? ImageSpec.fromPartial(object.image)
       : undefined;
     message.imageSubPath = object.imageSubPath ?? "";
+    message.mountOptions = object.mountOptions?.map((e) => e) || [];
     return message;
   },
 };
@@ -13340,7 +13357,7 @@ export const RuntimeHandler: MessageFns<RuntimeHandler> = {
 };
 
 function createBaseRuntimeFeatures(): RuntimeFeatures {
-  return { supplementalGroupsPolicy: false, userNamespacesHostNetwork: false };
+  return { supplementalGroupsPolicy: false, userNamespacesHostNetwork: false, mountOptions: false };
 }
 
 export const RuntimeFeatures: MessageFns<RuntimeFeatures> = {
@@ -13350,6 +13367,9 @@ export const RuntimeFeatures: MessageFns<RuntimeFeatures> = {
     }
     if (message.userNamespacesHostNetwork !== false) {
       writer.uint32(16).bool(message.userNamespacesHostNetwork);
+    }
+    if (message.mountOptions !== false) {
+      writer.uint32(24).bool(message.mountOptions);
     }
     return writer;
   },
@@ -13383,6 +13403,14 @@ export const RuntimeFeatures: MessageFns<RuntimeFeatures> = {
             message.userNamespacesHostNetwork = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.mountOptions = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13402,6 +13430,7 @@ export const RuntimeFeatures: MessageFns<RuntimeFeatures> = {
     const message = createBaseRuntimeFeatures();
     message.supplementalGroupsPolicy = object.supplementalGroupsPolicy ?? false;
     message.userNamespacesHostNetwork = object.userNamespacesHostNetwork ?? false;
+    message.mountOptions = object.mountOptions ?? false;
     return message;
   },
 };

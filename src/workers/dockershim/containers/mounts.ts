@@ -24,6 +24,7 @@ export function dockerMounts(mounts: readonly Mount[]): DockerMounts {
     if (mount.uidMappings.length > 0 || mount.gidMappings.length > 0)
       throw unsupported(mount, "mounts with id mappings");
     if (mount.recursiveReadOnly) throw unsupported(mount, "recursive read-only mounts");
+    if (mount.mountOptions.length > 0) throw unsupported(mount, `mount options (${mount.mountOptions.join(", ")})`);
     if (mount.selinuxRelabel) {
       const options = [...(readonly ? ["ro"] : []), "Z", PROPAGATION[propagation]];
       found.Binds.push(`${hostPath}:${containerPath}:${options.join(",")}`);
@@ -57,6 +58,7 @@ export function criMounts(mounts: Docker.ContainerInspectInfo["Mounts"]): Mount[
     recursiveReadOnly: false,
     image: undefined,
     imageSubPath: "",
+    mountOptions: [],
   }));
 }
 

@@ -238,7 +238,7 @@ test("the rejection of a pod with pod-level resources names the scope, with the 
 
 const mount = (containerPath: string) => ({
   ...{ containerPath, hostPath: "/x", readonly: true, selinuxRelabel: false, propagation: 0, uidMappings: [] },
-  ...{ gidMappings: [], recursiveReadOnly: false, image: undefined, imageSubPath: "" },
+  ...{ gidMappings: [], recursiveReadOnly: false, image: undefined, imageSubPath: "", mountOptions: [] },
 });
 const device = { containerPath: "/dev/a", hostPath: "/dev/a", permissions: "rw" };
 
