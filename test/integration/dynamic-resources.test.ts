@@ -149,3 +149,17 @@ describe("dynamic resources", () => {
     return isDeepStrictEqual(shown, [{ name: "claim:gpu", resources }]) ? "" : JSON.stringify(shown);
   }
 });
+
+test("the health of a driver's devices comes from v1.DRAResourceHealth where the driver names it", async (t) => {
+  const dra = await DraCluster.start("v1.DRAResourceHealth");
+  t.after(() => dra.stop());
+  const { driver, cluster } = dra;
+  driver.health.set("watched", { healthy: false, message: "it is too hot" });
+  driver.reportHealth();
+  dra.put("h", "watched");
+  dra.claim("watched", "h");
+  await settled("Unhealthy", () => {
+    const text = JSON.stringify(cluster.fixture.store.get("pods", "default", "h")?.status ?? {});
+    return text.includes('"health":"Unhealthy"') ? "" : text;
+  });
+});

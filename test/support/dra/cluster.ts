@@ -8,7 +8,7 @@ import { testImage } from "../../harness/node.js";
 import { boundPod, NODE_NAME } from "../cluster-node.js";
 import { settled, startFaultyCluster, type FaultyCluster } from "../faulty-cluster.js";
 import { allocatedClaim } from "./claim.js";
-import { TestDraDriver } from "./driver.js";
+import { TestDraDriver, type TestDraDriverOptions } from "./driver.js";
 
 const DRIVER = "gpu.example.com";
 const GATES = { GenericWorkload: true, DRAWorkloadResourceClaims: true };
@@ -22,13 +22,14 @@ export class DraCluster {
   ) {}
 
   /** Resolves when the driver is registered. */
-  static async start(): Promise<DraCluster> {
+  static async start(healthService?: TestDraDriverOptions["healthService"]): Promise<DraCluster> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-dra-"));
     const fake = await startFakeCri({ socketPath: join(dir, "cri.sock"), images: [testImage()] });
     const cluster = await startFaultyCluster({
       node: { config: { containerRuntimeEndpoint: fake.endpoint, featureGates: GATES } },
     });
-    const driver = await TestDraDriver.start({ name: DRIVER, rootDir: cluster.node.kubelet.rootDir });
+    const { rootDir } = cluster.node.kubelet;
+    const driver = await TestDraDriver.start({ name: DRIVER, rootDir, ...(healthService && { healthService }) });
     await settled("the driver to be registered", () =>
       driver.statuses.some(({ pluginRegistered }) => pluginRegistered) ? "" : JSON.stringify(driver.statuses),
     );

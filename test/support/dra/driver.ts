@@ -40,6 +40,8 @@ export interface TestDraDriverOptions {
   /** Tells instances of one driver apart. */
   instance?: string;
   services?: readonly ("v1.DRAPlugin" | "v1beta1.DRAPlugin")[];
+  /** By which it reports health. v1 is named at the registration, as plugins of 1.37 do; v1alpha1 is not, as older ones do. */
+  healthService?: "v1.DRAResourceHealth" | "v1alpha1.DRAResourceHealth";
 }
 
 interface Hold {
@@ -84,12 +86,13 @@ export class TestDraDriver implements AsyncDisposable {
 
   async start(): Promise<void> {
     await this.startService();
-    const { services = ["v1.DRAPlugin"] } = this.options;
+    const { services = ["v1.DRAPlugin"], healthService } = this.options;
+    const named = healthService === "v1.DRAResourceHealth" ? [healthService] : [];
     const registration = new Server();
     registration.addService(RegistrationService, {
       getInfo: (_call: unknown, reply: sendUnaryData<PluginInfo>) => {
         const { name } = this.options;
-        reply(null, { type: "DRAPlugin", name, endpoint: this.endpoint, supportedVersions: [...services] });
+        reply(null, { type: "DRAPlugin", name, endpoint: this.endpoint, supportedVersions: [...services, ...named] });
       },
       notifyRegistrationStatus: (
         { request }: ServerUnaryCall<RegistrationStatus, object>,
@@ -110,7 +113,7 @@ export class TestDraDriver implements AsyncDisposable {
   }
 
   async startService(): Promise<void> {
-    const { services = ["v1.DRAPlugin"] } = this.options;
+    const { services = ["v1.DRAPlugin"], healthService = "v1alpha1.DRAResourceHealth" } = this.options;
     const plugin = new Server();
     const handlers = {
       nodePrepareResources: async (
@@ -149,7 +152,9 @@ export class TestDraDriver implements AsyncDisposable {
         reply(null, { claims: Object.fromEntries(request.claims.map(({ uid }) => [uid, { error: this.error }])) });
       },
     };
-    plugin.addService(DRAResourceHealthService, {
+    const { nodeWatchResources } = DRAResourceHealthService;
+    const health = { nodeWatchResources: { ...nodeWatchResources, path: `/${healthService}/NodeWatchResources` } };
+    plugin.addService(health, {
       nodeWatchResources: (call: ServerWritableStream<object, NodeWatchResourcesResponse>) => {
         this.watchers.add(call);
         call.on("close", () => this.watchers.delete(call));

@@ -73,8 +73,8 @@ export function startDra(deps: DraDeps): RunningDra {
     ...{ rootDir, clock, log },
   });
   const drivers = new Drivers({
-    dial: async (driver, endpoint, service) =>
-      (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, service, clock, metrics }),
+    dial: async (driver, endpoint, services) =>
+      (await import("../../resources/dra/driver-client.js")).dialDriver({ driver, endpoint, services, clock, metrics }),
     wipeSlices: wipe,
     ...(gates.resourceHealthStatus && { watchHealth: (...plugin) => health.watch(...plugin) }),
     ...{ clock, log },

@@ -12,18 +12,19 @@ import {
 import type { PreparedDevice } from "./claim-state.js";
 import { DEFAULT_TIMEOUT_MS, type DeviceReport } from "./device-health.js";
 import type { DraMetrics } from "./metrics.js";
-import { DRIVER_CALL_MS, type DraService, type DriverClient } from "./driver-port.js";
+import { DRIVER_CALL_MS, type DriverClient, type DriverServices } from "./driver-port.js";
 
 export interface DialOptions {
   driver: string;
   /** Socket of the plugin; absolute. */
   endpoint: string;
-  service: DraService;
+  services: DriverServices;
   clock: Clock;
   metrics: Pick<DraMetrics, "called">;
 }
 
-export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOptions): DriverClient {
+export function dialDriver({ driver, endpoint, services, clock, metrics }: DialOptions): DriverClient {
+  const { claims: service, health } = services;
   const connection = new PluginConnection(endpoint, clock);
   const measured = async <Request, Response>(
     name: string,
@@ -65,7 +66,11 @@ export function dialDriver({ driver, endpoint, service, clock, metrics }: DialOp
     },
     watchHealth: (onReports, signal) =>
       connection.stream(
-        { ...DRAResourceHealthService.nodeWatchResources, responseDeserialize: reportsOf },
+        {
+          ...DRAResourceHealthService.nodeWatchResources,
+          path: `/${health}/NodeWatchResources`,
+          responseDeserialize: reportsOf,
+        },
         {},
         onReports,
         signal,

@@ -28,7 +28,19 @@ export interface DriverClient {
 
 /** gRPC services by which a plugin is called, the preferred one first. */
 export const DRA_SERVICES = ["v1.DRAPlugin", "v1beta1.DRAPlugin"] as const;
-export type DraService = (typeof DRA_SERVICES)[number];
+type DraService = (typeof DRA_SERVICES)[number];
+
+/**
+ * gRPC services by which a plugin reports the health of its devices, with the same messages. v1 came with 1.37. Plugins of before do not
+ * have to name the other one when they register.
+ */
+export const HEALTH_SERVICES = ["v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"] as const;
+
+/** The services of one plugin. */
+export interface DriverServices {
+  claims: DraService;
+  health: (typeof HEALTH_SERVICES)[number];
+}
 
 /** Called at most this long, connecting included. */
 export const DRIVER_CALL_MS = 45_000;

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { type PluginHandler, type PluginInfo, PluginRefusedError } from "../../model/plugin-handler.js";
-import { DRA_SERVICES, type DraService, type DriverClient } from "./driver-port.js";
+import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
 
 /** Upstream's: long enough for a plugin's restart. */
 const WIPE_DELAY_MS = 30_000;
@@ -19,7 +19,7 @@ class DriverNotRegisteredError extends Error {
 }
 
 export interface DriversOptions {
-  dial(driver: string, endpoint: string, service: DraService): Promise<DriverClient>;
+  dial(driver: string, endpoint: string, services: DriverServices): Promise<DriverClient>;
   /** Deletes the node's ResourceSlices of the driver; retries by itself until the signal aborts. */
   wipeSlices(driver: string, signal: AbortSignal): void;
   /** Follows the health of the driver's devices until the signal aborts. Absent: gate ResourceHealthStatus is off. */
@@ -30,7 +30,6 @@ export interface DriversOptions {
 
 interface Plugin {
   endpoint: string;
-  service: DraService;
   client: DriverClient;
   /** The kubelet is connected to its service; a plugin may keep its registration without one. */
   connected: boolean;
@@ -49,7 +48,7 @@ export class Drivers implements PluginHandler {
   validate({ name, endpoint, versions }: PluginInfo): void {
     if (versions.length === 0)
       throw new PluginRefusedError(`DRA driver ${name}: its plugin at ${endpoint} names no gRPC service`);
-    if (serviceOf(versions) === undefined) {
+    if (servicesOf(versions) === undefined) {
       throw new PluginRefusedError(
         `DRA driver ${name}: the kubelet knows none of the gRPC services ${versions.join(", ")} of its plugin at ${endpoint}; ` +
           `it knows ${DRA_SERVICES.join(", ")}`,
@@ -58,16 +57,17 @@ export class Drivers implements PluginHandler {
   }
 
   async register({ name, endpoint, versions }: PluginInfo): Promise<void> {
-    const service = serviceOf(versions);
-    if (service === undefined) return;
+    const services = servicesOf(versions);
+    if (services === undefined) return;
     const others = this.plugins.get(name) ?? [];
     if (others.some((plugin) => plugin.endpoint === endpoint)) {
       throw new PluginRefusedError(`DRA driver ${name}: endpoint ${endpoint} is registered already`);
     }
-    const client = await this.options.dial(name, endpoint, service);
-    const plugin: Plugin = { endpoint, service, client, connected: false, gone: new AbortController() };
+    const client = await this.options.dial(name, endpoint, services);
+    const plugin: Plugin = { endpoint, client, connected: false, gone: new AbortController() };
     this.plugins.set(name, [...(this.plugins.get(name) ?? []), plugin]);
     this.options.watchHealth?.(name, client, plugin.gone.signal);
+    const { claims: service } = services;
     this.options.log.info({ driver: name, endpoint, service }, `DRA driver ${name} is registered at ${endpoint}`);
     this.decideSlices(name);
     client.watchConnection((connected) => this.onConnection(name, plugin, connected));
@@ -138,7 +138,9 @@ function close({ client, gone }: Plugin): void {
   client.close();
 }
 
-/** The first supported service in the plugin's list, as upstream chooses. */
-function serviceOf(versions: readonly string[]): DraService | undefined {
-  return versions.flatMap((version) => DRA_SERVICES.find((service) => service === version) ?? [])[0];
+/** For claims, the first supported service in the plugin's list, as upstream chooses; for health, the newest. */
+function servicesOf(versions: readonly string[]): DriverServices | undefined {
+  const claims = versions.flatMap((version) => DRA_SERVICES.find((service) => service === version) ?? [])[0];
+  const health = HEALTH_SERVICES.find((service) => versions.includes(service)) ?? "v1alpha1.DRAResourceHealth";
+  return claims && { claims, health };
 }

@@ -15,13 +15,15 @@ function build({ connects = true } = {}) {
   const clock = new SteppedClock();
   const wiped: AbortSignal[] = [];
   const dialled: string[] = [];
+  const healthServices: string[] = [];
   const closed: string[] = [];
   const watched = new Set<string>();
   const clients = new Map<DriverClient, string>();
   const connections = new Map<string, (connected: boolean) => void>();
   const drivers = new Drivers({
-    dial: (_driver, endpoint, service) => {
-      dialled.push(`${endpoint} ${service}`);
+    dial: (_driver, endpoint, { claims, health }) => {
+      dialled.push(`${endpoint} ${claims}`);
+      healthServices.push(health);
       const client: DriverClient = {
         prepare: () => Promise.resolve(new Map()),
         unprepare: () => Promise.resolve(new Map()),
@@ -45,7 +47,8 @@ function build({ connects = true } = {}) {
     log: keptLog().log,
   });
   const connect = (endpoint: string, connected: boolean): void => connections.get(endpoint)?.(connected);
-  return { clock, wiped, dialled, closed, watched, drivers, connect, called: () => clients.get(drivers.client(NAME)) };
+  const called = (): string | undefined => clients.get(drivers.client(NAME));
+  return { clock, wiped, dialled, healthServices, closed, watched, drivers, connect, called };
 }
 
 describe("drivers", () => {
@@ -67,6 +70,16 @@ describe("drivers", () => {
     const { drivers, dialled } = build();
     await drivers.register(plugin("/a", ["v2.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAPlugin"]));
     assert.deepEqual(dialled, ["/a v1beta1.DRAPlugin"]);
+  });
+
+  test("health comes from the newest service that the plugin names, and from v1alpha1 if it names none", async () => {
+    const { drivers, healthServices } = build();
+    const rows = [[], ["v1alpha1.DRAResourceHealth"], ["v1alpha1.DRAResourceHealth", "v1.DRAResourceHealth"]];
+    for (const [index, services] of rows.entries()) {
+      await drivers.register(plugin(`/${index}`, ["v1.DRAPlugin", ...services]));
+    }
+    const alpha = "v1alpha1.DRAResourceHealth";
+    assert.deepEqual(healthServices, [alpha, alpha, "v1.DRAResourceHealth"]);
   });
 
   test("during an update the newest plugin is called, and the older one when it goes again", async () => {
