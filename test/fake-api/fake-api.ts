@@ -65,6 +65,7 @@ export class FakeApi implements AsyncDisposable {
     const clock = options.clock ?? systemClock;
     const store = new Store();
     this.settings = {
+      later: options.later ?? false,
       nodeRestriction: options.nodeRestriction ?? false,
       tokens: options.tokens ?? new Map<string, User>(),
       grants: options.grants ?? [],

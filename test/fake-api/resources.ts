@@ -116,6 +116,13 @@ export function resourceAt(group: string, version: string, resource: string): Re
   return BY_PATH.get(`${group}/${version}/${resource}`);
 }
 
+/** What an API server of 1.37 has there: certificates.k8s.io is stable, and its beta is turned off. */
+export function laterResourceAt(group: string, version: string, resource: string): Resource | undefined {
+  const graduated = group === "certificates.k8s.io" ? resourceAt(group, "v1beta1", resource) : undefined;
+  if (graduated === undefined) return resourceAt(group, version, resource);
+  return version === "v1" ? { ...graduated, version } : undefined;
+}
+
 /** By `resource.group`, or by `resource` alone: the core group's first. Throws if the resource is not served. */
 export function resourceNamed(name: string): Resource {
   const found =

@@ -13,6 +13,8 @@ export interface User {
 }
 
 export interface WorldSettings {
+  /** It serves the versions of Kubernetes 1.37. */
+  later: boolean;
   /** The NodeRestriction admission plugin. */
   nodeRestriction: boolean;
   /** Ready-made bearer tokens. */

@@ -163,7 +163,7 @@ export interface CertificateSigningRequest extends ApiObject {
   };
 }
 
-/** certificates.k8s.io/v1beta1, as the API server of 1.36 has it. */
+/** certificates.k8s.io/v1beta1, as the API server of 1.36 has it, and v1 of 1.37. */
 export interface PodCertificateRequest extends ApiObject {
   spec: {
     signerName: string;

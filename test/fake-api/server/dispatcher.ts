@@ -10,7 +10,7 @@ import type { Faults } from "../faults.js";
 import { proxyRequest, streamLog, tunnel } from "../kubelet/connection.js";
 import { isServedByKubelet, locationOf } from "../kubelet/location.js";
 import { isTableWanted, tableLines, toTable } from "../printing/table.js";
-import { isServedGroup } from "../resources.js";
+import { isServedGroup, laterResourceAt } from "../resources.js";
 import type { User, World } from "../world.js";
 import type { Watches, WatchSink } from "../verbs/watch.js";
 import { mediaType, parseBody, readBody, type ApiRequest } from "./body.js";
@@ -32,6 +32,7 @@ export class Dispatcher {
     const [path = "/", search = ""] = (request.url ?? "/").split("?", 2);
     const query = new URLSearchParams(search);
     const info = requestInfo(request.method ?? "GET", path, query);
+    if (this.world.settings.later) info.served = laterResourceAt(info.group, info.version, info.resource);
     const entry = this.#logged(info, request);
     const gone = new AbortController();
     response.on("close", () => gone.abort());

@@ -12,7 +12,7 @@ export class PodCertificateError extends Error {
 export class PodCertificatesNotServedError extends PodCertificateError {
   constructor(options?: ErrorOptions) {
     super(
-      "the API server does not serve podcertificaterequests of certificates.k8s.io/v1beta1: it needs " +
+      "the API server does not serve podcertificaterequests of certificates.k8s.io/v1 or v1beta1: one of 1.36 needs " +
         "--feature-gates=PodCertificateRequest=true and " +
         "--runtime-config=certificates.k8s.io/v1beta1/podcertificaterequests=true",
       options,

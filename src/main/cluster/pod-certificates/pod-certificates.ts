@@ -2,7 +2,6 @@
 // requests for all of them. Loaded with the first pod that has such a source.
 // Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
 // without such a pod.
-import { POD_CERTIFICATE_REQUESTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -17,6 +16,7 @@ import type { EventRecorder } from "../../model/event-recorder.js";
 import type { PodCertificates, PodCertificateSource, PodCredential } from "../../model/cluster-access.js";
 import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
+import { RequestKinds } from "./request-kinds.js";
 import { SourceCredential } from "./source-credential.js";
 
 export interface PodCertificatesDeps {
@@ -39,7 +39,8 @@ export interface PodCertificatesDeps {
 export class NodePodCertificates implements PodCertificates {
   /** By pod, then "volume/index". */
   private readonly pods = new Map<string, Map<string, SourceCredential>>();
-  private unfollow: (() => void) | undefined;
+  private readonly kinds = new RequestKinds();
+  private followed: { version: string; stop: () => void } | undefined;
   /** RSA keys take seconds, and are made one after the other: the pool has other work. */
   private lastKey: Promise<unknown> = Promise.resolve();
 
@@ -63,6 +64,7 @@ export class NodePodCertificates implements PodCertificates {
       if (pod.metadata.deletionTimestamp !== undefined) continue;
       const credential = new SourceCredential(pod, source, key, {
         ...this.deps,
+        kinds: this.kinds,
         makeKey: (keyType) => this.makeKey(keyType),
         onAsked: () => this.follow(),
         onChange: () => this.changed(uid),
@@ -77,8 +79,7 @@ export class NodePodCertificates implements PodCertificates {
     for (const credential of this.pods.get(uid)?.values() ?? []) credential.stop();
     this.pods.delete(uid);
     if (this.pods.size > 0) return;
-    this.unfollow?.();
-    this.unfollow = undefined;
+    this.unfollow();
   }
 
   async get({ pod, volume, index }: PodCertificateSource, signal: AbortSignal): Promise<PodCredential> {
@@ -92,9 +93,18 @@ export class NodePodCertificates implements PodCertificates {
     for (const uid of [...this.pods.keys()]) this.podRemoved(uid);
   }
 
+  private unfollow(): void {
+    this.followed?.stop();
+    this.followed = undefined;
+  }
+
+  /** Watches the version that the API server has now. */
   private follow(): void {
-    this.unfollow ??= this.deps.follow<PodCertificateRequest>({
-      kind: POD_CERTIFICATE_REQUESTS,
+    const kind = this.kinds.latest;
+    if (kind === undefined || this.followed?.version === kind.version) return;
+    this.unfollow();
+    const stop = this.deps.follow<PodCertificateRequest>({
+      kind,
       fieldSelector: `spec.nodeName=${this.deps.nodeName}`,
       onReplace: (requests) => {
         // A request that is missing here may be newer than the list: its waiter has a deadline.
@@ -102,6 +112,7 @@ export class NodePodCertificates implements PodCertificates {
       },
       onEvent: ({ type, object }) => this.onRequest(object, type === "DELETED"),
     });
+    this.followed = { version: kind.version, stop };
   }
 
   private onRequest(request: PodCertificateRequest, deleted: boolean): void {

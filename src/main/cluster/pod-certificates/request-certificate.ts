@@ -1,6 +1,6 @@
 // One PodCertificateRequest: the identity of the pod, and a key that only this node has.
 import { isNotFound, isApiError } from "../../../shared/api/client/errors.js";
-import { POD_CERTIFICATE_REQUESTS, SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
+import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -9,10 +9,12 @@ import type { PodCertificateProjection } from "../../../shared/api/volume.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
 import { serviceAccountOf } from "../../model/cluster-access.js";
 import { PodCertificateError, PodCertificatesNotServedError } from "./errors.js";
+import type { RequestKinds } from "./request-kinds.js";
 
 export interface RequestCertificateDeps {
   client: Pick<ApiClient, "get" | "create">;
   nodeName: string;
+  kinds: RequestKinds;
   /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
 }
@@ -35,14 +37,13 @@ export async function requesterOf(deps: RequestCertificateDeps, pod: Pod, signal
 
 /** As `requesterOf`. */
 export async function createRequest(
-  { client, nodeName }: RequestCertificateDeps,
+  { client, kinds, nodeName }: RequestCertificateDeps,
   { pod, source, requester, key }: { pod: Pod; source: PodCertificateProjection; requester: Requester; key: PodKey },
   signal: AbortSignal,
 ): Promise<PodCertificateRequest> {
   const { name, namespace, uid } = pod.metadata;
   const { signerName, maxExpirationSeconds, userAnnotations } = source;
-  const request: PodCertificateRequest = {
-    apiVersion: "certificates.k8s.io/v1beta1",
+  const request = {
     kind: "PodCertificateRequest",
     metadata: {
       namespace,
@@ -61,13 +62,21 @@ export async function createRequest(
       ...(userAnnotations !== undefined && { unverifiedUserAnnotations: userAnnotations }),
     },
   };
-  try {
-    return await client.create(POD_CERTIFICATE_REQUESTS, request, { signal });
-  } catch (error) {
-    // A namespace that is not there would be named.
-    if (isNotFound(error) && isApiError(error) && (error.details.name ?? "") === "") {
-      throw new PodCertificatesNotServedError({ cause: error });
+  let cause: unknown;
+  for (const kind of kinds.toTry()) {
+    try {
+      const made = await client.create(kind, { apiVersion: `${kind.group}/${kind.version}`, ...request }, { signal });
+      kinds.found(kind);
+      return made;
+    } catch (error) {
+      if (!isNotServed(error)) throw error;
+      cause = error;
     }
-    throw error;
   }
+  throw new PodCertificatesNotServedError({ cause });
+}
+
+/** The resource is not there. A namespace that is not there would be named. */
+function isNotServed(error: unknown): boolean {
+  return isNotFound(error) && isApiError(error) && (error.details.name ?? "") === "";
 }

@@ -73,7 +73,7 @@ export const CERTIFICATE_SIGNING_REQUESTS = kind<CertificateSigningRequest>(
 );
 export const POD_CERTIFICATE_REQUESTS = kind<PodCertificateRequest>(
   "certificates.k8s.io",
-  "v1beta1",
+  "v1",
   "podcertificaterequests",
   "PodCertificateRequest",
   true,

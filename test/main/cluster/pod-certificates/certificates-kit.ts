@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { NodePodCertificates } from "../../../../src/main/cluster/pod-certificates/pod-certificates.js";
-import type { ApiClient } from "../../../../src/shared/api/client/port.js";
+import { ApiError } from "../../../../src/shared/api/client/errors.js";
+import type { ApiClient, ResourceKind } from "../../../../src/shared/api/client/port.js";
 import type { Node } from "../../../../src/shared/api/node.js";
 import type { PodCertificateRequest } from "../../../../src/shared/api/objects.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
@@ -31,18 +32,21 @@ export function podWith(...sources: Partial<PodCertificateProjection>[]): Pod {
 
 export function certificatesKit(t: TestContext) {
   const clock = new SteppedClock();
-  const { follow, event, replace, live } = followKit();
+  const { all, follow, event, replace, live } = followKit();
   const created: PodCertificateRequest[] = [];
   const events: string[] = [];
   const changed: string[] = [];
   const keys: string[] = [];
   /** The error of the next calls. */
   const refusals: Error[] = [];
+  /** What the API server has; 1.36 has this one. */
+  const served = { version: "v1beta1" };
   /** Called before the answer to a creation. */
   let before: (name: string) => void = () => undefined;
   const client = {
     get: () => Promise.resolve({ metadata: { uid: "sa-uid" } }),
-    create: (_kind: unknown, request: PodCertificateRequest) => {
+    create: ({ version }: ResourceKind<PodCertificateRequest>, request: PodCertificateRequest) => {
+      if (version !== served.version) return Promise.reject(notServed());
       const refusal = refusals.shift();
       if (refusal !== undefined) return Promise.reject(refusal);
       created.push(request);
@@ -98,6 +102,8 @@ export function certificatesKit(t: TestContext) {
     const family = families.find(({ name }) => name === "kubelet_podcertificate_states");
     return (family?.samples ?? []).map(({ labels, value }) => `${labels["signer_name"]} ${labels["state"]} ${value}`);
   };
+  /** Of the requests that are watched. */
+  const watchedVersions = (): string[] => all.filter(({ ended }) => !ended).map(({ options }) => options.kind.version);
   return {
     ...{
       deps,
@@ -108,6 +114,8 @@ export function certificatesKit(t: TestContext) {
       events,
       changed,
       refusals,
+      served,
+      watchedVersions,
       request,
       issue,
       say,
@@ -117,6 +125,10 @@ export function certificatesKit(t: TestContext) {
     },
     ...{ keyNow, states, onCreate: (call: (name: string) => void) => void (before = call) },
   };
+}
+
+function notServed(): ApiError {
+  return new ApiError(404, "NotFound", "the server could not find the requested resource");
 }
 
 /** Steps in minutes, so that every look comes about. */

@@ -50,6 +50,25 @@ test("a request carries the pod's identity; its certificate is used, and watched
   await assert.rejects(it.keyNow(web), /no credentials yet/);
 });
 
+test("an API server of 1.37 is asked by v1; after an upgrade its new version is found, and watched in place of the old one", async (t) => {
+  const it = certificatesKit(t);
+  const web = podWith({});
+  it.certificates.wanted(web);
+  await settled();
+  it.say(it.issue(1, 0));
+  assert.deepEqual(it.watchedVersions(), ["v1beta1"]);
+  it.served.version = "v1";
+  await pass(it.clock, 70);
+  assert.deepEqual(
+    it.created.map(({ apiVersion }) => apiVersion),
+    ["certificates.k8s.io/v1beta1", "certificates.k8s.io/v1"],
+  );
+  assert.deepEqual(it.watchedVersions(), ["v1"]);
+  it.say(it.issue(2, 70));
+  await settled();
+  assert.equal(await it.keyNow(web), "KEY2");
+});
+
 test("each source has its own; a response that arrives before its request's own is not lost", async (t) => {
   const it = certificatesKit(t);
   const web = podWith({}, { signerName: "example.com/t", keyType: "ECDSAP256" });
