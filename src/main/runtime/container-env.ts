@@ -9,6 +9,7 @@ import { EnvFiles } from "./env-files.js";
 import type { NodeRuntime, NodeFacts } from "./node-runtime.js";
 import type { ResourceList } from "../../shared/api/meta.js";
 import type { Service } from "../../shared/api/objects.js";
+import { textOfBytes } from "../../shared/text/escaped-bytes.js";
 
 export interface ContainerEnvRequest {
   pod: Pod;
@@ -118,7 +119,7 @@ async function secretKeys(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const { data = {} } = await secrets.get(namespace, name, signal);
-  return new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+  return new Map(Object.entries(data).map(([key, value]) => [key, textOfBytes(Buffer.from(value, "base64"))]));
 }
 
 /** Node allocatable for the downward API: from the Node object, or computed by the kubelet. */

@@ -9,6 +9,7 @@ import type {
   UserNamespace,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Signal } from "../../../shared/cri/gen/runtime.v1.js";
+import { bytesOfText } from "../../../shared/text/escaped-bytes.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../model/labels.js";
 import { containerLogPath } from "../../model/paths.js";
@@ -55,7 +56,6 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
   const { pod, container, restartCount, env } = input;
   const lookup = (name: string): string | undefined => env.get(name);
   const budget = new ExpansionBudget();
-  const encoder = new TextEncoder();
   return {
     metadata: { name: container.name, attempt: restartCount },
     image: {
@@ -68,7 +68,7 @@ export function containerConfig(input: ContainerInput): ContainerConfig {
     command: (container.command ?? []).map((word) => expand(word, lookup, budget)),
     args: (container.args ?? []).map((word) => expand(word, lookup, budget)),
     workingDir: container.workingDir ?? "",
-    envs: [...env].map(([key, value]) => ({ key, value: encoder.encode(value) })),
+    envs: [...env].map(([key, value]) => ({ key, value: bytesOfText(value) })),
     mounts: input.mounts.map((mount) => mapped(mount, input.userNamespace)),
     devices: [...(input.devices ?? [])],
     CDIDevices: (input.cdiDevices ?? []).map((name) => ({ name })),
