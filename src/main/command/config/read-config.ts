@@ -14,6 +14,7 @@ import type {
 import { YamlError } from "../../../shared/yaml/yaml-error.js";
 import { ACCEPTED, fromConfig } from "../values.js";
 import { mergeMaps, NOTHING, type MapNode, type Scalar, type Tree, type Origin } from "./tree.js";
+import { LATER_FIELDS } from "./later-fields.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
@@ -205,8 +206,8 @@ class ConfigReader {
 }
 
 function unknownField(name: string, path: string, known: ReadonlyMap<string, Member>): string {
-  const removed = REMOVED_FIELDS[path];
-  if (removed !== undefined) return removed;
+  const other = REMOVED_FIELDS[path] ?? LATER_FIELDS[path];
+  if (other !== undefined) return other;
   const near = nearestName(name, known.keys());
   return `unknown field${near === undefined ? "" : `; did you mean ${near}?`}`;
 }

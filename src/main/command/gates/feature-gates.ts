@@ -1,6 +1,7 @@
 // Computes the effective feature gates from the requested ones and the table. AllAlpha and AllBeta set the gates of
 // their stage that the configuration does not name.
 import type { Violation } from "../rules/rule.js";
+import { LATER_GATES } from "./later-gates.js";
 import { GATES, type Gate, type GateName, type Stage } from "./table.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 
@@ -58,6 +59,9 @@ const gatePath = (name: string): string => `featureGates[${name}]`;
 const isGate = (name: string): name is GateName => Object.hasOwn(TABLE, name);
 
 function refusal(name: string, on: boolean): string | undefined {
+  if (LATER_GATES.has(name)) {
+    return `${name} is a feature gate of Kubernetes 1.37, and this kubelet keeps the contract of 1.36; remove it here`;
+  }
   if (!isGate(name)) {
     const meant = nearestName(name, NAMES);
     const advice = meant === undefined ? "remove it" : `did you mean ${meant}?`;

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { LATER_FIELDS } from "../../../../src/main/command/config/later-fields.js";
 import { readConfig } from "../../../../src/main/command/config/read-config.js";
 import { problemText } from "../../../../src/main/command/config/report.js";
 import { at, plain } from "../../../../src/main/command/config/tree.js";
@@ -92,6 +93,10 @@ describe("mistakes name their line and column", () => {
   const table: [string, string[]][] = [
     ["maxPod: 3", ["f:3:1: maxPod: unknown field; did you mean maxPods?"]],
     ["maxpods: 3", ["f:3:1: maxpods: unknown field; did you mean maxPods?"]],
+    ...Object.entries(LATER_FIELDS).map(([name, text]): [string, string[]] => [
+      `${name}: {}`,
+      [`f:3:1: ${name}: ${text}`],
+    ]),
     ["logging: {verbosty: 3}", ["f:3:11: logging.verbosty: unknown field; did you mean verbosity?"]],
     ["maxPods: '3'", [`f:3:10: maxPods: ${int32}, found "3"`]],
     ["maxPods: 1.5", [`f:3:10: maxPods: ${int32}, found 1.5`]],

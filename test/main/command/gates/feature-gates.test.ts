@@ -3,6 +3,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { resolveGates } from "../../../../src/main/command/gates/feature-gates.js";
+import { LATER_GATES } from "../../../../src/main/command/gates/later-gates.js";
 import { GATES, type Gate, type GateName } from "../../../../src/main/command/gates/table.js";
 import { facts } from "../../../support/facts.js";
 
@@ -73,6 +74,15 @@ for (const row of rows) {
         match(own?.message ?? "", new RegExp(`^${name} requires .*${needed}`));
       });
     }
+  });
+}
+
+for (const name of LATER_GATES) {
+  test(`${name} is refused as a gate of the next version`, () => {
+    const [violation, ...others] = resolveGates({ [name]: false }).violations;
+    deepEqual(others, []);
+    equal(violation?.path, `featureGates[${name}]`);
+    match(violation.message, new RegExp(`^${name} is a feature gate of Kubernetes 1\\.37, and this kubelet`));
   });
 }
 
