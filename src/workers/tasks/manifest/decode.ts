@@ -15,6 +15,7 @@ import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
 import { checkAPIReferences } from "./rules/api-references.js";
 import { checkAppArmorAnnotations, checkContainers } from "./rules/container-rules.js";
+import { warnOfLaterFields } from "./rules/later-rules.js";
 import { checkPod } from "./rules/pod-rules.js";
 import { checkProbes } from "./rules/probe-rules.js";
 import { checkResources } from "./rules/resource-rules.js";
@@ -162,6 +163,7 @@ function checkPodManifest(value: unknown, options: CheckOptions, report: Report)
   checkProbes(checked, report);
   checkResources(checked, report);
   checkVolumes(checked, report);
+  warnOfLaterFields(checked, report);
   checkAPIReferences(checked, options.preventAPIReferences, report);
   return checked;
 }

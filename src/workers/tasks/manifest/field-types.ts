@@ -22,6 +22,8 @@ export type FieldType =
   | { kind: "time" }
   /** Kept as it came: nothing below it is read by the kubelet. */
   | { kind: "any" }
+  /** A field that a later Kubernetes has: kept if it fits, and otherwise ignored, as a field that nobody knows. */
+  | { kind: "later"; of: FieldType; version: string }
   | { kind: "list"; of: FieldType }
   | { kind: "map"; of: FieldType }
   | ObjectType;
@@ -59,6 +61,8 @@ export const int64 = (min: number = -Infinity): FieldType => ({ kind: "int", min
 export const pointer = (of: StringType): FieldType => ({ ...of, keepsEmpty: true });
 /** A number for which 0 and absent are the same. */
 export const plainInt = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max, isPlain: true });
+/** A field of Kubernetes 1.37 on which this kubelet does not act. */
+export const later = (of: FieldType): FieldType => ({ kind: "later", of, version: "1.37" });
 export const list = (of: FieldType): FieldType => ({ kind: "list", of });
 export const map = (of: FieldType): FieldType => ({ kind: "map", of });
 export const object = (
@@ -85,6 +89,8 @@ export function typeName(type: FieldType): string {
       return "a time such as 2026-01-02T15:04:05Z";
     case "any":
       return "any value";
+    case "later":
+      return typeName(type.of);
     case "list":
       return "a list";
     case "map":

@@ -1,6 +1,8 @@
 // Identity of a static pod: name, namespace, UID, annotations, and toleration on this node. The UID depends on the pod
 // as written (known fields, no defaults) and on its file. It is equal across restarts and releases of the kubelet, and
-// different for equal pods in two files.
+// different for equal pods in two files. A field that the kubelet keeps without acting on it is no part of it: the
+// release that began to keep it restarts nothing.
+import { withoutLaterFields } from "../../../shared/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/api/pod.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 
@@ -45,7 +47,10 @@ function identified({ metadata, ...pod }: Pod): object {
 export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, nodeName: string): Pod {
   const place = placeOf(origin, nodeName);
   const given = written.metadata.uid as string | undefined;
-  const uid = given === undefined || given === "" ? fnv128(canonicalJson(identified(written)), ...place) : given;
+  const uid =
+    given === undefined || given === ""
+      ? fnv128(canonicalJson(identified(withoutLaterFields(written))), ...place)
+      : given;
   const namespace = written.metadata.namespace as string | undefined;
   const tolerations = complete.spec.tolerations ?? [];
   return {

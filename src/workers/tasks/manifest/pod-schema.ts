@@ -1,4 +1,5 @@
-// The table of a v1 Pod: type, enum values, range, format and presence of each field (core/v1, Kubernetes 1.36).
+// The table of a v1 Pod: type, enum values, range, format and presence of each field (core/v1, Kubernetes 1.36, and
+// what 1.37 adds: docs/kubernetes-1.37.md).
 // Conditions on several fields are in the rules; defaults of the API server are in defaults.ts.
 import {
   amount,
@@ -8,6 +9,7 @@ import {
   int,
   int64,
   intOrString,
+  later,
   list,
   map,
   object,
@@ -58,6 +60,7 @@ const httpGet = object(
     host: str,
     scheme: oneOf("HTTP", "HTTPS"),
     httpHeaders: list(object({ name: text(headerName), value: pointer(str) }, ["name"], [], { value: "" })),
+    protocol: later(pointer(oneOf("HTTP1", "HTTP2"))),
   },
   ["port"],
 );
@@ -66,7 +69,7 @@ const probe = object({
   exec,
   httpGet,
   tcpSocket,
-  grpc: object({ port: PORT, service: pointer(str) }, ["port"]),
+  grpc: object({ port: PORT, service: pointer(str), mode: later(pointer(oneOf("Plaintext", "TLS"))) }, ["port"]),
   initialDelaySeconds: plainInt(0),
   timeoutSeconds: int(0),
   periodSeconds: int(0),
@@ -142,6 +145,7 @@ const containerFields = {
         subPath: text(relativePath),
         subPathExpr: text(relativePath),
         mountPropagation: pointer(oneOf("None", "HostToContainer", "Bidirectional")),
+        bindMountOptions: later(list(oneOf("noexec", "nodev", "nosuid"))),
       },
       ["name", "mountPath"],
     ),
@@ -251,6 +255,7 @@ const spec = object(
     topologySpreadConstraints: list(any),
     schedulingGates: list(object({ name: str }, ["name"])),
     resourceClaims: list(any),
+    evictionResponders: later(list(object({ name: str, priority: int(-2147483648) }, ["name"]))),
   },
   ["containers"],
   ["workloadRef"],

@@ -5,6 +5,8 @@ import {
   bool,
   flag,
   int,
+  int64,
+  later,
   list,
   map,
   object,
@@ -18,7 +20,9 @@ import {
 import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
 
 const MODE = int(0, 0o777);
-const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE }, ["key", "path"]));
+/** The owner of a file. */
+const USER = later(int64(0));
+const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE, user: USER }, ["key", "path"]));
 const downwardItems = list(
   object(
     {
@@ -26,6 +30,7 @@ const downwardItems = list(
       fieldRef: object({ apiVersion: str, fieldPath: str }, ["fieldPath"]),
       resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["resource"]),
       mode: MODE,
+      user: USER,
     },
     ["path"],
   ),
@@ -63,6 +68,7 @@ const sources: Readonly<Record<string, FieldType>> = {
         : 'nothing, "Memory", "HugePages" or "HugePages-<size>"',
     ),
     sizeLimit: quantity,
+    mode: later(int(0, 0o1777)),
   }),
   hostPath: object(
     {
@@ -73,9 +79,9 @@ const sources: Readonly<Record<string, FieldType>> = {
     },
     ["path"],
   ),
-  secret: object({ secretName: str, items, defaultMode: MODE, optional: bool }),
-  configMap: object({ name: str, items, defaultMode: MODE, optional: bool }),
-  downwardAPI: object({ items: downwardItems, defaultMode: MODE }),
+  secret: object({ secretName: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }),
+  configMap: object({ name: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }),
+  downwardAPI: object({ items: downwardItems, defaultMode: MODE, defaultUser: USER }),
   projected: object({
     sources: list(
       object({
@@ -88,6 +94,7 @@ const sources: Readonly<Record<string, FieldType>> = {
       }),
     ),
     defaultMode: MODE,
+    defaultUser: USER,
   }),
   iscsi: object(
     {

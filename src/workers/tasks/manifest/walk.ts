@@ -3,8 +3,9 @@
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { isInvalidQuantityError } from "../../../shared/api/quantity.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
-import { shown, type FieldPath, type Report } from "./report.js";
+import { Report, shown, type FieldPath } from "./report.js";
 import { apiTime } from "../../../shared/api/time.js";
+import { violationText } from "../../../shared/api/manifest/violation.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 
 /** Levels below a field of any value: far above any real pod, far below what hurts the recursion. */
@@ -29,6 +30,8 @@ export function walk(type: FieldType, value: unknown, path: FieldPath, report: R
       return walkTime(type, value, path, report);
     case "any":
       return keepAny(value, path, report, 0);
+    case "later":
+      return walkLater(type, value, path, report);
     case "list":
       if (!Array.isArray(value)) return wrongType(type, value, path, report);
       return walkList(type.of, value, path, report);
@@ -148,7 +151,21 @@ function zeroOf(type: FieldType): unknown {
     case "map":
     case "object":
       return {};
+    case "later":
+      return zeroOf(type.of);
   }
+}
+
+/** No value of such a field refuses a pod, because without the field's version no value does. */
+function walkLater(type: Kind<"later">, value: unknown, path: FieldPath, report: Report): unknown {
+  const found = new Report();
+  const kept = walk(type.of, value, path, found);
+  const [first] = found.violations;
+  if (first === undefined) return kept;
+  const { path: _, ...violation } = first;
+  const problem = violationText({ ...violation, field: "", line: 0, column: 0 });
+  report.warn(path, `ignored: a field of Kubernetes ${type.version}, which refuses the value: ${problem}`);
+  return undefined;
 }
 
 function walkMap(
