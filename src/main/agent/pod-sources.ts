@@ -1,6 +1,7 @@
 // Starts the pod sources: manifest files, the manifest URL, and the API server once the node has joined its cluster.
 import { moduleLogger } from "../../shared/log/logger.js";
 import { publicUrl } from "../sources/decode-job.js";
+import { laterFieldsWarnings } from "../sources/later-fields.js";
 import { ManifestReporter } from "../sources/manifest-reporter.js";
 import { manifestMetrics } from "../sources/metrics.js";
 import type { NameOwner } from "../sources/shadowed-pods.js";
@@ -33,6 +34,7 @@ export function startPodSources(
     log: moduleLogger(log, "sources"),
   });
   sync.subscribe("manifests", { accepted: reporter.changed, removed: reporter.changed, terminated: reporter.changed });
+  sync.subscribe("later-fields", laterFieldsWarnings(events));
   const sources = startSources({
     ...settings.sources,
     preventAPIReferences: settings.sources.preventStaticPodAPIReferences,

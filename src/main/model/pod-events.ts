@@ -75,6 +75,7 @@ const SUBSCRIBERS = [
   "cluster",
   "pods-api",
   "manifests",
+  "later-fields",
 ] as const;
 export type PodSubscriberName = (typeof SUBSCRIBERS)[number];
 

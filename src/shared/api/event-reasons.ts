@@ -83,6 +83,7 @@ export const EVENT_REASONS = {
     "a manifest is refused or cannot be read; the message has the file and the position",
   ),
   ShadowedManifest: warning("Node", "the pod of a manifest does not run because another pod has its name or UID"),
+  LaterFields: warning("Pod", "the pod sets fields of a later Kubernetes on which this kubelet does not act"),
   ManifestWarning: warning("Node", "a part of a manifest is ignored, for example an unknown field"),
   // Admission
   UnexpectedAdmissionError: rejected("an error that is not the pod's"),
