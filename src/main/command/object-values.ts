@@ -1,14 +1,20 @@
 // Values that are lists of objects: how a flag writes them, how JSON has them. Text that is not of the type yields
 // undefined, as in values.ts; whether keys, effects and amounts make sense is validation's business, save for what
 // upstream's flags refuse themselves.
+import { isInvalidQuantityError, parseQuantity } from "../../shared/api/quantity.js";
 import type { MemoryReservation, ModuleVerbosity, ShutdownPriority, Taint } from "./value-types.js";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-const QUANTITY = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const INT32_MAX = 2147483647;
 
 export function isQuantity(text: string): boolean {
-  return QUANTITY.test(text);
+  try {
+    parseQuantity(text);
+    return true;
+  } catch (error) {
+    if (isInvalidQuantityError(error)) return false;
+    throw error;
+  }
 }
 
 /** "key=value:Effect,key:Effect"; the same key with the same effect twice is refused. */

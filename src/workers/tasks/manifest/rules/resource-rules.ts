@@ -1,7 +1,7 @@
 // Rules of resource requests and limits: names, request against limit, what may not be overcommitted.
 import type { Pod, ResourceRequirements } from "../../../../shared/api/pod.js";
 import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
-import { quantityNanos } from "../quantity-syntax.js";
+import { isInvalidQuantityError, parseQuantity, type QuantityLike } from "../../../../shared/api/quantity.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf } from "./visit.js";
 
@@ -33,8 +33,8 @@ function checkRequirements(resources: ResourceRequirements | undefined, path: Fi
         report.required([...path, "limits", name], `a limit equal to the request for ${name}`);
       continue;
     }
-    const requested = quantityNanos(value) ?? 0n;
-    const allowed = quantityNanos(limit) ?? 0n;
+    const requested = nanosOf(value) ?? 0n;
+    const allowed = nanosOf(limit) ?? 0n;
     if (overcommit && requested > allowed) report.invalid(at, value, `at most the limit (${limit})`);
     if (!overcommit && requested !== allowed)
       report.invalid(at, value, `the limit (${limit}): ${name} cannot be overcommitted`);
@@ -50,11 +50,21 @@ function checkEntry(name: string, value: string | number, path: FieldPath, repor
     report.unsupported(path, name, [...NATIVE, "hugepages-<size>", "<domain>/<name>"]);
     return;
   }
-  const nanos = quantityNanos(value) ?? 0n;
+  const nanos = nanosOf(value) ?? 0n;
   if (name.includes("/") && nanos % UNIT !== 0n) report.invalid(path, value, "a whole number");
   if (!name.startsWith("hugepages-")) return;
-  const page = quantityNanos(name.slice("hugepages-".length));
+  const page = nanosOf(name.slice("hugepages-".length));
   if (page === undefined || page <= 0n) report.invalid(path, name, "hugepages-<size> such as hugepages-2Mi");
   else if (nanos % page !== 0n)
     report.invalid(path, value, `a multiple of the page size (${name.slice("hugepages-".length)})`);
+}
+
+/** In billionths; undefined: no quantity, which has been reported where it stands. */
+function nanosOf(quantity: QuantityLike): bigint | undefined {
+  try {
+    return parseQuantity(quantity).nanos;
+  } catch (error) {
+    if (isInvalidQuantityError(error)) return undefined;
+    throw error;
+  }
 }
