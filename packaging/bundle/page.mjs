@@ -3,7 +3,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build, transform } from "esbuild";
+import { transform } from "esbuild";
+import { browserScript } from "./browser.mjs";
 
 /** Bytes of the document. */
 const MOST = 110_000;
@@ -11,20 +12,7 @@ const MOST = 110_000;
 /** Writes page/index.html and page/policy.txt below each folder. */
 export async function writePage({ root, folders }) {
   const source = join(root, "src", "page");
-  const { outputFiles } = await build({
-    entryPoints: [join(source, "main.ts")],
-    absWorkingDir: root,
-    bundle: true,
-    write: false,
-    format: "iife",
-    platform: "browser",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    charset: "utf8",
-    logLevel: "warning",
-  });
-  const script = outputFiles[0].text.trim();
+  const script = await browserScript(root, join(source, "main.ts"));
   const css = await readFile(join(source, "page.css"), "utf8");
   const style = (await transform(css, { loader: "css", minify: true, target: "chrome100" })).code.trim();
   const template = (await readFile(join(source, "index.html"), "utf8")).replaceAll(/>\s+</g, "><").trim();

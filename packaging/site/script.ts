@@ -1,19 +1,14 @@
 // The site's script as one small file for browsers.
 import { join } from "node:path";
-import { build } from "esbuild";
+import { pathToFileURL } from "node:url";
+
+/** packaging/bundle/browser.mjs: the bundler runs before anything is compiled. */
+interface BrowserBuild {
+  browserScript: (root: string, entry: string) => Promise<string>;
+}
 
 export async function siteScript(root: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, "packaging/site/browser/main.ts")],
-    absWorkingDir: root,
-    bundle: true,
-    write: false,
-    format: "iife",
-    platform: "browser",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
-    logLevel: "warning",
-  });
-  return outputFiles[0]?.text ?? "";
+  const file = pathToFileURL(join(root, "packaging/bundle/browser.mjs")).href;
+  const { browserScript } = (await import(file)) as BrowserBuild;
+  return `${await browserScript(root, join(root, "packaging/site/browser/main.ts"))}\n`;
 }
