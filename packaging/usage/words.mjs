@@ -9,7 +9,9 @@ export function readWords(command, config) {
     const options = { ...config.options, help: { type: "boolean", short: "h", default: false } };
     return parseArgs({ ...config, options });
   } catch (error) {
-    const [line] = error.message.split("\n");
+    const [first] = error.message.split("\n");
+    // Node explains how to pass such a word as an argument; no command here takes one.
+    const line = first.replace(/\. To specify a positional argument starting with a '-'.*$/, "");
     throw new CannotStart(`${line} (${command} -- --help lists the options)`);
   }
 }

@@ -69,6 +69,7 @@ describe("a fresh clone", () => {
       const { status, stdout, stderr } = await runScript(script, "--nosuch");
       assert.deepEqual({ status, stdout }, { status: 1, stdout: "" });
       assert.match(stderr, /^nodelet: .*--nosuch.*\n$/);
+      assert.doesNotMatch(stderr, /positional argument/);
     });
   }
 
