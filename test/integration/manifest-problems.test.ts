@@ -66,7 +66,8 @@ const REFUSED: readonly (readonly [name: string, content: string | Buffer, words
     /persistentvolumeclaims/,
   ],
   ["empty", "", /the file is empty/],
-  ["binary", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 0xc0, 0xff]), /syntax: /],
+  ["binary", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 0xc0, 0xff]), /syntax: .*texts have no such bytes/],
+  ["latin", Buffer.from("# M\xfcll\n", "latin1"), /syntax: .*it is no text: remove it .*save it as UTF-8/],
   ["large", Buffer.alloc(10 * 1024 * 1024 + 1, 0x20), /at most 10 MiB/],
   ["dangling", "", /its symbolic link leads nowhere/],
 ];

@@ -56,7 +56,11 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
     "a static pod runs without the API server and cannot use its objects: put the data into a hostPath volume or into variables, or create the pod in a cluster",
   ],
   [/file is empty/, "put one v1 Pod into it, or remove it"],
-  [/must be UTF-8/, "it is no text: remove it from the folder, or save it as UTF-8"],
+  [/not valid UTF-(?:8|16)/, "it is no text: remove it from the folder, or save it as UTF-8"],
+  [
+    /the character U\+00[0-9A-F]{2} is not allowed/,
+    "texts have no such bytes: remove it from the folder if it is an archive, an image or a program, else delete that character",
+  ],
   [/symbolic link/, "mend the link, or remove it"],
   [/regular file/, "replace it with a regular file, or remove it"],
   [
