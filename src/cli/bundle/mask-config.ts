@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { readKubernetesYamls } from "../../shared/yaml/kubernetes-yaml.js";
 import { MASK, maskText } from "./mask-text.js";
 import type { Secrets } from "./secrets.js";
-import { readToml } from "../machine/toml.js";
+import { readToml } from "../runtime/toml.js";
 
 type Form = "toml" | "json" | "yaml";
 

@@ -5,6 +5,7 @@ import type { Context } from "../context.js";
 import type { Result } from "../doctor/check.js";
 import { fixNetwork } from "../doctor/fix-network.js";
 import { readMachine } from "../doctor/machine.js";
+import { readKubeletConfig } from "../machine/kubelet-config.js";
 import { podChecks } from "../doctor/pod-checks.js";
 import { readNode } from "../runtime/read-node.js";
 import { judge } from "../doctor/rules.js";
@@ -18,10 +19,11 @@ export async function doctorCommand(context: Context, { fix = false }: { fix?: b
   const asked = await askKubelet(client);
   const status = asked instanceof CliError ? undefined : asked;
   if (fix) return fixCommand(context, status);
-  const machine = await readMachine(status, client);
+  const config = await readKubeletConfig(client, status, { clock });
+  const machine = await readMachine(status, config);
   const results = [
     ...judge(machine, status),
-    ...(await podChecks(client, status, { clock })),
+    ...(await podChecks({ client, status, config, settings: machine.settings }, { clock })),
     ...(asked instanceof CliError ? [silentKubelet(asked)] : []),
   ];
   await print(context, { machine, results }, () => doctorText(context, results));
@@ -30,7 +32,7 @@ export async function doctorCommand(context: Context, { fix = false }: { fix?: b
 
 /** The checks are not repeated: the unit of the packages runs this before the kubelet. */
 async function fixCommand(context: Context, status: NodeletStatus | undefined): Promise<ExitCode> {
-  const { mode, settings } = await readNode(context, status);
+  const { mode, settings } = await readNode(await readKubeletConfig(context.client, status, context), status);
   const dockerNetwork = status?.docker?.network.plugin === "none";
   const fixed = await fixNetwork({ mode, settings, dockerNetwork });
   const colours = { fixed: "green", fine: "green", failed: "red" } as const;

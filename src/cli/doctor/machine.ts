@@ -4,9 +4,8 @@ import { createConnection } from "node:net";
 import { release } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import type { Client } from "../client.js";
 import { readDisks } from "../machine/disks.js";
-import { readConfigFile, NO_FILE } from "../machine/kubelet-config.js";
+import type { KubeletConfig } from "../machine/kubelet-config.js";
 import { readCniFiles } from "../network/cni-files.js";
 import { unitOf } from "../problems.js";
 import { findProgram } from "../runtime/find-program.js";
@@ -28,10 +27,10 @@ const CNI_FOLDERS = ["/usr/lib/cni", "/usr/libexec/cni", DEFAULT_BIN_DIR];
 const CONNECT_MS = 1000;
 
 /** @param status absent when no kubelet answers */
-export async function readMachine(status: NodeletStatus | undefined, client: Client): Promise<Machine> {
-  const network = readNetwork(status, client);
+export async function readMachine(status: NodeletStatus | undefined, config: KubeletConfig): Promise<Machine> {
+  const network = readNetwork(status, config);
   const endpoint = network.then(({ kubelet }) => kubelet.runtimeEndpoint);
-  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, next, installed, apt] =
+  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt] =
     await Promise.all([
       cgroups(),
       text("/proc/swaps"),
@@ -43,7 +42,6 @@ export async function readMachine(status: NodeletStatus | undefined, client: Cli
       isSynchronised(),
       readRuntimes(status, endpoint),
       isThere("/run/systemd/system"),
-      status === undefined ? readConfigFile({ clock: systemClock }) : undefined,
       Promise.all(PROGRAMS.map((name) => findProgram(name))),
       findProgram("apt-get"),
     ]);
@@ -69,14 +67,14 @@ export async function readMachine(status: NodeletStatus | undefined, client: Cli
     clockSynchronised: clock,
     runtimes,
     systemd,
-    nextStart: status === undefined ? (next ?? NO_FILE) : undefined,
+    nextStart: status === undefined ? config : undefined,
   };
 }
 
 type NetworkFacts = Pick<Machine, "mode" | "settings" | "kubelet" | "cniFiles" | "cniPrograms" | "otherCniPrograms">;
 
-async function readNetwork(status: NodeletStatus | undefined, client: Client): Promise<NetworkFacts> {
-  const { mode, settings, kubelet } = await readNode({ client }, status);
+async function readNetwork(status: NodeletStatus | undefined, config: KubeletConfig): Promise<NetworkFacts> {
+  const { mode, settings, kubelet } = await readNode(config, status);
   const binDirs = settings?.binDirs ?? [DEFAULT_BIN_DIR];
   const others = CNI_FOLDERS.filter((folder) => !binDirs.includes(folder));
   const [cniFiles, cniPrograms, elsewhere] = await Promise.all([

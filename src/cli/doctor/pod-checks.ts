@@ -4,31 +4,28 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import type { NodeletImages, NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Client } from "../client.js";
 import { readPodNetwork } from "../machine/address-ranges.js";
-import { readKubeletConfig, type KubeletConfig } from "../machine/kubelet-config.js";
+import type { KubeletConfig } from "../machine/kubelet-config.js";
 import { readManifests } from "../machine/manifests.js";
-import { nodeRuntime, runtimeFacts, type RuntimeFacts } from "../machine/runtime-config.js";
 import { toolOrNothing, type ToolOptions } from "../machine/tool.js";
+import type { RuntimeSettings } from "../runtime/runtime-settings.js";
 import { bad, type Result } from "./check.js";
 import { podAddresses } from "./pod-addresses.js";
 import { sandboxImage } from "./sandbox-image.js";
 import { staticPods } from "./static-pods.js";
 
-/** @param status absent when no kubelet answers */
-export async function podChecks(
-  client: Client,
-  status: NodeletStatus | undefined,
-  options: ToolOptions,
-): Promise<Result[]> {
-  const config = await readKubeletConfig(client, status, options).catch(() => undefined);
-  let facts: Promise<RuntimeFacts> | undefined;
-  const runtime = (): Promise<RuntimeFacts> =>
-    (facts ??= nodeRuntime(status, config?.runtimeEndpoint, options).then((place) =>
-      runtimeFacts(place, status, options),
-    ));
+export interface PodCheckInput {
+  client: Client;
+  /** undefined: no kubelet answers. */
+  status: NodeletStatus | undefined;
+  config: KubeletConfig;
+  settings: RuntimeSettings | undefined;
+}
+
+export async function podChecks(input: PodCheckInput, options: ToolOptions): Promise<Result[]> {
   const results = await Promise.all([
-    made("manifests", () => manifestChecks(config, options)),
-    made("sandbox image", () => imageChecks(client, status, runtime, options)),
-    made("pod addresses", () => addressChecks(runtime, options)),
+    made("manifests", () => manifestChecks(input.config, options)),
+    made("sandbox image", () => imageChecks(input, options)),
+    made("pod addresses", () => addressChecks(input, options)),
   ]);
   return results.flat();
 }
@@ -50,8 +47,7 @@ async function made(check: string, run: () => Promise<Result[]>): Promise<Result
   }
 }
 
-async function manifestChecks(config: KubeletConfig | undefined, options: ToolOptions): Promise<Result[]> {
-  if (config === undefined) return [];
+async function manifestChecks(config: KubeletConfig, options: ToolOptions): Promise<Result[]> {
   const { staticPodPath } = config;
   return staticPods(
     staticPodPath,
@@ -59,13 +55,8 @@ async function manifestChecks(config: KubeletConfig | undefined, options: ToolOp
   );
 }
 
-async function imageChecks(
-  client: Client,
-  status: NodeletStatus | undefined,
-  runtime: () => Promise<RuntimeFacts>,
-  options: ToolOptions,
-): Promise<Result[]> {
-  const image = await runtime().then((facts) => facts.sandboxImage);
+async function imageChecks({ client, status, settings }: PodCheckInput, options: ToolOptions): Promise<Result[]> {
+  const image = settings?.sandboxImage;
   if (image === undefined) return [];
   return [sandboxImage(image, status === undefined ? await ctrImages(options) : await kubeletImages(client))];
 }
@@ -82,9 +73,8 @@ async function ctrImages(options: ToolOptions): Promise<string[] | undefined> {
   return printed?.split("\n").filter((name) => name !== "");
 }
 
-async function addressChecks(runtime: () => Promise<RuntimeFacts>, options: ToolOptions): Promise<Result[]> {
-  const { cniFolder } = await runtime();
-  const network = cniFolder === undefined ? undefined : await readPodNetwork(cniFolder, options);
+async function addressChecks({ settings }: PodCheckInput, options: ToolOptions): Promise<Result[]> {
+  const network = settings === undefined ? undefined : await readPodNetwork(settings.confDir, options);
   if (network === undefined) return [];
   const { ranges, leases, file } = network;
   return ranges.map((range) => podAddresses(range, leases, file));

@@ -1,17 +1,23 @@
 // The kubelet's configuration as far as the machine must fit it: of the running kubelet, else of the file that the next one reads.
 import { hostname } from "node:os";
-import { parse } from "yaml";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { readKubernetesYaml } from "../../shared/yaml/kubernetes-yaml.js";
+import { YamlError } from "../../shared/yaml/yaml-error.js";
 import type { Client } from "../client.js";
+import { readNodeMode, type NodeMode } from "../runtime/node-mode.js";
 import { readThrough } from "./files.js";
 import type { ToolOptions } from "./tool.js";
 
-/** The first that is there counts: kubeadm's, then the packages'. */
-const FILES = ["/var/lib/kubelet/config.yaml", "/etc/nodelet/kubelet.yaml"];
+/** The files of the packages' unit. */
+export const CONFIG_FILES: Readonly<Record<NodeMode, string>> = {
+  standalone: "/etc/nodelet/kubelet.yaml",
+  cluster: "/var/lib/kubelet/config.yaml",
+};
 
 export interface KubeletConfig {
-  /** undefined: the running kubelet's; it may have no file. */
+  /** undefined: there is none, or the kubelet runs: it may have another one. */
   file: string | undefined;
+  mode: NodeMode;
   nodeName: string;
   /** "": no static pods from files. */
   staticPodPath: string;
@@ -19,66 +25,60 @@ export interface KubeletConfig {
   preventAPIReferences: boolean;
   failCgroupV1: boolean;
   failSwapOn: boolean;
+  cgroupDriver: string;
   /** undefined: not set in the file. */
   runtimeEndpoint: string | undefined;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
-/** @param status absent when no kubelet answers; undefined result: there is no configuration */
+/** @param status absent when no kubelet answers */
 export async function readKubeletConfig(
   client: Client,
   status: NodeletStatus | undefined,
   options: ToolOptions,
-): Promise<KubeletConfig | undefined> {
-  if (status !== undefined) {
-    const { kubeletconfig = {} } = await client.json<{ kubeletconfig?: Fields }>("/configz");
-    return {
-      ...settingsOf(kubeletconfig),
-      file: undefined,
-      nodeName: status.node,
-      runtimeEndpoint: status.runtimeEndpoint,
-    };
-  }
-  return readConfigFile(options);
+): Promise<KubeletConfig> {
+  if (status === undefined) return readConfigFile(await readNodeMode(), options);
+  const mode = status.apiServer === undefined ? "standalone" : "cluster";
+  const { kubeletconfig = {} } = await client.json<{ kubeletconfig?: Fields }>("/configz");
+  const { runtimeEndpoint, node: nodeName } = status;
+  return { ...settingsOf(kubeletconfig), file: undefined, mode, nodeName, runtimeEndpoint };
 }
 
-/** With upstream's defaults, for a node without a configuration. */
-export const NO_FILE: KubeletConfig = { ...settingsOf({}), file: undefined, nodeName: "" };
-
-/** undefined: there is no configuration. */
-export async function readConfigFile(options: ToolOptions): Promise<KubeletConfig | undefined> {
-  for (const file of FILES) {
-    const text = await readThrough(file, options).then(
-      (found) => found.text,
-      () => undefined,
-    );
-    if (text !== undefined) return { ...settingsOf(fieldsIn(text)), file, nodeName: hostname().toLowerCase() };
-  }
-  return undefined;
+/** With upstream's defaults for a node without a configuration. */
+async function readConfigFile(mode: NodeMode, options: ToolOptions): Promise<KubeletConfig> {
+  const nodeName = hostname().toLowerCase();
+  const file = CONFIG_FILES[mode];
+  const found = await readThrough(file, options).catch(() => undefined);
+  if (found === undefined) return { ...settingsOf({}), file: undefined, mode, nodeName };
+  return { ...settingsOf(fieldsIn(found.text)), file, mode, nodeName };
 }
 
-/** A text that is no YAML says nothing here: `kubelet --check-config` reports it. */
+/** A text that is no YAML says nothing here: `kubelet --check-config` reports it. @internal */
 export function fieldsIn(text: string): Fields {
   try {
-    const found: unknown = parse(text, { maxAliasCount: 100, logLevel: "silent" });
-    return typeof found === "object" && found !== null ? (found as Fields) : {};
-  } catch {
-    return {};
+    const { value } = readKubernetesYaml(text).root;
+    return typeof value === "object" && value !== null ? (value as Fields) : {};
+  } catch (error) {
+    if (error instanceof YamlError) return {};
+    throw error;
   }
 }
 
 /** @internal With upstream's defaults. */
-export function settingsOf(fields: Fields): Omit<KubeletConfig, "file" | "nodeName"> {
-  const path = fields["staticPodPath"];
-  const endpoint = fields["containerRuntimeEndpoint"];
+export function settingsOf(fields: Fields): Omit<KubeletConfig, "file" | "mode" | "nodeName"> {
   const gates = fields["featureGates"];
   const gate = typeof gates === "object" && gates !== null ? (gates as Fields)["PreventStaticPodAPIReferences"] : true;
   return {
     preventAPIReferences: gate !== false,
-    staticPodPath: typeof path === "string" ? path : "",
+    staticPodPath: textOf(fields["staticPodPath"]) ?? "",
     failCgroupV1: fields["failCgroupV1"] !== false,
     failSwapOn: fields["failSwapOn"] !== false,
-    runtimeEndpoint: typeof endpoint === "string" && endpoint !== "" ? endpoint : undefined,
+    cgroupDriver: textOf(fields["cgroupDriver"]) ?? "cgroupfs",
+    runtimeEndpoint: textOf(fields["containerRuntimeEndpoint"]),
   };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -1,9 +1,9 @@
 // Where the container runtime of this node has its configuration, and what is in effect of it.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { unitOf } from "../problems.js";
+import { crioStatusConfig } from "../runtime/find-crio.js";
 import { flagOf, rootProcesses } from "../runtime/root-processes.js";
 import { filesOf, readThrough } from "./files.js";
-import { readToml, type Toml } from "./toml.js";
 import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
 
 type RuntimeKind = "containerd" | "docker" | "crio";
@@ -33,6 +33,7 @@ const DEFAULTS: Readonly<Record<RuntimeKind, Omit<RuntimePlace, "kind">>> = {
   },
 };
 const MAX_FILES = 24;
+const STATUS_MS = 10_000;
 
 const DEFAULT_ENDPOINT = "unix:///run/containerd/containerd.sock";
 
@@ -83,52 +84,16 @@ export async function runtimeConfigFiles(place: RuntimePlace, options: ToolOptio
 
 /** All values that are in effect, TOML; undefined for a runtime that does not print them. */
 export async function effectiveConfig(place: RuntimePlace, options: ToolOptions): Promise<string | undefined> {
-  if (place.kind !== "containerd") return undefined;
+  if (place.kind === "docker") return undefined;
+  if (place.kind === "crio") return crioConfig(place, options);
   // Without a file, containerd has its defaults only.
   const there = await toolOrNothing("test", ["-f", place.configFile], options);
   const args = there === undefined ? ["config", "default"] : ["--config", place.configFile, "config", "dump"];
   return runTool(place.program, args, options);
 }
 
-export interface RuntimeFacts {
-  /** The image of pod sandboxes. */
-  sandboxImage: string | undefined;
-  /** Folder of the CNI configuration. */
-  cniFolder: string | undefined;
-}
-
-const CNI_FOLDER = "/etc/cni/net.d";
-
-/** Rejects if the runtime does not print its configuration. */
-export async function runtimeFacts(
-  place: RuntimePlace,
-  status: NodeletStatus | undefined,
-  options: ToolOptions,
-): Promise<RuntimeFacts> {
-  const network = status?.docker?.network;
-  if (place.kind === "docker") {
-    return { sandboxImage: undefined, cniFolder: network?.plugin === "cni" ? network.confDir : undefined };
-  }
-  const text = await effectiveConfig(place, options);
-  return text === undefined ? { sandboxImage: undefined, cniFolder: CNI_FOLDER } : factsIn(readToml(text));
-}
-
-/** Reads the forms of containerd 1.x and 2.x. @internal */
-export function factsIn(config: Toml): RuntimeFacts {
-  const text = (...path: readonly string[]): string | undefined => {
-    let value: Toml | undefined = config;
-    for (const name of path) {
-      value = typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
-    }
-    return typeof value === "string" && value !== "" ? value : undefined;
-  };
-  const old = ["plugins", "io.containerd.grpc.v1.cri"];
-  return {
-    sandboxImage:
-      text("plugins", "io.containerd.cri.v1.images", "pinned_images", "sandbox") ?? text(...old, "sandbox_image"),
-    cniFolder:
-      text("plugins", "io.containerd.cri.v1.runtime", "cni", "conf_dir") ??
-      text(...old, "cni", "conf_dir") ??
-      CNI_FOLDER,
-  };
+/** Of the running daemon; without one, what the files say. */
+async function crioConfig({ program, configFile }: RuntimePlace, options: ToolOptions): Promise<string> {
+  const running = await crioStatusConfig(STATUS_MS, options.signal);
+  return running ?? runTool(program, ["--config", configFile, "config"], options);
 }

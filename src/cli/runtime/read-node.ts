@@ -1,10 +1,18 @@
 // What this machine's kubelet and runtime are set to: facts for `nodelet doctor` and for hints about the pod network.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import type { Context } from "../context.js";
-import { kubeletSettings, type KubeletSettings } from "./kubelet-settings.js";
-import { readNodeMode, type NodeMode } from "./node-mode.js";
-import { readRuntime } from "./read-runtime.js";
+import { CONFIG_FILES, type KubeletConfig } from "../machine/kubelet-config.js";
+import { readBounded } from "../network/read-bounded.js";
+import { ENVIRONMENT, type NodeMode } from "./node-mode.js";
+import { CONTAINERD_SOCKET, readRuntime } from "./read-runtime.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
+
+/** The kubelet's settings that must fit the runtime's. */
+export interface KubeletSettings {
+  cgroupDriver: string;
+  runtimeEndpoint: string;
+  /** The file in which `cgroupDriver` is to be changed. */
+  file: string;
+}
 
 export interface NodeSettings {
   mode: NodeMode;
@@ -15,15 +23,13 @@ export interface NodeSettings {
 
 /** @param status absent when no kubelet answers */
 export async function readNode(
-  context: Pick<Context, "client">,
+  { mode, cgroupDriver, runtimeEndpoint: configured }: KubeletConfig,
   status: NodeletStatus | undefined,
 ): Promise<NodeSettings> {
-  const mode = status === undefined ? await readNodeMode() : status.apiServer === undefined ? "standalone" : "cluster";
-  const kubelet = await kubeletSettings(context, status, mode);
-  const settings = await readRuntime({ runtimeEndpoint: kubelet.runtimeEndpoint, ...dockerOf(status) });
-  return { mode, kubelet, settings };
-}
-
-function dockerOf(status: NodeletStatus | undefined): Pick<NodeletStatus, "docker"> {
-  return status?.docker === undefined ? {} : { docker: status.docker };
+  const flags = status === undefined ? await readBounded(ENVIRONMENT).catch(() => "") : "";
+  const flag = /--container-runtime-endpoint[= ]([^\s"']+)/.exec(flags)?.[1];
+  const runtimeEndpoint = flag ?? configured ?? CONTAINERD_SOCKET;
+  const docker = status?.docker;
+  const settings = await readRuntime({ runtimeEndpoint, ...(docker !== undefined && { docker }) });
+  return { mode, kubelet: { cgroupDriver, runtimeEndpoint, file: CONFIG_FILES[mode] }, settings };
 }

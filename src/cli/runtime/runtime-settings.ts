@@ -10,6 +10,8 @@ export interface RuntimeSettings {
   cgroupDriver?: "cgroupfs" | "systemd";
   /** The runtime makes its network configuration by itself, from a template. */
   template?: string;
+  /** The image of pod sandboxes; absent: the runtime does not say. */
+  sandboxImage?: string;
   /** The runtime serves no kubelet: its CRI plugin is disabled. */
   criDisabled?: boolean;
 }
@@ -17,6 +19,10 @@ export interface RuntimeSettings {
 /** The default of every runtime that says nothing else. */
 export const DEFAULT_CONF_DIR = "/etc/cni/net.d";
 export const DEFAULT_BIN_DIR = "/opt/cni/bin";
+
+export function isSet(text: string | undefined): text is string {
+  return text !== undefined && text !== "";
+}
 
 /** "/etc/cni/net.d/" and "/etc/cni/net.d" are one folder. */
 export function withoutSlash(folder: string): string {

@@ -1,106 +1,73 @@
-// Strings, booleans and lists of strings in TOML, by table: what the configurations of containerd and CRI-O say about their network.
-// Other values are skipped. A line that is no TOML is skipped, too: the runtime itself reports it. Pure, one pass over the text.
+// TOML of container runtimes' configurations, as plain values. The library is smol-toml (docs/adr/0102). Pure.
+import { parse, TomlError } from "smol-toml";
 
-export type TomlValue = string | boolean | readonly string[];
+export type Toml = string | number | boolean | Toml[] | TomlTable;
+export interface TomlTable {
+  [name: string]: Toml;
+}
 
-export class TomlTables {
-  private readonly tables = new Map<string, Map<string, TomlValue>>();
+const DEPTH_LIMIT = 64;
 
-  /** The value of a key in a table; undefined: not set, or of another kind. */
-  value(table: readonly string[], key: string): TomlValue | undefined {
-    return this.tables.get(JSON.stringify(table))?.get(key);
-  }
-
-  text(table: readonly string[], key: string): string | undefined {
-    const value = this.value(table, key);
-    return typeof value === "string" ? value : undefined;
-  }
-
-  list(table: readonly string[], key: string): readonly string[] | undefined {
-    const value = this.value(table, key);
-    return typeof value === "object" ? value : undefined;
-  }
-
-  set(table: readonly string[], key: string, value: TomlValue): void {
-    const name = JSON.stringify(table);
-    const values = this.tables.get(name) ?? new Map<string, TomlValue>();
-    values.set(key, value);
-    this.tables.set(name, values);
+/** Dates and integers beyond 2^53 are text. Throws an Error that does not quote the text, because it may be secret. */
+export function readToml(text: string): TomlTable {
+  try {
+    return tableOf(parse(text, { integersAsBigInt: "asNeeded", maxDepth: DEPTH_LIMIT }));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new Error(`no valid TOML in line ${error.line}, column ${error.column}`);
   }
 }
 
-/** Later values win: pass the tables of an earlier file to read a drop-in over it. */
-export function readToml(text: string, tables: TomlTables = new TomlTables()): TomlTables {
-  const lines = text.split(/\r?\n/);
-  let table: string[] = [];
-  for (let index = 0; index < lines.length; index++) {
-    const line = (lines[index] ?? "").trim();
-    if (line.startsWith("[")) {
-      table = namesIn(line.replace(/^\[+/, "")) ?? [];
-      continue;
-    }
-    const name = /^(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')/.exec(line)?.[0];
-    const value = line.slice(name?.length ?? 0).trimStart();
-    if (name === undefined || !value.startsWith("=")) continue;
-    const start = value.slice(1).trimStart();
-    const quotes = /^("""|''')/.exec(start)?.[1];
-    if (quotes !== undefined) {
-      if (!start.slice(3).includes(quotes)) while (++index < lines.length && !(lines[index] ?? "").includes(quotes));
-      continue;
-    }
-    let rest = start;
-    if (start.startsWith("[")) {
-      const parts = [start];
-      while (!isClosed(parts.at(-1) ?? "") && index + 1 < lines.length) parts.push(lines[++index] ?? "");
-      rest = parts.map((part) => withoutComment(part)).join(" ");
-    }
-    const read = valueOf(rest);
-    if (read !== undefined) tables.set(table, unquoted(name), read);
+/** The value at a path of names; undefined: there is none. */
+export function valueAt(table: TomlTable, ...path: readonly string[]): Toml | undefined {
+  let value: Toml | undefined = table;
+  for (const name of path) value = isTable(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
+}
+
+/** undefined: not set, or of another kind. */
+export function textAt(table: TomlTable, ...path: readonly string[]): string | undefined {
+  const value = valueAt(table, ...path);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** undefined: not set, or no list of texts. */
+export function listAt(table: TomlTable, ...path: readonly string[]): string[] | undefined {
+  const value = valueAt(table, ...path);
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((one) => typeof one === "string");
+  return texts.length === value.length ? texts : undefined;
+}
+
+/** A drop-in over a configuration: its values win, and tables add up. */
+export function over(below: TomlTable, above: TomlTable): TomlTable {
+  const sum = newTable(Object.entries(below));
+  for (const [name, value] of Object.entries(above)) {
+    const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
+    sum[name] = isTable(before) && isTable(value) ? over(before, value) : value;
   }
-  return tables;
+  return sum;
 }
 
-/** The names of a table's head: `plugins."io.containerd.grpc.v1.cri".cni]`. */
-function namesIn(head: string): string[] | undefined {
-  const names: string[] = [];
-  const pattern = /\s*([A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*([.\]])/y;
-  for (;;) {
-    const [, name, end] = pattern.exec(head) ?? [];
-    if (name === undefined) return undefined;
-    names.push(unquoted(name));
-    if (end === "]") return names;
-  }
+function tableOf(value: object): TomlTable {
+  return newTable(Object.entries(value).map(([name, member]): [string, Toml] => [name, plain(member)]));
 }
 
-const STRING = /"((?:[^"\\]|\\.)*)"|'([^']*)'/;
-
-function valueOf(text: string): TomlValue | undefined {
-  const bool = /^(true|false)\b/.exec(text)?.[1];
-  if (bool !== undefined) return bool === "true";
-  if (!text.startsWith("[")) {
-    const found = STRING.exec(text);
-    return found?.index === 0 ? stringOf(found) : undefined;
-  }
-  const items = [...text.matchAll(new RegExp(STRING, "g"))].map(stringOf);
-  // A list of numbers or tables is none of strings.
-  const other = text.replaceAll(new RegExp(STRING, "g"), "").replaceAll(/[[\],\s]/g, "");
-  return other === "" ? items : undefined;
+function plain(value: unknown): Toml {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plain);
+  return tableOf(value as object);
 }
 
-function stringOf([, basic, literal]: RegExpMatchArray): string {
-  return literal ?? (basic ?? "").replaceAll(/\\(["\\])/g, "$1");
+function isTable(value: Toml | undefined): value is TomlTable {
+  return typeof value === "object" && !Array.isArray(value);
 }
 
-function isClosed(line: string): boolean {
-  return withoutComment(line).replaceAll(new RegExp(STRING, "g"), "").includes("]");
-}
-
-function withoutComment(line: string): string {
-  const blanked = line.replaceAll(new RegExp(STRING, "g"), (string) => " ".repeat(string.length));
-  const at = blanked.indexOf("#");
-  return at < 0 ? line : line.slice(0, at);
-}
-
-function unquoted(name: string): string {
-  return /^["']/.test(name) ? name.slice(1, -1) : name;
+/** Names are those of a file: none has a meaning for JavaScript. */
+function newTable(entries: readonly (readonly [name: string, value: Toml])[]): TomlTable {
+  const table = Object.create(null) as TomlTable;
+  for (const [name, value] of entries) table[name] = value;
+  return table;
 }

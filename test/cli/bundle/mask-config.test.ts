@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { maskConfig } from "../../../src/cli/bundle/mask-config.js";
 import { maskUnit, maskVariablesFile } from "../../../src/cli/bundle/mask-unit.js";
 import { Secrets } from "../../../src/cli/bundle/secrets.js";
-import { readToml } from "../../../src/cli/machine/toml.js";
+import { readToml } from "../../../src/cli/runtime/toml.js";
 
 type Row = readonly [what: string, form: "toml" | "json" | "yaml", text: string];
 
@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = [
   ["variables", "toml", 'shown = 1\nenv = ["A=s3cret", "s3cret"]\n'],
   ["a URL with a password", "toml", 'shown = "https://u:s3cret@host"\n'],
   ["an escaped name", "toml", 'shown = 1\n"pass\\u0077ord" = "s3cret"\n'],
-  ["a number", "toml", "shown = 1\npin_token = 5s3cret\n"],
+  ["a number", "toml", 'shown = 1\npin_token = 5\n[[x]]\nkey = "s3cret"\n'],
   ["auths of Docker", "json", '{"shown":1,"auths":{"reg":{"auth":"s3cret","email":"s3cret"}}}'],
   ["names with a password", "json", '{"shown":{"https://u:s3cret@reg":1}}'],
   ["a proxy", "json", '{"shown":1,"proxies":{"http-proxy":"http://u:s3cret@p:1"}}'],
@@ -53,6 +53,7 @@ describe("secrets in configuration", () => {
   for (const [form, text] of [
     ["toml", 'password = "s3cret\n'],
     ["toml", "s3cret"],
+    ["toml", "pin_token = 5s3cret\n"],
     ["toml", `a = ${"[".repeat(100)}s3cret`],
     ["json", '{"password": s3cret}'],
     ["json", '{"a": "s3cret'],
@@ -102,7 +103,7 @@ args = [
 inline = {x = 1, "y z" = "q"}
 `;
   deepEqual(JSON.parse(JSON.stringify(readToml(text))), {
-    version: "2",
+    version: 2,
     root: "/var/lib/containerd",
     plugins: {
       "io.containerd.grpc.v1.cri": {
@@ -110,7 +111,7 @@ inline = {x = 1, "y z" = "q"}
         containerd: { runtimes: { runc: { options: { SystemdCgroup: false } } } },
       },
     },
-    stream: [{ args: ["a", "b"] }, { inline: { x: "1", "y z": "q" } }],
+    stream: [{ args: ["a", "b"] }, { inline: { x: 1, "y z": "q" } }],
   });
 });
 

@@ -1,10 +1,10 @@
 // Where runtimes look for their network, by their own configuration: containerd's of every version, and CRI-O's.
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readContainerdConfig } from "../../../src/cli/runtime/containerd-config.js";
 import { readCrioConfig } from "../../../src/cli/runtime/crio-config.js";
 import { daemonFlags } from "../../../src/cli/runtime/find-containerd.js";
-import { readToml } from "../../../src/cli/runtime/toml.js";
+import { listAt, over, readToml, textAt, valueAt } from "../../../src/cli/runtime/toml.js";
 
 const USUAL = { confDir: "/etc/cni/net.d", binDirs: ["/opt/cni/bin"] };
 const SOCKET = { runtime: "containerd", address: "/run/containerd/containerd.sock" };
@@ -115,7 +115,16 @@ describe("containerd config dump", () => {
       { ...SOCKET, address: "/x.sock", ...USUAL, cgroupDriver: "cgroupfs" },
     ],
     ["no text", "", { ...SOCKET, ...USUAL, cgroupDriver: "cgroupfs" }],
-    ["text that is no TOML", "\u0000[[[\n= = =\n[plugins\nx", { ...SOCKET, ...USUAL, cgroupDriver: "cgroupfs" }],
+    [
+      "the sandbox image of containerd 1",
+      TWO.replace("max_concurrent_downloads = 3", 'sandbox_image = "a/pause:1"'),
+      { ...SOCKET, ...USUAL, binDirs: ["/usr/lib/cni"], cgroupDriver: "cgroupfs", sandboxImage: "a/pause:1" },
+    ],
+    [
+      "the sandbox image of containerd 2",
+      `${THREE}[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'b/pause:2'\n`,
+      { ...SOCKET, ...USUAL, binDirs: ["/opt/cni/bin", "/usr/lib/cni"], sandboxImage: "b/pause:2" },
+    ],
   ];
   for (const [title, dump, settings] of rows) test(title, () => deepEqual(readContainerdConfig(dump), settings));
 });
@@ -136,31 +145,43 @@ describe("CRI-O's files", () => {
     ],
     ["the old field", ['[crio.network]\nplugin_dir = "/old/"\n'], { ...USUAL, binDirs: ["/old"] }],
     ["an empty list", ["[crio.network]\nplugin_dirs = []\n"], USUAL],
+    ["a sandbox image", ['[crio.image]\npause_image = "a/pause:3"\n'], { ...USUAL, sandboxImage: "a/pause:3" }],
+    ["a file that is no TOML", ["[[[", '[crio.network]\nnetwork_dir = "/n"\n'], { ...USUAL, confDir: "/n" }],
   ];
   for (const [title, files, settings] of rows) {
     test(title, () => deepEqual(readCrioConfig(files), { runtime: "cri-o", ...settings }));
   }
 });
 
-test("TOML: quotes, comments, lists over lines, and text over lines that holds no keys", () => {
+test("TOML: values by their path and kind, and a drop-in over a file", () => {
   const toml = readToml(`a = "x # no comment" # comment
-b = 'C:\\'
-"c d" = true
 e = [ "1", # "no"
   '2' ]
-n = 5
-list = [1, 2]
+mixed = [1, "2"]
+big = 12345678901234567890
+day = 1979-05-27T07:32:00Z
 text = """
 a = "hidden"
 """
 [t."u.v"]
 a = "\\"q\\""
-[[array]]
-a = "last"
+__proto__ = { x = 1 }
 `);
-  const values = ["a", "b", "c d", "e", "n", "list", "text"].map((key) => toml.value([], key));
-  deepEqual(values, ["x # no comment", "C:\\", true, ["1", "2"], undefined, undefined, undefined]);
-  deepEqual(toml.text(["t", "u.v"], "a"), '"q"');
+  equal(textAt(toml, "a"), "x # no comment");
+  deepEqual(listAt(toml, "e"), ["1", "2"]);
+  deepEqual([listAt(toml, "mixed"), listAt(toml, "a"), textAt(toml, "e")], [undefined, undefined, undefined]);
+  deepEqual([textAt(toml, "big"), textAt(toml, "day")], ["12345678901234567890", "1979-05-27T07:32:00.000Z"]);
+  equal(textAt(toml, "t", "u.v", "a"), '"q"');
+  equal(valueAt(toml, "t", "u.v", "__proto__", "x"), 1);
+  equal(valueAt(toml, "constructor"), undefined);
+  const sum = over(readToml("a = 1\n[t]\nb = 1\nc = [1]\n"), readToml("[t]\nc = [2]\n[u]\nd = 1\n"));
+  deepEqual(JSON.parse(JSON.stringify(sum)), { a: 1, t: { b: 1, c: [2] }, u: { d: 1 } });
+});
+
+test("text that is no TOML is refused with its place, and without its words", () => {
+  for (const text of ["s3cret", 'a = "s3cret', "a = 1\nb = s3cret\n", `a = ${"[".repeat(100)}`]) {
+    throws(() => readToml(text), /^Error: no valid TOML in line \d+, column \d+$/, text);
+  }
 });
 
 test("the configuration and address of a daemon are read from its command line", () => {

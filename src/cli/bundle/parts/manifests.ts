@@ -16,7 +16,7 @@ export function manifestPart({ client, clock }: Sources): Part {
       const options = { clock, signal };
       const status = await client.json<NodeletStatus>("/nodelet/status").catch(() => undefined);
       const config = await readKubeletConfig(client, status, options);
-      if (config === undefined) return "the kubelet has no configuration file\n";
+      if (status === undefined && config.file === undefined) return "the kubelet has no configuration file\n";
       if (config.staticPodPath === "") return "the kubelet reads no folder of manifests (staticPodPath)\n";
       const { files, left } = await readManifests(config, options);
       return maskText(manifestsText(config.staticPodPath, files, left));

@@ -2,14 +2,9 @@
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { filesOf } from "../../machine/files.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
-import {
-  effectiveConfig,
-  nodeRuntime,
-  runtimeConfigFiles,
-  runtimeFacts,
-  type RuntimePlace,
-} from "../../machine/runtime-config.js";
+import { effectiveConfig, nodeRuntime, runtimeConfigFiles, type RuntimePlace } from "../../machine/runtime-config.js";
 import { runTool, type ToolOptions } from "../../machine/tool.js";
+import { readNode } from "../../runtime/read-node.js";
 import { maskConfig } from "../mask-config.js";
 import { maskLog } from "../mask.js";
 import { maskUnit } from "../mask-unit.js";
@@ -53,8 +48,9 @@ export function runtimeParts(sources: Sources): Part[] {
       read: async (signal) => {
         const options = { clock, signal };
         const status = await statusOf(sources);
-        const { cniFolder: folder } = await runtimeFacts(await placeOf(sources, options), status, options);
-        if (folder === undefined) return "the runtime uses no CNI configuration\n";
+        const { settings } = await readNode(await readKubeletConfig(sources.client, status, options), status);
+        const folder = settings?.confDir;
+        if (folder === undefined) return "the runtime uses no CNI configuration, or does not say which\n";
         const paths = (await filesOf(folder, { ...options, limit: CNI_FILES })).filter((path) =>
           /\.(conf|conflist|json)$/.test(path),
         );
@@ -68,8 +64,8 @@ export function runtimeParts(sources: Sources): Part[] {
 
 async function placeOf(sources: Sources, options: ToolOptions): Promise<RuntimePlace> {
   const status = await statusOf(sources);
-  const config = status === undefined ? await readKubeletConfig(sources.client, status, options) : undefined;
-  return nodeRuntime(status, config?.runtimeEndpoint, options);
+  const { runtimeEndpoint } = await readKubeletConfig(sources.client, status, options);
+  return nodeRuntime(status, runtimeEndpoint, options);
 }
 
 /** undefined: no kubelet answers. */
