@@ -5,6 +5,7 @@ import { isBeforeCommand, preparedWords } from "./command-line.js";
 import type { Context, GlobalOptions } from "./context.js";
 import { FORMATS } from "./output/formats.js";
 import type { CopyOptions } from "./commands/cp.js";
+import type { DoctorOptions } from "./commands/doctor.js";
 import type { EventOptions } from "./commands/events.js";
 import type { ExecOptions } from "./commands/exec.js";
 import type { NamesOptions } from "./commands/names.js";
@@ -208,7 +209,9 @@ export function programOf(done: (code: number) => void): Command {
     });
   command("doctor", "check the machine: kernel, cgroups, network, runtime, disks and more")
     .option("--fix", "write a pod network for a stand-alone node on which none is configured, instead of the checks")
-    .action(async (options: { fix?: boolean }) => {
+    .option("--dual-stack", "with --fix: IPv6 addresses for pods, too (default: if the node has a global one)")
+    .option("--no-dual-stack", "with --fix: IPv4 addresses only")
+    .action(async (options: DoctorOptions) => {
       const { doctorCommand } = await import("./commands/doctor.js");
       done(await doctorCommand(await context(), options));
     });

@@ -7,6 +7,7 @@ import { fixNetwork } from "../doctor/fix-network.js";
 import { readMachine } from "../doctor/machine.js";
 import { readKubeletConfig } from "../machine/kubelet-config.js";
 import { podChecks } from "../doctor/pod-checks.js";
+import type { Ipv6Wish } from "../network/pod-range6.js";
 import { readNode } from "../runtime/read-node.js";
 import { judge } from "../doctor/rules.js";
 import { silentKubelet } from "../doctor/silent-kubelet.js";
@@ -14,11 +15,21 @@ import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
 
-export async function doctorCommand(context: Context, { fix = false }: { fix?: boolean } = {}): Promise<ExitCode> {
+export interface DoctorOptions {
+  fix?: boolean;
+  /** Absent: if the node has a global IPv6 address. */
+  dualStack?: boolean;
+}
+
+export async function doctorCommand(
+  context: Context,
+  { fix = false, dualStack }: DoctorOptions = {},
+): Promise<ExitCode> {
   const { clock, client } = context;
   const asked = await askKubelet(client);
   const status = asked instanceof CliError ? undefined : asked;
-  if (fix) return fixCommand(context, status);
+  if (fix) return fixCommand(context, status, dualStack === undefined ? "auto" : dualStack ? "on" : "off");
+  if (dualStack !== undefined) throw new CliError(EXIT.usage, "--dual-stack belongs to --fix");
   const config = await readKubeletConfig(client, status, { clock });
   const machine = await readMachine(status, config);
   const results = [
@@ -31,10 +42,10 @@ export async function doctorCommand(context: Context, { fix = false }: { fix?: b
 }
 
 /** The checks are not repeated: the unit of the packages runs this before the kubelet. */
-async function fixCommand(context: Context, status: NodeletStatus | undefined): Promise<ExitCode> {
+async function fixCommand(context: Context, status: NodeletStatus | undefined, ipv6: Ipv6Wish): Promise<ExitCode> {
   const { mode, settings } = await readNode(await readKubeletConfig(context.client, status, context), status);
   const dockerNetwork = status?.docker?.network.plugin === "none";
-  const fixed = await fixNetwork({ mode, settings, dockerNetwork });
+  const fixed = await fixNetwork({ mode, settings, dockerNetwork, ipv6 });
   const colours = { fixed: "green", fine: "green", failed: "red" } as const;
   await print(context, fixed, () => `${context.paint(colours[fixed.result], fixed.result)}: ${fixed.said}\n`);
   return fixed.result === "failed" ? EXIT.wrong : EXIT.fine;

@@ -39,6 +39,8 @@ export interface Machine {
   swaps: readonly string[];
   /** By name with slashes: "net/ipv4/ip_forward". */
   sysctls: Readonly<Record<string, string | undefined>>;
+  /** Interfaces whose IPv6 routes come from a router, and would go if the kernel forwards. */
+  fromRouter: readonly string[];
   /** Loaded or built in. */
   modules: readonly string[];
   mode: NodeMode;

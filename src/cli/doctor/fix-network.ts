@@ -2,7 +2,10 @@
 import { messageOf } from "../../shared/errors/thrown.js";
 import { configurationsIn } from "../network/cni-files.js";
 import { networkText, type Network } from "../network/ipv4.js";
+import { network6Text, type Network6 } from "../network/ipv6.js";
+import { readIpv6Facts } from "../network/ipv6-facts.js";
 import { choosePodRange } from "../network/pod-range.js";
+import { choosePodRange6, type Ipv6Wish } from "../network/pod-range6.js";
 import { takenNetworks } from "../network/taken-networks.js";
 import { writeNetwork } from "../network/write-network.js";
 import type { NodeMode } from "../runtime/node-mode.js";
@@ -20,11 +23,13 @@ export interface FixInput {
   settings: Pick<RuntimeSettings, "confDir" | "template"> | undefined;
   /** Docker's own network serves the pods. */
   dockerNetwork: boolean;
+  /** IPv6 addresses for pods. */
+  ipv6: Ipv6Wish;
   /** @internal For tests: the record of the file. */
   record?: string;
 }
 
-export async function fixNetwork({ mode, settings, dockerNetwork, record }: FixInput): Promise<Fixed> {
+export async function fixNetwork({ mode, settings, dockerNetwork, ipv6, record }: FixInput): Promise<Fixed> {
   const folder = settings?.confDir ?? DEFAULT_CONF_DIR;
   if (dockerNetwork) return fine("Docker's own network serves the pods");
   if (mode === "cluster")
@@ -38,17 +43,20 @@ export async function fixNetwork({ mode, settings, dockerNetwork, record }: FixI
     if (range === undefined) {
       return { result: "failed", said: "every private range of addresses overlaps a route or an address of this node" };
     }
-    const path = await writeNetwork(folder, range, record);
+    const { range: range6, said } = choosePodRange6(ipv6, await readIpv6Facts());
+    const path = await writeNetwork(folder, { range, range6 }, record);
     return path === undefined
       ? fine(`${folder} has a configuration by now`)
-      : { result: "fixed", said: wrote(path, range) };
+      : { result: "fixed", said: wrote(path, range, range6, said) };
   } catch (error) {
     return { result: "failed", said: `cannot write a pod network: ${messageOf(error)}` };
   }
 }
 
-function wrote(path: string, range: Network): string {
-  return `wrote ${path}: pods get addresses of ${networkText(range)} on a bridge, with published host ports`;
+function wrote(path: string, range: Network, range6: Network6 | undefined, said: string | undefined): string {
+  const ranges = range6 === undefined ? networkText(range) : `${networkText(range)} and ${network6Text(range6)}`;
+  const about = said === undefined ? "" : range6 === undefined ? `. They get no IPv6 addresses: ${said}` : `. ${said}`;
+  return `wrote ${path}: pods get addresses of ${ranges} on a bridge, with published host ports${about}`;
 }
 
 function fine(said: string): Fixed {

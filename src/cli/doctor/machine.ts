@@ -7,6 +7,8 @@ import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readDisks } from "../machine/disks.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";
 import { readCniFiles } from "../network/cni-files.js";
+import { interfacesOfRouters } from "../network/ipv6-facts.js";
+import { readAddresses6 } from "../network/ipv6.js";
 import { unitOf } from "../problems.js";
 import { findProgram } from "../runtime/find-program.js";
 import { readNode } from "../runtime/read-node.js";
@@ -16,7 +18,7 @@ import type { Machine } from "./check.js";
 
 const PORTS = [10250, 10255, 10248];
 const DISKS = ["/", "/var/lib/kubelet", "/var/lib/containerd", "/var/lib/docker", "/var/log"];
-const SYSCTLS = ["net/ipv4/ip_forward", "net/bridge/bridge-nf-call-iptables"];
+const SYSCTLS = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding", "net/bridge/bridge-nf-call-iptables"];
 const RUNTIMES = [
   { unit: "containerd", endpoint: CONTAINERD_SOCKET },
   { unit: "docker", endpoint: "unix:///var/run/docker.sock" },
@@ -30,7 +32,7 @@ const CONNECT_MS = 1000;
 export async function readMachine(status: NodeletStatus | undefined, config: KubeletConfig): Promise<Machine> {
   const network = readNetwork(status, config);
   const endpoint = network.then(({ kubelet }) => kubelet.runtimeEndpoint);
-  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt] =
+  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt, fromRouter] =
     await Promise.all([
       cgroups(),
       text("/proc/swaps"),
@@ -44,6 +46,7 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
       isThere("/run/systemd/system"),
       Promise.all(PROGRAMS.map((name) => findProgram(name))),
       findProgram("apt-get"),
+      text("/proc/net/if_inet6").then((known) => interfacesOfRouters(readAddresses6(known ?? ""))),
     ]);
   return {
     kernel: release(),
@@ -54,7 +57,7 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
       .slice(1)
       .map((line) => line.split(/\s/)[0] ?? line),
     sysctls: Object.fromEntries(sysctls),
-    modules,
+    ...{ fromRouter, modules },
     ...(await network),
     installed: PROGRAMS.filter((_name, index) => installed[index] !== undefined),
     packages: apt === undefined ? "dnf" : "apt",

@@ -6,7 +6,7 @@ import { cgroupDriver } from "./cgroup-driver.js";
 import { bad, ok, type Machine, type Result } from "./check.js";
 import { cniConfiguration } from "./cni-configuration.js";
 import { cniPrograms } from "./cni-programs.js";
-import { bridgeTraffic, ipForward } from "./forwarding.js";
+import { bridgeTraffic, ipForward, ipv6Forward } from "./forwarding.js";
 import { kernelArgument } from "./kernel-argument.js";
 import { runtime } from "./runtime.js";
 import { cgroupVersion, swap } from "./start-refusals.js";
@@ -20,6 +20,7 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
     ...cgroups(machine),
     swap(machine),
     ipForward(machine),
+    ...ipv6Forward(machine),
     bridgeTraffic(machine),
     overlay(machine),
     ...(status?.docker?.network.plugin === "none"

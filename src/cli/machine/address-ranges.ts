@@ -92,7 +92,7 @@ function rangeOf({ subnet, rangeStart, rangeEnd, gateway }: Fields): AddressRang
   return { subnet, first, last, size, family: network.family };
 }
 
-/** An address as a number; undefined for other text, as the names of host-local's own files are. @internal */
+/** An address as a number; undefined for other text, as the names of host-local's own files are. */
 export function addressOf(text: unknown): { family: 4 | 6; value: bigint } | undefined {
   if (typeof text !== "string") return undefined;
   const family = isIP(text);

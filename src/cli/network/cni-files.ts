@@ -14,6 +14,8 @@ interface CniPlugin {
   ipam?: string;
   /** The plugin switches IP forwarding on, with the first pod. */
   forwards: boolean;
+  /** Its pods get IPv6 addresses. */
+  ipv6?: true;
 }
 
 interface CniNetwork {
@@ -76,12 +78,21 @@ function pluginOf(value: unknown): CniPlugin {
   const type = isObject(value) ? value["type"] : undefined;
   if (!isObject(value) || typeof type !== "string" || type === "") throw new Error('a plugin has no "type"');
   const gateway = value["isGateway"] === true || value["isDefaultGateway"] === true;
-  const ipam = isObject(value["ipam"]) ? value["ipam"]["type"] : undefined;
+  const addresses = isObject(value["ipam"]) ? value["ipam"] : {};
+  const ipam = addresses["type"];
   return {
     type,
     ...(typeof ipam === "string" && ipam !== "" && { ipam }),
     forwards: type === "ptp" || (type === "bridge" && gateway),
+    ...(hasIpv6(addresses) && { ipv6: true }),
   };
+}
+
+/** In the forms of host-local and static: "ranges", "subnet", "addresses". */
+function hasIpv6({ subnet, ranges, addresses }: Readonly<Record<string, unknown>>): boolean {
+  const lists = [ranges, addresses].flatMap((list): unknown[] => (Array.isArray(list) ? list.flat() : []));
+  const found = lists.flatMap((one) => (isObject(one) ? [one["subnet"], one["address"]] : []));
+  return [subnet, ...found].some((text) => typeof text === "string" && text.includes(":"));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 // The CNI network that this node gets if it has none: a bridge with masquerading, and published host ports. Pure.
 import { networkText, type Network } from "./ipv4.js";
+import { network6Text, type Network6 } from "./ipv6.js";
 
 /** Sorts after the files of most network plugins: the runtime takes the first. */
 export const CONFLIST = "10-nodelet.conflist";
@@ -9,14 +10,16 @@ const NAME = "nodelet";
 /** Programs that the network needs. Runtimes add the loopback interface by themselves, with the program loopback. */
 export const PROGRAMS = ["bridge", "host-local", "loopback", "portmap"] as const;
 
-export function conflistText(range: Network): string {
+export function conflistText(range: Network, range6?: Network6): string {
+  const subnets = [networkText(range), ...(range6 === undefined ? [] : [network6Text(range6)])];
+  const routes = [{ dst: "0.0.0.0/0" }, ...(range6 === undefined ? [] : [{ dst: "::/0" }])];
   const bridge = {
     type: "bridge",
     bridge: BRIDGE,
     isGateway: true,
     ipMasq: true,
     hairpinMode: true,
-    ipam: { type: "host-local", ranges: [[{ subnet: networkText(range) }]], routes: [{ dst: "0.0.0.0/0" }] },
+    ipam: { type: "host-local", ranges: subnets.map((subnet) => [{ subnet }]), routes },
   };
   const portmap = { type: "portmap", capabilities: { portMappings: true } };
   // CNI 0.4.0 is known to the programs of every Debian since 11, and to those of today.

@@ -8,14 +8,19 @@ import { atomicWrite } from "../../shared/fs/atomic-write.js";
 import { configurationsIn } from "./cni-files.js";
 import { CONFLIST, conflistText } from "./conflist.js";
 import type { Network } from "./ipv4.js";
+import type { Network6 } from "./ipv6.js";
 
 /** As `sha256sum --check` reads it; the scripts of the packages do. */
 const RECORD = "/var/lib/kubelet/nodelet/network.sha256";
 
 /** The path of the new file; undefined: the folder has a configuration. */
-export async function writeNetwork(folder: string, range: Network, record = RECORD): Promise<string | undefined> {
+export async function writeNetwork(
+  folder: string,
+  { range, range6 }: { range: Network; range6?: Network6 | undefined },
+  record = RECORD,
+): Promise<string | undefined> {
   if ((await configurationsIn(folder)).length > 0) return undefined;
-  const text = conflistText(range);
+  const text = conflistText(range, range6);
   const path = join(folder, CONFLIST);
   // A runtime that is not root's may read both, whatever the umask is.
   if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);

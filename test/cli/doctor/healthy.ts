@@ -13,6 +13,7 @@ export const HEALTHY: Machine = {
   controllers: ["cpu", "cpuset", "memory", "pids"],
   swaps: [],
   sysctls: { "net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1" },
+  fromRouter: [],
   modules: ["overlay"],
   mode: "standalone",
   settings: { runtime: "containerd", confDir: "/etc/cni/net.d", binDirs: ["/usr/lib/cni"], cgroupDriver: "cgroupfs" },

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import type { Machine } from "../../../src/cli/doctor/check.js";
 import { judge } from "../../../src/cli/doctor/rules.js";
 import { networkOf } from "../../../src/cli/network/cni-files.js";
+import { conflistText } from "../../../src/cli/network/conflist.js";
 import { node, RUNTIME } from "../kit.js";
 import { HEALTHY, NETWORK } from "./healthy.js";
 
@@ -12,6 +13,18 @@ const SETTINGS = HEALTHY.settings!;
 const NONE = { names: [], broken: [] };
 const away = [{ unit: "containerd", endpoint: "unix:///x", answers: false }];
 const unset = { "net/bridge/bridge-nf-call-iptables": "1", "net/ipv4/ip_forward": "0" };
+const unset6 = { ...HEALTHY.sysctls, "net/ipv6/conf/all/forwarding": "0" };
+const dual = {
+  cniFiles: {
+    names: ["10-nodelet.conflist"],
+    broken: [],
+    network: networkOf(
+      "10-nodelet.conflist",
+      conflistText({ first: 0, length: 24 }, { first: 0xfdn << 120n, length: 64 }),
+    ),
+  },
+};
+const dualOther = { cniFiles: { ...dual.cniFiles, network: { ...dual.cniFiles.network, file: "10-x.conflist" } } };
 const macvlan = networkOf("05-net.conf", JSON.stringify({ type: "macvlan", ipam: { type: "dhcp" } }));
 
 interface Row {
@@ -124,6 +137,23 @@ const ROWS: readonly Row[] = [
     },
     ...{ machine: { mode: "cluster", sysctls: unset, cniFiles: { ...NONE, names: ["10-x.conf"] } }, found: /^0$/ },
     fix: "echo net.ipv4.ip_forward=1 >/etc/sysctl.d/k8s.conf && sysctl -p /etc/sysctl.d/k8s.conf",
+  },
+  {
+    ...{ title: "IPv6 forwarding that the bridge switches on", machine: { ...dual, sysctls: unset6 } },
+    ...{ check: "net.ipv6.conf.all.forwarding", severity: "ok", found: /^0: the CNI plugin bridge switches it on/ },
+  },
+  {
+    ...{ title: "IPv6 forwarding in a cluster", machine: { ...dualOther, mode: "cluster", sysctls: unset6 } },
+    ...{ check: "net.ipv6.conf.all.forwarding", severity: "error", found: /^0$/ },
+    fix: "echo net.ipv6.conf.all.forwarding=1 >/etc/sysctl.d/k8s-ipv6.conf && sysctl -p /etc/sysctl.d/k8s-ipv6.conf",
+  },
+  {
+    ...{
+      title: "routes from a router that forwarding would end",
+      machine: { ...dual, fromRouter: ["eth0", "eth1.7"] },
+    },
+    ...{ check: "accept_ra", severity: "warning", found: /^1 for eth0, eth1\.7$/ },
+    fix: "printf 'net.ipv6.conf.eth0.accept_ra=2\\nnet.ipv6.conf.eth1/7.accept_ra=2\\n' >/etc/sysctl.d/90-nodelet-ipv6.conf && sysctl -p /etc/sysctl.d/90-nodelet-ipv6.conf",
   },
   {
     ...{ title: "traffic of bridges on a stand-alone node", machine: { sysctls: { "net/ipv4/ip_forward": "1" } } },

@@ -9,7 +9,7 @@ import { fixNetwork } from "../../../src/cli/doctor/fix-network.js";
 import { readCniFiles } from "../../../src/cli/network/cni-files.js";
 import { writeNetwork } from "../../../src/cli/network/write-network.js";
 
-const RANGE = { first: 10 * 2 ** 24, length: 24 };
+const RANGE = { range: { first: 10 * 2 ** 24, length: 24 } };
 
 async function folder(t: TestContext): Promise<{ confDir: string; record: string }> {
   const dir = await mkdtemp(join(tmpdir(), "nodelet-cni-"));
@@ -74,7 +74,7 @@ test("the record tells whether the file was changed", async (t) => {
 test("two that write at the same time make one file, and leave no other", async (t) => {
   const { confDir, record } = await folder(t);
   await Promise.allSettled(
-    [1, 2, 3, 4].map((byte) => writeNetwork(confDir, { first: byte * 2 ** 24, length: 24 }, record)),
+    [1, 2, 3, 4].map((byte) => writeNetwork(confDir, { range: { first: byte * 2 ** 24, length: 24 } }, record)),
   );
   deepEqual(await readdir(confDir), ["10-nodelet.conflist"]);
   match(await readFile(join(confDir, "10-nodelet.conflist"), "utf8"), /^\{[^]*\}\n$/);
@@ -104,7 +104,7 @@ test("the first valid configuration counts, and each before it has its reason", 
 
 describe("doctor --fix", () => {
   const input = (confDir: string, record: string) =>
-    ({ mode: "standalone", settings: { confDir }, dockerNetwork: false, record }) as const;
+    ({ mode: "standalone", settings: { confDir }, dockerNetwork: false, ipv6: "off", record }) as const;
 
   test("writes a network where the runtime looks, and leaves it at the next run", async (t) => {
     const { confDir, record } = await folder(t);

@@ -106,7 +106,7 @@ describe("the pod network of the package", () => {
   async function written(t: TestContext): Promise<{ machine: Machine; file: string; remove: () => void }> {
     const machine = await Machine.make(t);
     const record = join(machine.root, "var/lib/kubelet/nodelet/network.sha256");
-    const file = (await writeNetwork(join(machine.root, "net.d"), { first: 0, length: 24 }, record)) ?? "";
+    const file = (await writeNetwork(join(machine.root, "net.d"), { range: { first: 0, length: 24 } }, record)) ?? "";
     return { machine, file, remove: () => void machine.shell(`${REMOVE_NETWORK}remove_network`) };
   }
   const isThere = (path: string): Promise<boolean> =>
