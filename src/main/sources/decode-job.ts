@@ -3,6 +3,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import { ManifestError, type ManifestWarning } from "../../shared/api/manifest/violation.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../shared/contracts/tasks.js";
+import type { FormerUids } from "./former-uids.js";
 import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../threads/tasks-pool.js";
 
 /** As upstream: larger manifests are refused, from a file or from a URL. */
@@ -15,6 +16,7 @@ export interface DecodeOptions {
   tasks: Pick<TasksPool, "run">;
   nodeName: string;
   preventAPIReferences: boolean;
+  former: Pick<FormerUids, "keep">;
   signal: AbortSignal;
 }
 
@@ -60,7 +62,7 @@ export async function decodeInPool(
   options: DecodeOptions,
   lateTries = 0,
 ): Promise<Decoded> {
-  const { tasks, nodeName, preventAPIReferences, signal } = options;
+  const { tasks, nodeName, preventAPIReferences, former, signal } = options;
   const bySize = DEADLINE_MS + Math.ceil((bytes.byteLength / (1024 * 1024)) * DEADLINE_MS_PER_MIB);
   const deadlineMs = bySize * LATE_FACTOR ** lateTries;
   let result: DecodeManifestResult;
@@ -75,9 +77,9 @@ export async function decodeInPool(
     if (isTaskThreadError(error)) return fault(origin, `it must be readable with little memory; ${error.message}`);
     throw error;
   }
-  const { pods, warnings, error, claims = [] } = result;
+  const { pods, formerUids, warnings, error, claims = [] } = result;
   return {
-    pods,
+    pods: await former.keep(pods, formerUids),
     warnings,
     claims,
     retry: false,

@@ -5,6 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import { FileSource } from "./file-source.js";
+import { FormerUids } from "./former-uids.js";
 import type { ManifestState } from "./manifest-state.js";
 import { HttpSource } from "./http-source.js";
 import type { PodSourceName } from "./merge.js";
@@ -72,6 +73,7 @@ export function startSources(options: SourcesOptions): Sources {
     tasks: options.tasks,
     nodeName: options.nodeName,
     preventAPIReferences: options.preventAPIReferences,
+    former: new FormerUids(options.earlier.uidsOnDisk, log),
   };
 
   const sources: (FileSource | HttpSource)[] = [];

@@ -182,7 +182,8 @@ function decode(file: unknown): Map<string, string> {
   return new Map(entries);
 }
 
-function withUid(pod: Pod, uid: string | undefined): Pod {
+/** The pod under another UID; undefined: under its own. */
+export function withUid(pod: Pod, uid: string | undefined): Pod {
   if (uid === undefined || uid === pod.metadata.uid) return pod;
   const annotations = { ...pod.metadata.annotations, [CONFIG_HASH]: uid };
   return { ...pod, metadata: { ...pod.metadata, uid, annotations } };

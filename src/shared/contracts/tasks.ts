@@ -22,6 +22,8 @@ export interface DecodeManifestJob {
  */
 export interface DecodeManifestResult {
   pods: Pod[];
+  /** UIDs that releases up to 0.1.0 gave these pods, by the present ones; absent: none differs. */
+  formerUids?: Record<string, string>;
   warnings: ManifestWarning[];
   /** Everything wrong with the manifest, in the order of the text; never empty. */
   error?: ManifestViolation[];
@@ -53,6 +55,8 @@ export interface SubmittedPod {
   metadata: string;
   spec: string;
   pod: Pod;
+  /** The UID that releases up to 0.1.0 gave the pod; absent: the same. */
+  formerUid?: string;
 }
 
 /**

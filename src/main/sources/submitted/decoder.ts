@@ -1,9 +1,10 @@
 // Decodes submitted manifests in the tasks pool. Invariant: a text that needs too much time or memory fails its own request and does not
 // delay main.
 import type { ManifestRefusal } from "../../../shared/contracts/manifests.js";
-import type { DecodeSubmittedResult } from "../../../shared/contracts/tasks.js";
+import type { DecodeSubmittedResult, SubmittedPod } from "../../../shared/contracts/tasks.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { isTaskDeadlineError, isTaskThreadError, type TasksPool } from "../../threads/tasks-pool.js";
+import type { FormerUids } from "../former-uids.js";
 import { LATE_FACTOR, LATE_TRIES } from "../decode-job.js";
 import { invalid, unavailable } from "./refusals.js";
 
@@ -15,6 +16,7 @@ export interface DecoderOptions {
   tasks: Pick<TasksPool, "run">;
   nodeName: string;
   preventAPIReferences: boolean;
+  former: Pick<FormerUids, "keep">;
 }
 
 /** The text could not be decoded although it may be valid. The cause may be the machine, and another try can help. */
@@ -35,7 +37,8 @@ export class SubmittedDecoder {
     const deadlineMs = bySize * LATE_FACTOR ** tries;
     try {
       const job = { text: body, nodeName, preventAPIReferences, namespace };
-      return await tasks.run("decodeSubmitted", job, { deadlineMs, signal });
+      const result = await tasks.run("decodeSubmitted", job, { deadlineMs, signal });
+      return { ...result, pods: await this.withFormer(result.pods) };
     } catch (error) {
       signal.throwIfAborted();
       const allowed = isTaskDeadlineError(error)
@@ -47,6 +50,17 @@ export class SubmittedDecoder {
       const violation = { field: "", reason: "limit", allowed, line: 0, column: 0 } as const;
       throw new DecodeRefusedError(invalid([violation]));
     }
+  }
+
+  private async withFormer(submitted: readonly SubmittedPod[]): Promise<SubmittedPod[]> {
+    const former = submitted.flatMap(({ pod, formerUid }) =>
+      formerUid === undefined ? [] : [[pod.metadata.uid, formerUid]],
+    );
+    const pods = await this.options.former.keep(
+      submitted.map(({ pod }) => pod),
+      Object.fromEntries(former) as Record<string, string>,
+    );
+    return submitted.map((one, index) => ({ ...one, pod: pods[index] ?? one.pod }));
   }
 
   /** A manifest that was accepted before: a busy machine must not count as a manifest without a pod. */

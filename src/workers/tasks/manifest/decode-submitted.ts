@@ -26,12 +26,13 @@ export function decodeSubmitted({ text, ...job }: DecodeSubmittedJob): DecodeSub
   }
   const shownWarnings = warnings.slice(0, MAX_FINDINGS);
   if (violations.length > 0) return { pods: [], warnings: shownWarnings, error: violations.slice(0, MAX_FINDINGS) };
-  const pods = checked.map(({ written, pod }) => ({
+  const pods = checked.map(({ written, pod, formerUid }) => ({
     namespace: written.metadata.namespace,
     name: written.metadata.name,
     metadata: JSON.stringify(written.metadata),
     spec: JSON.stringify(written.spec),
     pod,
+    ...(formerUid !== undefined && { formerUid }),
   }));
   return { pods, warnings: shownWarnings };
 }

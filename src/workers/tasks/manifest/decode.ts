@@ -7,12 +7,13 @@ import type { ManifestViolation, ManifestWarning } from "../../../shared/api/man
 import { isRecord, walk } from "./walk.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
-import { staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
+import { formerUid, staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
 import type { KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../shared/yaml/tree.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
+import { writtenForm } from "./written-form.js";
 import { checkAPIReferences } from "./rules/api-references.js";
 import { checkAppArmorAnnotations, checkContainers } from "./rules/container-rules.js";
 import { warnOfLaterFields } from "./rules/later-rules.js";
@@ -25,6 +26,8 @@ import { checkVolumes } from "./rules/volume-rules.js";
 export interface CheckedPod {
   written: Pod;
   pod: Pod;
+  /** The UID of earlier releases; absent: the same. */
+  formerUid?: string;
 }
 
 const MAX_NAME = 253;
@@ -45,14 +48,21 @@ export function decodeManifest(job: DecodeManifestJob): DecodeManifestResult {
   }
   const { parsed } = outcome;
   const report = new Report();
-  const pods = decodeObject(parsed.value, job, report).map(({ pod }) => pod);
+  const checked = decodeObject(parsed.value, job, report);
+  const pods = checked.map(({ pod }) => pod);
+  const former = formerUidsOf(checked);
   const warnings: ManifestWarning[] = parsed.warnings.map((warning) => ({ field: "", ...warning }));
-  if (report.violations.length === 0 && report.warnings.length === 0) return { pods, warnings };
+  if (report.violations.length === 0 && report.warnings.length === 0) return { pods, warnings, ...former };
 
   const { violations, warned } = positioned(report, parsed);
   warnings.push(...warned);
-  if (violations.length === 0) return { pods, warnings };
+  if (violations.length === 0) return { pods, warnings, ...former };
   return { pods: [], warnings, error: violations, claims: claimedIn(parsed.value) };
+}
+
+function formerUidsOf(checked: readonly CheckedPod[]): Pick<DecodeManifestResult, "formerUids"> {
+  const entries = checked.flatMap(({ pod, formerUid: uid }) => (uid === undefined ? [] : [[pod.metadata.uid, uid]]));
+  return entries.length === 0 ? {} : { formerUids: Object.fromEntries(entries) as Record<string, string> };
 }
 
 /** The pods of one document; its faults are in the report. */
@@ -102,11 +112,19 @@ function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob
     if (checked !== undefined) checkName(checked, job.nodeName, found);
     report.include(found, base);
     if (checked === undefined || found.violations.length > 0) continue;
-    const own = withoutOwnAnnotations({ ...checked, apiVersion: "v1", kind: "Pod" });
-    const written = job.namespace === undefined ? own : withNamespace(own, job.namespace);
-    pods.push({ written, pod: staticPod(written, withPodDefaults(written), job.origin, job.nodeName) });
+    const { origin, nodeName } = job;
+    const written = ownForm(checked, job);
+    const uid = formerUid(written, ownForm(writtenForm(podSchema, value) as Pod, job), origin, nodeName);
+    const pod = staticPod(written, withPodDefaults(written), origin, nodeName);
+    pods.push({ written, pod, ...(uid !== undefined && { formerUid: uid }) });
   }
   return pods;
+}
+
+/** Without what is no part of the definition. */
+function ownForm(pod: Pod, { namespace }: PodsJob): Pod {
+  const own = withoutOwnAnnotations({ ...pod, apiVersion: "v1", kind: "Pod" });
+  return namespace === undefined ? own : withNamespace(own, namespace);
 }
 
 /** With the namespace where it has none: its UID must not depend on whether the default was written. */

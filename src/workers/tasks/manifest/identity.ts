@@ -37,20 +37,26 @@ export function withoutOwnAnnotations(pod: Pod): Pod {
   return { ...pod, metadata: { ...pod.metadata, annotations: Object.fromEntries(kept) } };
 }
 
-/** Fields that the UID does not depend on: it stays what it was before the kubelet kept them. */
-function identified({ metadata, ...pod }: Pod): object {
+/** What the UID depends on. Fields that the kubelet did not keep in earlier releases are no part of it. */
+function identityText(pod: Pod): string {
+  const { metadata, ...rest } = withoutLaterFields(pod);
   const { generateName: _name, creationTimestamp: _created, ownerReferences: _owners, ...named } = metadata;
-  return { ...pod, metadata: named };
+  return canonicalJson({ ...rest, metadata: named });
+}
+
+/** The UID that an earlier release computed from its own form of the definition; undefined: the same. */
+export function formerUid(written: Pod, former: Pod, origin: ManifestOrigin, nodeName: string): string | undefined {
+  const given = written.metadata.uid as string | undefined;
+  if (given !== undefined && given !== "") return undefined;
+  const text = identityText(former);
+  return text === identityText(written) ? undefined : fnv128(text, ...placeOf(origin, nodeName));
 }
 
 /** `written` as it was read, `complete` with its defaults. */
 export function staticPod(written: Pod, complete: Pod, origin: ManifestOrigin, nodeName: string): Pod {
   const place = placeOf(origin, nodeName);
   const given = written.metadata.uid as string | undefined;
-  const uid =
-    given === undefined || given === ""
-      ? fnv128(canonicalJson(identified(withoutLaterFields(written))), ...place)
-      : given;
+  const uid = given === undefined || given === "" ? fnv128(identityText(written), ...place) : given;
   const namespace = written.metadata.namespace as string | undefined;
   const tolerations = complete.spec.tolerations ?? [];
   return {

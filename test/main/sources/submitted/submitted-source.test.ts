@@ -28,6 +28,7 @@ class Kit {
     this.source = new SubmittedSource({
       ...{ tasks, nodeName: "node", preventAPIReferences: true, folder: this.folder, clock: systemClock },
       log: this.log.log,
+      former: { keep: (pods) => Promise.resolve([...pods]) },
       onManifests: () => undefined,
       changes: {
         deliver: (_source, pods) => {
