@@ -45,6 +45,7 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/ui/logs/{namespace}/{pod}/{container}": "the log of a container, for the page",
   "/nodelet/status": "data of `nodelet status`",
   "/nodelet/pods/{namespace}/{name}": "what main knows of a pod: decisions, next tries, volumes",
+  "/nodelet/pod-facts": "state of each pod that its status does not show",
   "/nodelet/pod-starts": "since when each pod is on this node",
   "/nodelet/events": "the events that the kubelet keeps",
   "/nodelet/images": "data of `nodelet images`",

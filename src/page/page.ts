@@ -1,10 +1,13 @@
 // The status page: puts streams, place and views together, and draws at most once per frame.
 // Invariant: while the page is not visible it holds no stream.
 import type { Configz } from "../cli/config-lines.js";
+import { podState } from "../cli/pods/state.js";
+import { seenPod, type ShownPod } from "../cli/why/seen-pod.js";
 import type { Event } from "../shared/api/event.js";
 import type { Pod } from "../shared/api/pod.js";
 import type { NodeletImages, NodeletStatus, PodFacts, ThreadFacts } from "../shared/contracts/nodelet.js";
 import {
+  FACTS_KEY,
   POD_KEY,
   SAMPLE_KEY,
   USAGE_KEY,
@@ -130,10 +133,11 @@ export class Page {
     const freshness = freshnessOf(stream === undefined ? [this.node] : [this.node, stream], Date.now());
     const now = this.now(freshness);
     const silentMs = Date.now() - (freshness.heardAt ?? Date.now());
-    document.title = this.title(place, status, pods, freshness);
+    const seen = pods.map((pod) => this.shown(pod, pods, status, now));
+    document.title = this.title(place, status, seen, freshness);
     document.body.classList.toggle("stale", freshness.stale);
-    patch(this.header, headView({ place, status, pods, freshness, now, silentMs }));
-    patch(this.main, this.content(place, status, pods, now));
+    patch(this.header, headView({ place, status, pods: seen, freshness, now, silentMs }));
+    patch(this.main, this.content(place, status, seen, now));
   }
 
   /** Ages stop with the data. */
@@ -142,7 +146,19 @@ export class Page {
     return (old ? heardAt : Date.now()) + this.ahead;
   }
 
-  private title(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[], { stale }: Freshness): string {
+  /** The list has no events: the state of a pod does not need them. */
+  private shown(pod: Pod, pods: readonly Pod[], node: NodeletStatus | undefined, now: number): ShownPod {
+    if (node === undefined) return { pod, state: podState(pod) };
+    const facts = this.node.get(`${FACTS_KEY}${pod.metadata.uid}`) as PodFacts | undefined;
+    return seenPod({ ...{ pod, pods, facts, node, now }, events: [] });
+  }
+
+  private title(
+    place: Place,
+    status: NodeletStatus | undefined,
+    pods: readonly ShownPod[],
+    { stale }: Freshness,
+  ): string {
     const troubled = troubledPods(pods).length;
     const mark = stale ? "no data · " : troubled > 0 ? `(${troubled}) ` : "";
     return `${mark}${place.view === "pod" ? place.name : TITLES[place.view]} · ${status?.node ?? "node"} · nodelet`;
@@ -177,7 +193,8 @@ export class Page {
     this.changed();
   }
 
-  private content(place: Place, status: NodeletStatus | undefined, pods: readonly Pod[], now: number): VNode[] {
+  private content(place: Place, status: NodeletStatus | undefined, seen: readonly ShownPod[], now: number): VNode[] {
+    const pods = seen.map(({ pod }) => pod);
     const { stream } = this.opened;
     const { filter, sort, changed } = optionsOf(location.hash);
     const { onFilter } = this;
@@ -185,7 +202,7 @@ export class Page {
     switch (place.view) {
       case "pods": {
         const starts = this.starts();
-        const rows = pods.map((pod) => podRow(pod, this.usageOf(pod), starts[pod.metadata.uid]));
+        const rows = seen.map((one) => podRow(one, this.usageOf(one.pod), starts[one.pod.metadata.uid]));
         return [...manifestsView(status?.manifests, now), podsView({ rows, filter, onFilter, sorting, now })];
       }
       case "pod":

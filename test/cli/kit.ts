@@ -7,6 +7,7 @@ import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contra
 import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
 import { painter } from "../../src/cli/output/table.js";
 import type { WhyInput } from "../../src/cli/why/input.js";
+import { seenPod, type SeenPod } from "../../src/cli/why/seen-pod.js";
 import { pod as basePod } from "../support/pods.js";
 
 export const NOW = Date.parse("2026-01-02T03:04:05Z");
@@ -77,6 +78,11 @@ export function node(facts: Partial<NodeFacts> = {}, fields: Partial<NodeletStat
 export function facts(fields: Partial<PodFacts> = {}): PodFacts {
   const none = { startFailures: [], volumes: [], probeKills: [], probesFailing: [], stops: [] };
   return { uid: "uid-web", worker: "syncing", ...none, ...fields };
+}
+
+/** As `nodelet status` and `pods` see it. */
+export function seen(one: Pod, fields: Partial<WhyInput> = {}): SeenPod {
+  return seenPod(input({ pod: one, ...fields }));
 }
 
 export function input(fields: Partial<WhyInput> & { pod: Pod }): WhyInput {

@@ -68,7 +68,7 @@ describe("the status page", () => {
     await row("stuck")
       .getByText(/ErrImagePull|ImagePullBackOff/)
       .waitFor(PATIENCE);
-    await page.getByText("1 of 1 pods is not running and ready").waitFor(PATIENCE);
+    await page.getByText("1 of 1 pods has a problem").waitFor(PATIENCE);
     await row("stuck").getByRole("link").click();
     await page.getByRole("heading", { name: "stuck-testnode" }).waitFor(PATIENCE);
     await page.getByText(/its image "registry\.invalid\/none:1" cannot be pulled/).waitFor(PATIENCE);
@@ -218,7 +218,7 @@ describe("the status page", () => {
     // Updates do not take the focus away.
     await page.getByRole("checkbox", { name: "previous run" }).focus();
     await node.writeManifest("other", manifest("other", [{ name: "app", image: "registry.invalid/none:1" }]));
-    await page.getByText("1 of 2 pods is not running and ready").waitFor(PATIENCE);
+    await page.getByText("1 of 2 pods has a problem").waitFor(PATIENCE);
     await node.removeManifest("other");
     await page.getByText("nothing is wrong").waitFor(PATIENCE);
     assert.equal(await page.evaluate("document.activeElement.type"), "checkbox");

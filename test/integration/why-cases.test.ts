@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { EXIT } from "../../src/cli/errors.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
-import { explained, podsAt, why } from "../support/why-command.js";
+import { explained, listedAs, podsAt, why } from "../support/why-command.js";
 import { mount, rowsIn, WRONG_KILL, type Row } from "../support/why-rows.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { IDLE, manifest, podOf, shell, waitForPod } from "../support/static-pods.js";
@@ -82,6 +82,7 @@ describe("nodelet why", () => {
         const row = rows[name];
         assert.ok(row !== undefined);
         await explained(node, name, row);
+        await listedAs(node, `${name}-testnode`, row.code === EXIT.fine);
       });
     }
   });

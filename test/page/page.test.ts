@@ -16,7 +16,7 @@ import { chartsView } from "../../src/page/views/charts.js";
 import { podRow } from "../../src/page/views/pod-rows.js";
 import { podView } from "../../src/page/views/pod.js";
 import { timelineView } from "../../src/page/views/timeline.js";
-import { node, NOW } from "../cli/kit.js";
+import { node, NOW, seen } from "../cli/kit.js";
 import { pod } from "../support/pods.js";
 import { all, textOf } from "../support/vnodes.js";
 
@@ -108,8 +108,8 @@ test("hostile text becomes text of a node, never a node", () => {
 
 test("a pod's age counts from its arrival on the node, without one from its status", () => {
   const web = { ...pod({}, "web"), status: { phase: "Running", startTime: "1970-01-01T00:59:50Z" } as const };
-  assert.equal(podRow(web, undefined).startedAt, 3_590_000);
-  assert.equal(podRow(web, undefined, 0).startedAt, 0);
+  assert.equal(podRow(seen(web), undefined).startedAt, 3_590_000);
+  assert.equal(podRow(seen(web), undefined, 0).startedAt, 0);
 });
 
 test("a finding shows its evidence", () => {

@@ -7,7 +7,7 @@ import { podRow, type PodRow } from "../../src/page/views/pod-rows.js";
 import { podsView } from "../../src/page/views/pods.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { Usage } from "../../src/shared/contracts/status-page.js";
-import { containerStatus, NOW, node, pod, RUNNING } from "../cli/kit.js";
+import { containerStatus, NOW, node, pod, RUNNING, seen } from "../cli/kit.js";
 import { all, rowsOf, textOf } from "../support/vnodes.js";
 
 const MIB = 2 ** 20;
@@ -40,7 +40,7 @@ function view(rows: readonly PodRow[], filter = "", by = ""): VNode {
   });
 }
 
-const rows = PODS.map((one) => podRow(one, undefined));
+const rows = PODS.map((one) => podRow(seen(one), undefined));
 const names = (shown: VNode): string[] => all(shown, "a").map(textOf);
 
 test("broken pods come first, then those on their way, each by namespace and name", () => {
@@ -80,7 +80,7 @@ test("the filter finds name, namespace, state and address", () => {
 test("usage stands beside the limit; a pod of which a container has no limit has none", () => {
   const limited = (limits: Record<string, string>) => ({ name: "app", image: "i", resources: { limits } });
   const usage = { cpu: 0.25, memory: 118 * MIB };
-  const cells = (one: Pod): string[] => rowsOf(view([podRow(one, usage)]))[0]?.slice(5, 7) ?? [];
+  const cells = (one: Pod): string[] => rowsOf(view([podRow(seen(one), usage)]))[0]?.slice(5, 7) ?? [];
   assert.deepEqual(cells(pod({}, { containers: [limited({ cpu: "500m", memory: "256Mi" })] })), [
     "250m of 500m",
     "118 MiB of 256 MiB",
@@ -96,7 +96,7 @@ test("usage stands beside the limit; a pod of which a container has no limit has
 test("a row is made again only when its pod, its usage or its age has changed", () => {
   const bodyRows = (usage: Usage | undefined, now: number): unknown[] => {
     const shown = podsView({
-      ...{ rows: [podRow(PODS[0]!, usage)], filter: "", now },
+      ...{ rows: [podRow(seen(PODS[0]!), usage)], filter: "", now },
       onFilter: () => undefined,
       sorting: { by: "", onSort: () => undefined },
     });
@@ -122,12 +122,12 @@ test("a row that is no pod needs no view of its own", () => {
 test("the banner links three broken pods and counts the others", () => {
   const pods = Array.from({ length: 40 }, (_, index) => podIn("bad", `p${String(index).padStart(2, "0")}`));
   const head = headView({
-    ...{ place: { view: "pods" }, status: node(), pods, now: NOW, silentMs: 0 },
+    ...{ place: { view: "pods" }, status: node(), pods: pods.map((one) => seen(one)), now: NOW, silentMs: 0 },
     freshness: { state: "live", stale: false, heardAt: NOW },
   });
   const problems = head.find(({ props }) => props.class === "problems");
   assert.ok(problems);
-  assert.match(textOf(problems), /40 of 40 pods are not running and ready.*and 37 more/s);
+  assert.match(textOf(problems), /40 of 40 pods have problems.*and 37 more/s);
   assert.deepEqual(
     all(problems, "a").map(({ props }) => props["href"]),
     ["#/pods", "#/pods/default/p00", "#/pods/default/p01", "#/pods/default/p02"],

@@ -2,10 +2,11 @@
 // runs the same functions is shown by test/integration/nodelet-why.test.ts.
 import assert from "node:assert/strict";
 import { podsCommand } from "../../src/cli/commands/pods.js";
+import { statusCommand } from "../../src/cli/commands/status.js";
 import { whyCommand } from "../../src/cli/commands/why.js";
 import { Client } from "../../src/cli/client.js";
 import type { Context } from "../../src/cli/context.js";
-import { CliError } from "../../src/cli/errors.js";
+import { CliError, EXIT } from "../../src/cli/errors.js";
 import { painter } from "../../src/cli/output/table.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { adminSocketOf } from "../../src/shared/contracts/nodelet.js";
@@ -47,6 +48,35 @@ export function why(node: TestNode, pod: string): Promise<Shown> {
 /** As shown at this moment. */
 export function podsAt(node: TestNode, now: number): Promise<Shown> {
   return shown(node, (context) => podsCommand(context, {}), { clock: { ...systemClock, now: () => now } });
+}
+
+/** Fails unless `pods` and `status` call the pod as well, or as broken, as `why` does at the same time. */
+export async function listedAs(node: TestNode, name: string, isWell: boolean): Promise<void> {
+  const json = { format: "json" } as const;
+  let seen = "";
+  await waitFor(
+    async () => {
+      const [asked, pods, status, table, screen] = await Promise.all([
+        why(node, name),
+        shown(node, (context) => podsCommand(context, {}), json),
+        shown(node, statusCommand, json),
+        shown(node, (context) => podsCommand(context, {})),
+        shown(node, statusCommand),
+      ]);
+      const { states } = JSON.parse(pods.text) as { states: { name: string; fine: boolean }[] };
+      const listed = states.find((one) => one.name === name)?.fine;
+      const { pods: ofStatus } = JSON.parse(status.text) as { pods: { name: string; fine: boolean }[] };
+      const ofNode = ofStatus.find((one) => one.name === `default/${name}`)?.fine;
+      const line = table.text.split("\n").find((one) => one.includes(` ${name} `)) ?? "";
+      const isNamed = screen.text.includes(`pod: default/${name} is `);
+      seen = JSON.stringify({ why: asked.code, listed, ofNode, line, isNamed, exit: [pods.code, status.code] });
+      if (asked.code !== (isWell ? EXIT.fine : EXIT.wrong)) return false;
+      if (listed !== isWell || ofNode !== isWell || isNamed === isWell) return false;
+      const runsWell = /\b(\d+)\/\1 +(?:Running|Completed) /.test(line);
+      return runsWell === isWell && (isWell || (pods.code === EXIT.wrong && status.code === EXIT.wrong));
+    },
+    { what: `pods, status and why to agree about ${name}`, timeoutMs: PATIENCE_MS, lastSeen: () => seen },
+  );
 }
 
 /** A broken pod and what `why` says about it. */

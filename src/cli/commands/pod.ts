@@ -1,6 +1,6 @@
 // nodelet pod: one pod with its containers, volumes and addresses.
 import type { Pod } from "../../shared/api/pod.js";
-import type { PodFacts } from "../../shared/contracts/nodelet.js";
+import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment } from "../output/amounts.js";
@@ -9,18 +9,22 @@ import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 import { findPod, fullName, podsOf, podPath } from "../pods/find.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { podState } from "../pods/state.js";
+import { ofMain, seenPods, stateIn } from "../pods/seen.js";
+import { podState, type PodState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 
 export async function podCommand(context: Context, named: string, namespace?: string): Promise<ExitCode> {
   const { client, clock } = context;
-  const pod = findPod(await podsOf(client), named, namespace);
-  const [facts, startOf] = await Promise.all([
-    client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`),
+  const [node, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
+  const pod = findPod(pods, named, namespace);
+  const [facts, startOf, seen] = await Promise.all([
+    ofMain(() => client.find<PodFacts>(`/nodelet/pods/${podPath(pod)}`)),
     startsOf(client),
+    seenPods(client, node, pods),
   ]);
-  await print(context, { pod, facts }, () => podText(context, pod, facts, clock.now(), startOf));
-  return podState(pod).fine ? EXIT.fine : EXIT.wrong;
+  const state = stateIn(seen)(pod);
+  await print(context, { pod, facts }, () => podText(context, pod, facts, clock.now(), startOf, state));
+  return seen.get(pod.metadata.uid)?.explainedAsFine === true ? EXIT.fine : EXIT.wrong;
 }
 
 /** @internal */
@@ -30,9 +34,9 @@ export function podText(
   facts: PodFacts | undefined,
   now: number,
   startOf: StartOf = statusStart,
+  state: PodState = podState(pod),
 ): string {
   const { status, metadata } = pod;
-  const state = podState(pod);
   const started = startOf(pod);
   const lines: Fact[] = [
     ["pod", fullName(pod)],

@@ -1,4 +1,5 @@
 // nodelet pods: the pods of the node, one per line.
+import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
@@ -10,18 +11,40 @@ import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
 import { brokenFirst } from "../pods/order.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { podState } from "../pods/state.js";
+import { seenPods, stateIn } from "../pods/seen.js";
+import { podState, type StateOf } from "../pods/state.js";
 import { podTone, TONE_COLOURS } from "../pods/tone.js";
+import type { SeenPod } from "../why/seen-pod.js";
 
 export async function podsCommand(context: Context, { namespace }: { namespace?: string }): Promise<ExitCode> {
   const { client } = context;
-  const [all, known, startOf] = await Promise.all([podsOf(client), manifestsOf(client), startsOf(client)]);
-  const pods = brokenFirst(all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace));
+  const [node, all, known, startOf] = await Promise.all([
+    client.json<NodeletStatus>("/nodelet/status"),
+    podsOf(client),
+    manifestsOf(client),
+    startsOf(client),
+  ]);
+  const seen = await seenPods(client, node, all);
+  const stateOf = stateIn(seen);
+  const pods = brokenFirst(
+    all.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+    stateOf,
+  );
   const manifests = manifestRows(known, namespace);
-  const list = { kind: "PodList", apiVersion: "v1", items: pods, manifests };
-  const rows = brokenFirst([...pods, ...manifests.map(rowAsPod)]);
-  await print(context, list, () => podTable(context, rows, context.clock.now(), startOf));
-  return manifests.length === 0 && pods.every((pod) => podState(pod).fine) ? EXIT.fine : EXIT.wrong;
+  const shown = pods.flatMap(({ metadata: { uid } }) => seen.get(uid) ?? []);
+  const list = { kind: "PodList", apiVersion: "v1", items: pods, manifests, states: shown.map(stateRow) };
+  const rows = brokenFirst([...pods, ...manifests.map(rowAsPod)], stateOf);
+  const isNodeAtFault = shown.some(({ state, explainedAsFine }) => state.fine && !explainedAsFine);
+  await print(context, list, () => {
+    const text = podTable(context, rows, context.clock.now(), startOf, stateOf);
+    return isNodeAtFault ? `${text}\nthe node has a problem that concerns these pods: nodelet status\n` : text;
+  });
+  return manifests.length === 0 && shown.every((one) => one.explainedAsFine) ? EXIT.fine : EXIT.wrong;
+}
+
+function stateRow({ pod, state, verdict }: SeenPod): object {
+  const { namespace, name } = pod.metadata;
+  return { namespace, name, ...state, verdict };
 }
 
 /** @internal */
@@ -30,18 +53,19 @@ export function podTable(
   pods: readonly Pod[],
   now: number,
   startOf: StartOf = statusStart,
+  stateOf: StateOf = podState,
 ): string {
   if (pods.length === 0) return "this node has no pods\n";
   const columns: Column<Pod>[] = [
     { title: "NAMESPACE", text: ({ metadata }) => metadata.namespace },
     { title: "NAME", text: ({ metadata }) => metadata.name },
-    { title: "READY", text: (pod) => `${podState(pod).ready}/${podState(pod).containers}` },
+    { title: "READY", text: (pod) => `${stateOf(pod).ready}/${stateOf(pod).containers}` },
     {
       title: "STATUS",
-      text: (pod) => podState(pod).word,
-      paint: (pod, text) => paint(TONE_COLOURS[podTone(pod)], text),
+      text: (pod) => stateOf(pod).word,
+      paint: (pod, text) => paint(TONE_COLOURS[podTone(pod, stateOf(pod))], text),
     },
-    { title: "RESTARTS", text: (pod) => String(podState(pod).restarts) },
+    { title: "RESTARTS", text: (pod) => String(stateOf(pod).restarts) },
     { title: "AGE", text: (pod) => age(startOf(pod), now) },
   ];
   const wide: Column<Pod>[] = [

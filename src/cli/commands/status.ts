@@ -1,33 +1,44 @@
 // nodelet status: the node on one screen.
 import type { ConfigurationFacts, NodeletStatus } from "../../shared/contracts/nodelet.js";
-import type { Pod } from "../../shared/api/pod.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { duration, moment, since } from "../output/amounts.js";
 import { factLines } from "../output/facts.js";
 import { print } from "../output/print.js";
-import { table, wrap } from "../output/table.js";
+import { cut, table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
-import { brokenFirst } from "../pods/order.js";
-import { podState } from "../pods/state.js";
+import { inOrder } from "../pods/order.js";
+import { seenPods } from "../pods/seen.js";
 import { withCni } from "../runtime/cni-places.js";
 import { isLate, problemsOf, type Problem } from "../problems.js";
+import type { SeenPod } from "../why/seen-pod.js";
+
+/** Broken pods whose cause is shown, so that the node stays on one screen. */
+const EXPLAINED_PODS = 10;
+/** Characters of a cause. */
+const LONGEST = 300;
 
 export async function statusCommand(context: Context): Promise<ExitCode> {
   const { client } = context;
   const [status, pods] = await Promise.all([client.json<NodeletStatus>("/nodelet/status"), podsOf(client)]);
-  const problems = problemsOf(await withCni(status));
-  const troubled = pods.filter((pod) => !podState(pod).fine);
-  const data = { ...status, problems, pods: pods.map((pod) => ({ name: fullName(pod), ...podState(pod) })) };
-  await print(context, data, () => statusText(context, status, pods, problems));
-  return problems.some(({ severity }) => severity === "error") || troubled.length > 0 ? EXIT.wrong : EXIT.fine;
+  const [node, seen] = await Promise.all([withCni(status), seenPods(client, status, pods)]);
+  const problems = problemsOf(node);
+  const shown = [...seen.values()];
+  const data = { ...status, problems, pods: shown.map(podRow) };
+  await print(context, data, () => statusText(context, status, shown, problems));
+  const isWell = problems.every(({ severity }) => severity !== "error") && shown.every((one) => one.explainedAsFine);
+  return isWell ? EXIT.fine : EXIT.wrong;
+}
+
+function podRow({ pod, state, verdict, finding }: SeenPod): object {
+  return { name: fullName(pod), ...state, verdict, ...(finding !== undefined && { finding }) };
 }
 
 /** @internal */
 export function statusText(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   status: NodeletStatus,
-  pods: readonly Pod[],
+  pods: readonly SeenPod[],
   problems: readonly Problem[],
 ): string {
   const { now, facts, apiServer, certificates } = status;
@@ -99,11 +110,11 @@ function apiServerText({ tookMs, problem }: NonNullable<NodeletStatus["apiServer
   return problem === undefined ? `responds in ${tookMs ?? 0} ms` : `does not respond: ${problem}`;
 }
 
-function podCounts(pods: readonly Pod[]): string {
+function podCounts(pods: readonly SeenPod[]): string {
   if (pods.length === 0) return "none";
   const counts = new Map<string, number>();
-  for (const pod of pods) {
-    const { word, fine } = podState(pod);
+  for (const { state } of pods) {
+    const { word, fine } = state;
     const shown = word === "Running" && !fine ? "Running but not ready" : word;
     counts.set(shown, (counts.get(shown) ?? 0) + 1);
   }
@@ -114,10 +125,10 @@ function podCounts(pods: readonly Pod[]): string {
 function wrongText(
   { paint, columns }: Pick<Context, "paint" | "columns">,
   { now }: NodeletStatus,
-  pods: readonly Pod[],
+  pods: readonly SeenPod[],
   problems: readonly Problem[],
 ): string {
-  const troubled = pods.filter((pod) => !podState(pod).fine);
+  const troubled = pods.filter(({ state }) => !state.fine);
   if (problems.length === 0 && troubled.length === 0) return `${paint("green", "nothing is wrong")}\n`;
   const errorsFirst = problems.toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error"));
   const ofNode = errorsFirst.map(({ severity, what, since: at, help }) => {
@@ -125,11 +136,12 @@ function wrongText(
     const when = at === undefined ? "" : ` (${since(at, now)})`;
     return `${mark}: ${wrap(`${what}${when}`, columns, "  ").trimStart()}\n${wrap(`what to do: ${help}`, columns, "  ")}`;
   });
-  const ofPods = brokenFirst(troubled).map((pod) => {
-    const { word, ready, containers } = podState(pod);
+  const ofPods = inOrder(troubled).map(({ pod, state: { word, ready, containers }, finding }, index) => {
     const readiness = word === "Running" ? `, ${ready} of ${containers} containers ready` : "";
     const line = `${fullName(pod)} is ${word}${readiness}: nodelet why ${fullName(pod)}`;
-    return `${paint("yellow", "pod")}: ${wrap(line, columns - "pod: ".length, "  ").trimStart()}`;
+    const head = `${paint("yellow", "pod")}: ${wrap(line, columns - "pod: ".length, "  ").trimStart()}`;
+    if (finding === undefined || index >= EXPLAINED_PODS) return head;
+    return `${head}\n${wrap(cut(`${finding.about}: ${finding.what}`, LONGEST), columns, "  ")}`;
   });
   return `${paint("bold", "problems")}\n${[...ofNode, ...ofPods].join("\n")}\n`;
 }

@@ -3,7 +3,7 @@ import type { Event } from "../../shared/api/event.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Pod } from "../../shared/api/pod.js";
-import { AnswerError, type Client } from "../client.js";
+import type { Client } from "../client.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
@@ -11,6 +11,7 @@ import { print } from "../output/print.js";
 import { clean, wrap } from "../output/table.js";
 import { manifestsOf } from "../manifests/find.js";
 import { podsOf, podPath } from "../pods/find.js";
+import { ofMain } from "../pods/seen.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
 import { explainManifests } from "../why/explain-manifest.js";
@@ -53,16 +54,6 @@ export async function whyCommand(context: Context, named: string, namespace?: st
 
 async function withEvidence(client: Client, { pod, pods, node }: WhyInput, finding: Finding): Promise<Finding> {
   return await withPortHolder(pod, await withOutput(client, pod, finding), { kubelet: node.pid, pods });
-}
-
-/** While main hangs the rest is shown without its part: the status names the problem. */
-async function ofMain<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof AnswerError && error.status === 503) return undefined;
-    throw error;
-  }
 }
 
 async function eventsAbout(client: Client, { metadata }: Pod): Promise<Event[]> {

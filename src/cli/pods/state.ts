@@ -13,6 +13,8 @@ export interface PodState {
   fine: boolean;
 }
 
+export type StateOf = (pod: Pod) => PodState;
+
 export function podState(pod: Pod): PodState {
   const { status, spec } = pod;
   const statuses = status?.containerStatuses ?? [];

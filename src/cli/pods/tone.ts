@@ -1,7 +1,7 @@
 // One colour for each state of a pod or container, in the command's tables and on the status page. Pure.
 import type { Pod } from "../../shared/api/pod.js";
 import type { ApiContainerStatus } from "../../shared/api/pod-status.js";
-import { podState } from "./state.js";
+import { podState, type PodState } from "./state.js";
 
 /** good: as wanted; warn: on its way; bad: needs a person; plain: neither. */
 export type Tone = "good" | "warn" | "bad" | "plain";
@@ -13,8 +13,7 @@ const UNDER_WAY =
 /** The names of the terminal's colours. */
 export const TONE_COLOURS = { good: "green", warn: "yellow", bad: "red", plain: "dim" } as const;
 
-export function podTone(pod: Pod): Tone {
-  const { word, fine } = podState(pod);
+export function podTone(pod: Pod, { word, fine }: PodState = podState(pod)): Tone {
   return fine ? "good" : toneOfWord(word);
 }
 

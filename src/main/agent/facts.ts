@@ -47,10 +47,22 @@ function amounts(resources: NodeResources): Record<string, string> {
 }
 
 /** The newest pod of that name that has a worker or waits for one. */
-export function podFacts({ sync, clock }: FactDeps, namespace: string, name: string): PodFacts | undefined {
+export function podFacts(deps: FactDeps, namespace: string, name: string): PodFacts | undefined {
+  const { statuses, workers } = deps.sync;
   const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
-  const pod = sync.statuses.all().findLast(named) ?? sync.workers.wanted().find(named);
-  if (pod === undefined) return undefined;
+  const pod = statuses.all().findLast(named) ?? workers.wanted().find(named);
+  return pod === undefined ? undefined : factsOf(deps, pod);
+}
+
+/** Every pod that has a worker or waits for one, by UID. */
+export function allPodFacts(deps: FactDeps): Record<string, PodFacts> {
+  const { statuses, workers } = deps.sync;
+  return Object.fromEntries(
+    [...workers.wanted(), ...statuses.all()].map((pod) => [pod.metadata.uid, factsOf(deps, pod)]),
+  );
+}
+
+function factsOf({ sync, clock }: FactDeps, pod: Pod): PodFacts {
   const { uid } = pod.metadata;
   const wall = (steady: number): number => Math.round(steady + clock.now() - clock.steady());
   const worker = sync.workers.get(uid);

@@ -97,6 +97,10 @@ export class MainThreadOwner implements ThreadOwner {
     return (await import("./facts.js")).podFacts(this.deps, namespace, name);
   }
 
+  async allPodFacts(): Promise<Record<string, PodFacts>> {
+    return (await import("./facts.js")).allPodFacts(this.deps);
+  }
+
   async podStarts(): Promise<Record<string, number>> {
     return (await import("./facts.js")).podStarts(this.deps);
   }

@@ -27,6 +27,7 @@ export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread:
     setVerbosity: (verbosity) => deps.setVerbosity(verbosity),
     nodeFacts: async () => (await owner).nodeFacts(),
     podFacts: async (namespace, name) => (await owner).podFacts(namespace, name),
+    allPodFacts: async () => (await owner).allPodFacts(),
     podStarts: async () => (await owner).podStarts(),
     events: async (about) => (await owner).events(about),
     unusedImages: async () => (await owner).unusedImages(),

@@ -42,6 +42,8 @@ export interface ThreadOwner {
   /** For the nodelet command. */
   nodeFacts(): Promise<NodeFacts>;
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** State of each pod that its status does not show, by UID. */
+  allPodFacts(): Promise<Record<string, PodFacts>>;
   /** Since when each pod is on this node, by UID. */
   podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */

@@ -1,7 +1,7 @@
 // The top of the page: the node, the age of the data, the views, and what is wrong. Pure.
 import { duration, moment, since } from "../../cli/output/amounts.js";
-import { podState } from "../../cli/pods/state.js";
 import { problemsOf } from "../../cli/problems.js";
+import type { ShownPod } from "../../cli/why/seen-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { h, type VNode } from "../dom/vnode.js";
@@ -23,7 +23,7 @@ const LONGEST = 600;
 export interface Head {
   place: Place;
   status: NodeletStatus | undefined;
-  pods: readonly Pod[];
+  pods: readonly ShownPod[];
   freshness: Freshness;
   /** Moment of the shown data, by the kubelet's clock. */
   now: number;
@@ -56,9 +56,9 @@ export function headView(head: Head): VNode[] {
   ];
 }
 
-/** The number of pods that are not running and ready, nor completed. */
-export function troubledPods(pods: readonly Pod[]): Pod[] {
-  return pods.filter((pod) => !podState(pod).fine);
+/** Pods that are not well by the rules of `nodelet why`. */
+export function troubledPods(pods: readonly ShownPod[]): Pod[] {
+  return pods.flatMap(({ pod, state }) => (state.fine ? [] : [pod]));
 }
 
 function connectionBadge({ state, stale }: Freshness): VNode {
@@ -92,7 +92,7 @@ function problems({ status, pods, now, freshness: { stale } }: Head): VNode[] {
     ),
   );
   const troubled = troubledPods(pods);
-  const are = troubled.length === 1 ? "is" : "are";
+  const have = troubled.length === 1 ? "has a problem" : "have problems";
   const ofPods =
     troubled.length === 0
       ? []
@@ -100,7 +100,7 @@ function problems({ status, pods, now, freshness: { stale } }: Head): VNode[] {
           h(
             "p",
             { class: "finding warn" },
-            h("a", { href: "#/pods" }, `${troubled.length} of ${pods.length} pods ${are} not running and ready`),
+            h("a", { href: "#/pods" }, `${troubled.length} of ${pods.length} pods ${have}`),
             ": ",
             podLinks(troubled.map(({ metadata }) => metadata)),
           ),

@@ -1,7 +1,8 @@
 // The rows of the list of pods, broken ones first. A row need not be a pod: a manifest that makes none has one, too. Pure.
 import { timeOf } from "../../cli/output/amounts.js";
-import { podState } from "../../cli/pods/state.js";
+import type { PodState } from "../../cli/pods/state.js";
 import { podTone, type Tone } from "../../cli/pods/tone.js";
+import type { ShownPod } from "../../cli/why/seen-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Usage } from "../../shared/contracts/status-page.js";
 import { podLink } from "../place.js";
@@ -24,27 +25,42 @@ export interface PodRow {
   addresses: string[];
 }
 
-const known = new WeakMap<Pod, { usage: Usage | undefined; startedAt: number | undefined; row: PodRow }>();
+interface Known {
+  usage: Usage | undefined;
+  startedAt: number | undefined;
+  word: string;
+  row: PodRow;
+}
+
+const known = new WeakMap<Pod, Known>();
 
 /** The same row for the same values. `startedAt`: since when the pod is on this node; without it its status counts. */
-export function podRow(pod: Pod, usage: Usage | undefined, startedAt = timeOf(pod.status?.startTime)): PodRow {
+export function podRow(
+  { pod, state }: ShownPod,
+  usage: Usage | undefined,
+  startedAt = timeOf(pod.status?.startTime),
+): PodRow {
   const before = known.get(pod);
-  if (before !== undefined && before.usage === usage && before.startedAt === startedAt) return before.row;
-  const row = makeRow(pod, usage, startedAt);
-  known.set(pod, { usage, startedAt, row });
+  // All else of the state is the pod's own.
+  const { word } = state;
+  if (before !== undefined && before.usage === usage && before.startedAt === startedAt && before.word === word) {
+    return before.row;
+  }
+  const row = makeRow(pod, state, usage, startedAt);
+  known.set(pod, { usage, startedAt, word, row });
   return row;
 }
 
-function makeRow(pod: Pod, usage: Usage | undefined, startedAt: number | undefined): PodRow {
+function makeRow(pod: Pod, state: PodState, usage: Usage | undefined, startedAt: number | undefined): PodRow {
   const { metadata, status } = pod;
-  const { word, ready, containers, restarts } = podState(pod);
+  const { word, ready, containers, restarts } = state;
   const [cpu, memory] = [podLimit(pod, "cpu"), podLimit(pod, "memory")];
   return {
     key: metadata.uid,
     name: metadata.name,
     namespace: metadata.namespace,
     link: podLink(metadata.namespace, metadata.name),
-    state: { word, tone: podTone(pod) },
+    state: { word, tone: podTone(pod, state) },
     ...{ ready, containers, restarts },
     ...(usage !== undefined && { usage }),
     limits: { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) },

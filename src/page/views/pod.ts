@@ -4,6 +4,7 @@ import { containerState, podTone, type Tone } from "../../cli/pods/tone.js";
 import type { Decision } from "../../cli/why/decisions.js";
 import { explain } from "../../cli/why/explain.js";
 import { containersOf, type ContainerView, type Finding } from "../../cli/why/input.js";
+import { seenPod } from "../../cli/why/seen-pod.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
 import type { PodDetails, PodUsage } from "../../shared/contracts/status-page.js";
@@ -36,7 +37,8 @@ export interface PodView {
 export function podView(view: PodView): VNode[] {
   const { pod, pods, node, facts, timeline, details, usage, now, listLink, logs } = view;
   const events = timeline?.events ?? [];
-  const explained = explain({ pod, pods, facts, events, node, now }, timeline);
+  const known = { pod, pods, facts, events, node, now };
+  const explained = explain(known, timeline);
   const { metadata, status } = pod;
   const containers = containersOf(pod);
   return [
@@ -45,7 +47,7 @@ export function podView(view: PodView): VNode[] {
       { key: "head", "aria-label": "Pod" },
       h("p", { class: "back" }, h("a", { href: listLink }, "All pods")),
       h("h2", {}, metadata.name),
-      h("p", { class: "verdict", role: "status" }, badge(podTone(pod), explained.verdict)),
+      h("p", { class: "verdict", role: "status" }, badge(podTone(pod, seenPod(known).state), explained.verdict)),
       h(
         "ul",
         { class: "findings" },

@@ -84,6 +84,8 @@ export interface ServerUpcalls {
   nodeFacts(): Promise<NodeFacts>;
   /** The newest pod of that name; undefined: main does not know it. */
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+  /** State of each pod that its status does not show, by UID. */
+  allPodFacts(): Promise<Record<string, PodFacts>>;
   /** Since when each pod is on this node, by UID, ms since the epoch. */
   podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */

@@ -11,6 +11,9 @@ export const POD_KEY = "pod/";
 /** Prefix of the keys of samples; a number follows. */
 export const SAMPLE_KEY = "sample/";
 
+/** Prefix of the keys of main's facts about pods; the UID follows. */
+export const FACTS_KEY = "facts/";
+
 /** Prefix of the keys of usage; the UID of the pod follows. */
 export const USAGE_KEY = "usage/";
 

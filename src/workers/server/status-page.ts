@@ -2,6 +2,7 @@
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import { FACTS_KEY } from "../../shared/contracts/status-page.js";
 import type { ConfigzBodies, HandlerInit } from "../../shared/contracts/server.js";
 import type { UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
@@ -49,6 +50,7 @@ export interface StatusPageDeps {
   upcalls: {
     nodeFacts(): Promise<NodeFacts>;
     podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
+    allPodFacts(): Promise<Record<string, PodFacts>>;
     podStarts(): Promise<Record<string, number>>;
     timeline(namespace: string, name: string): Promise<PodTimeline | undefined>;
     unusedImages(): Promise<UnusedImage[]>;
@@ -108,6 +110,7 @@ export class StatusPage {
             entry("status", await nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
         },
         { everyMs: STATUS_MS, read: async () => entry("starts", await upcalls.podStarts()) },
+        { everyMs: STATUS_MS, read: async () => factEntries(await upcalls.allPodFacts()) },
         { everyMs: SAMPLES_MS, read: () => new Map([...ring.entries(), ...entry("machine", ring.machine())]) },
       ],
       clock,
@@ -189,6 +192,10 @@ export class StatusPage {
       log,
     }).answer;
   }
+}
+
+function factEntries(facts: Readonly<Record<string, PodFacts>>): Entries {
+  return new Map(Object.entries(facts).map(([uid, one]) => [`${FACTS_KEY}${uid}`, JSON.stringify(one)]));
 }
 
 function entry(key: string, value: unknown): Map<string, string> {

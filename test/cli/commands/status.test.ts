@@ -7,7 +7,7 @@ import { findPod } from "../../../src/cli/pods/find.js";
 import { podState } from "../../../src/cli/pods/state.js";
 import { problemsOf } from "../../../src/cli/problems.js";
 import type { NodeletStatus } from "../../../src/shared/contracts/nodelet.js";
-import { containerStatus, node, NOW, PLAIN, pod, RUNNING, RUNTIME } from "../kit.js";
+import { containerStatus, node, NOW, PLAIN, pod, RUNNING, RUNTIME, seen } from "../kit.js";
 
 const ready = pod(
   { phase: "Running", containerStatuses: [containerStatus(RUNNING, { ready: true })] },
@@ -92,7 +92,12 @@ test("status shows every part and every problem on one screen", () => {
     { certificates: certificate(300) },
   );
   const sick = pod({ phase: "Running", containerStatuses: [containerStatus(RUNNING)] }, {}, "sick");
-  const text = statusText(PLAIN, status, [ready, sick], problemsOf(status));
+  const text = statusText(
+    PLAIN,
+    status,
+    [ready, sick].map((one) => seen(one)),
+    problemsOf(status),
+  );
   match(text, /^runtime +containerd 1\.6\.20, ready for 60m/m);
   match(text, /^API server +none: the node runs stand-alone$/m);
   match(text, /^serving cert +expires in 300d/m);
@@ -101,10 +106,10 @@ test("status shows every part and every problem on one screen", () => {
   match(text, /^pleg +running +3 ms ago +1 +5 ms +0 +-$/m);
   match(text, /^error: the node is short of memory [^]*for 5s/m);
   match(text, /^pod: default\/sick is Running, 0 of 1 containers ready: nodelet why default\/sick$/m);
-  match(statusText(PLAIN, node(), [ready], []), /nothing is wrong/);
+  match(statusText(PLAIN, node(), [seen(ready)], []), /nothing is wrong/);
   const configuration = { assigned: "ConfigMap a/b/kubelet", active: "ConfigMap a/b/kubelet", onTrial: true };
   match(
-    statusText(PLAIN, node({ configuration }), [ready], []),
+    statusText(PLAIN, node({ configuration }), [seen(ready)], []),
     /^configuration +ConfigMap a\/b\/kubelet, on trial \(assigned: ConfigMap a\/b\/kubelet; last known good: none yet\)$/m,
   );
 });

@@ -17,7 +17,7 @@ import { volumesText } from "../../../src/cli/commands/volumes.js";
 import { examplesText } from "../../../src/cli/examples.js";
 import { table } from "../../../src/cli/output/table.js";
 import { problemsOf } from "../../../src/cli/problems.js";
-import { containerStatus, event, facts, node, NOW, PLAIN, pod, RUNNING } from "../kit.js";
+import { containerStatus, event, facts, node, NOW, PLAIN, pod, RUNNING, seen } from "../kit.js";
 
 const TERMINAL = { ...PLAIN, columns: 80 };
 const NAMESPACE = "n".repeat(63);
@@ -144,7 +144,7 @@ const TABLES: readonly (readonly [name: string, text: string])[] = [
     statusText(
       TERMINAL,
       node({}, { threads: [{ ...thread("secure-server"), operation: { name: "o".repeat(60), forMs: 123_456 } }] }),
-      [broken, well],
+      [seen(broken), seen(well)],
       problemsOf(node()),
     ),
   ],

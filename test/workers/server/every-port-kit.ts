@@ -67,6 +67,7 @@ export class EveryPort {
           nodeFacts: refuse,
           podFacts: refuse,
           podStarts: refuse,
+          allPodFacts: refuse,
           unusedImages: refuse,
           events: refuse,
           manifests: refuse,

@@ -103,6 +103,7 @@ export class SecurePort {
       nodeFacts: () => Promise.reject(new Error("not asked")),
       podFacts: () => Promise.resolve(undefined),
       podStarts: () => Promise.resolve({}),
+      allPodFacts: () => Promise.resolve({}),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
       manifests: () => Promise.reject(new Error("not asked")),

@@ -18,7 +18,14 @@ import type { Remote } from "../../../shared/thread/remote-calls.js";
 export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetrics" | "upcalls"> {
   upcalls: Pick<
     Remote<ServerUpcalls>,
-    "mirrorUid" | "setVerbosity" | "nodeFacts" | "podFacts" | "podStarts" | "events" | "unusedImages"
+    | "mirrorUid"
+    | "setVerbosity"
+    | "nodeFacts"
+    | "podFacts"
+    | "allPodFacts"
+    | "podStarts"
+    | "events"
+    | "unusedImages"
   >;
   status: Omit<StatusDeps, "facts" | "threads" | "clock">;
   images: ImageDeps["images"];
@@ -53,6 +60,7 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock, l
     route("/nodelet/status", () => nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
     route("/nodelet/manifests", () => Promise.resolve(status.manifests())),
     route("/nodelet/pods/:namespace/:name", ({ namespace = "", name = "" }) => upcalls.podFacts(namespace, name)),
+    route("/nodelet/pod-facts", () => upcalls.allPodFacts()),
     route("/nodelet/pod-starts", () => upcalls.podStarts()),
     route("/nodelet/events", async (): Promise<NodeletEvents> => {
       return { kind: "EventList", apiVersion: "v1", items: await upcalls.events() };

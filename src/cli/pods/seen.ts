@@ -1,0 +1,51 @@
+// Reads what the kubelet knows about all pods, for commands that show many of them.
+import type { Event } from "../../shared/api/event.js";
+import type { Pod } from "../../shared/api/pod.js";
+import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import { AnswerError, type Client } from "../client.js";
+import { seenPod, type SeenPod } from "../why/seen-pod.js";
+import { podState, type StateOf } from "./state.js";
+
+/** Pods by their UID, as `nodelet why` sees them. */
+export type SeenPods = ReadonlyMap<string, SeenPod>;
+
+export async function seenPods(client: Client, node: NodeletStatus, pods: readonly Pod[]): Promise<SeenPods> {
+  const [facts, events] = await Promise.all([
+    ofMain(() => client.json<Record<string, PodFacts>>("/nodelet/pod-facts")),
+    ofMain(() => client.json<NodeletEvents>("/nodelet/events")),
+  ]);
+  const eventsByPod = byPod(events?.items ?? []);
+  return new Map(
+    pods.map((pod) => {
+      const { uid } = pod.metadata;
+      const input = { pod, facts: facts?.[uid], events: eventsByPod.get(uid) ?? [], node, pods, now: node.now };
+      return [uid, seenPod(input)];
+    }),
+  );
+}
+
+function byPod(events: readonly Event[]): Map<string, Event[]> {
+  const grouped = new Map<string, Event[]>();
+  for (const event of events) {
+    const { uid } = event.involvedObject;
+    const others = grouped.get(uid);
+    if (others === undefined) grouped.set(uid, [event]);
+    else others.push(event);
+  }
+  return grouped;
+}
+
+/** Rows of manifests, which are no pods, have the state of their own. */
+export function stateIn(seen: SeenPods): StateOf {
+  return (pod) => seen.get(pod.metadata.uid)?.state ?? podState(pod);
+}
+
+/** undefined: main does not respond, or the kubelet is older than the route. Events and statuses say less. */
+export async function ofMain<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof AnswerError && (error.status === 503 || error.status === 404)) return undefined;
+    throw error;
+  }
+}
