@@ -126,14 +126,14 @@ export function cniHelp(status: Pick<NodeView, "docker" | "cni" | "apiServer">):
 
 function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Problem> {
   if (apiServer?.problem !== undefined) {
-    const ready = facts?.conditions?.find(({ type }) => type === "Ready");
-    const heartbeat = ready?.lastHeartbeatTime;
-    const last = typeof heartbeat === "string" ? Date.parse(heartbeat) : NaN;
+    const { server, awaySince } = facts?.api ?? {};
+    const where = server === undefined ? "" : ` ${server}`;
+    const check = server === undefined ? "" : `: \`curl -k ${server}/readyz\` shows whether this node reaches it`;
     yield {
       severity: "error",
-      what: `the API server does not respond to this node: ${apiServer.problem}`,
-      ...(Number.isNaN(last) ? {} : { since: last }),
-      help: "pods keep running; changes arrive when it is back. Check its address in the kubeconfig, the network, and the client certificate",
+      what: `the API server${where} does not respond to this node: ${apiServer.problem}. Pods of this node keep running, with their probes and restarts, and static pods still start and end; pods that are made, changed or deleted in the API follow when it is back`,
+      ...(awaySince !== undefined && { since: awaySince }),
+      help: `check the API server, its address in the kubeconfig, the network and the client certificate${check}`,
     };
   }
   for (const { type, status, reason, message, lastTransitionTime } of facts?.conditions ?? []) {

@@ -1,9 +1,10 @@
 // `nodelet why` about what a pod lacks in the API: one row a case. Names of keys are evidence; values never are.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { boundPod, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
-import { explained, type Expected } from "../support/why-command.js";
-import { testImage } from "../harness/node.js";
+import { boundPod, isReady, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { explained, listedAs, type Expected } from "../support/why-command.js";
+import { nodelet } from "../support/nodelet-command.js";
+import { testImage, waitFor } from "../harness/node.js";
 import type { Fields } from "../support/api-kit.js";
 
 /** A value of the objects: no output of `why` has it. */
@@ -114,10 +115,59 @@ describe("nodelet why", () => {
     await cluster.stop();
   });
 
+  test(
+    "the API server that does not respond is named, since when, with what still works and what to do",
+    { skip: process.env["KUBECONFIG"] !== undefined },
+    async () => {
+      const { api, node, fixture } = cluster;
+      await api.create("pods", boundPod("steady", "while :; do sleep 1; done"));
+      await api.waitFor("pods", "default", "steady", isReady, { what: "steady Ready" });
+      const stoppedAt = Date.now();
+      await fixture?.stop();
+      const words = [
+        /the API server https:\/\/\S+ does not respond to this node: .+for \d+s/,
+        /Pods of this node keep running, with their probes and restarts, and static pods still start and end/,
+        /check the API server, its address in the kubeconfig, .*`curl -k https:\/\/\S+\/readyz` shows whether/,
+      ];
+      const why = await explained(node, "steady", {
+        code: 0,
+        words: [/^default\/steady is running and ready node: the API server/, ...words],
+      });
+      const [, seconds = ""] = /for (\d+)s/.exec(why) ?? [];
+      assert.ok(Number(seconds) * 1000 <= Date.now() - stoppedAt + 1000, seconds);
+      const status = await nodelet(node, "status");
+      assert.equal(status.code, 1);
+      const line = status.stdout.replace(/\s+/g, " ");
+      for (const word of words) assert.match(line, word);
+      const absent = await nodelet(node, "why", "made-meanwhile");
+      assert.equal(absent.code, 1);
+      assert.match(
+        absent.stderr,
+        /this node has no pod made-meanwhile, and the API server does not respond to this node for/,
+      );
+      // A kubelet that starts meanwhile knows no pod of the API yet; it says so, and nothing ends.
+      await node.restart();
+      await waitFor(
+        async () => /learns of the API's pods when it is back/.test((await nodelet(node, "why", "steady")).stderr),
+        {
+          what: "why of a pod that the kubelet does not know yet",
+        },
+      );
+      assert.match(
+        (await nodelet(node, "status")).stdout.replace(/\s+/g, " "),
+        /the API server https:\S+ does not respond/,
+      );
+      await fixture?.restart();
+      await explained(node, "steady", { code: 0, words: [/is running and ready its history/] });
+      await api.delete("pods", "default", "steady", { gracePeriodSeconds: 0 });
+    },
+  );
+
   describe("explains", { concurrency: true }, () => {
     for (const [name, row] of Object.entries(ROWS)) {
       test(`the pod ${name}`, async () => {
         const text = await explained(cluster.node, name, row);
+        await listedAs(cluster.node, name, row.code === 0);
         assert.ok(!text.includes(VALUE) && !text.includes(Buffer.from(VALUE).toString("base64")));
       });
     }

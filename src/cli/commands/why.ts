@@ -5,7 +5,7 @@ import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import type { Context } from "../context.js";
-import { EXIT, type ExitCode } from "../errors.js";
+import { EXIT, NoPodError, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { clean, wrap } from "../output/table.js";
@@ -30,7 +30,7 @@ export async function whyCommand(context: Context, named: string, namespace?: st
     podsOf(client),
     manifestsOf(client),
   ]);
-  const subject = subjectOf(pods, manifests, named, namespace);
+  const subject = withOutage(status, () => subjectOf(pods, manifests, named, namespace));
   if (subject.kind === "manifests") {
     const explanation = explainManifests(subject.manifests);
     await print(context, explanation, () => whyText(context, explanation, status.now));
@@ -50,6 +50,21 @@ export async function whyCommand(context: Context, named: string, namespace?: st
   const explanation = { ...explained, findings };
   await print(context, explanation, () => whyText(context, explanation, node.now));
   return explanation.fine ? EXIT.fine : EXIT.wrong;
+}
+
+/** A pod may be missing because the API server cannot say that it is there. */
+function withOutage<T>({ apiServer, facts, now }: NodeletStatus, find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof NoPodError) || apiServer?.problem === undefined) throw error;
+    const { awaySince } = facts?.api ?? {};
+    const duration = awaySince === undefined ? "" : ` ${since(awaySince, now)}`;
+    throw new NoPodError(
+      `${error.message}, and the API server does not respond to this node${duration}: a pod that was made meanwhile arrives when it is back`,
+      `see \`nodelet status\`; ${error.remedy ?? ""}`,
+    );
+  }
 }
 
 async function withEvidence(client: Client, { pod, pods, node }: WhyInput, finding: Finding): Promise<Finding> {

@@ -4,6 +4,8 @@ import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 
+const API_SERVER_AWAY = /^the API server \S* ?does not respond/;
+
 /** The node's own problems that keep every pod from starting or stopping. */
 export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
   const { runtime } = node.facts ?? {};
@@ -14,11 +16,13 @@ export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {
     // A pod that runs well needs no word about the disk.
     ...(podState(pod).fine ? [] : ["DiskPressure", "the disk of \\S+ is full"]),
   ];
-  if (kinds.length === 0) return;
   const relevant = new RegExp(kinds.join("|"));
   for (const { what, since, help } of problemsOf(node)) {
-    if (!relevant.test(what)) continue;
-    yield { severity: "error", about: "node", what, ...(since !== undefined && { since }), help: [help] };
+    // A pod that is on the node needs the API server for changes only.
+    const isApi = API_SERVER_AWAY.test(what);
+    if (!isApi && (kinds.length === 0 || !relevant.test(what))) continue;
+    const severity = isApi ? "warning" : "error";
+    yield { severity, about: "node", what, ...(since !== undefined && { since }), help: [help] };
   }
 }
 

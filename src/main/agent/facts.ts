@@ -27,6 +27,7 @@ export function nodeFacts(parts: FactDeps): NodeFacts {
   const { sync, pressures, membership, calls, hostIPs, resources, settled, startedAt, configuration } = parts;
   const { runtime, runtimeSince } = sync.cache;
   const conditions = membership?.node()?.status?.conditions;
+  const api = membership?.apiAccess();
   return {
     startedAt,
     ...(runtime !== undefined && { runtime }),
@@ -38,6 +39,7 @@ export function nodeFacts(parts: FactDeps): NodeFacts {
     hungMounts: calls.notAnswering(),
     settled: settled(),
     ...(conditions !== undefined && { conditions }),
+    ...(api !== undefined && { api }),
     ...(configuration && { configuration: configuration.facts() }),
   };
 }

@@ -12,6 +12,7 @@ import { SharedOutage } from "../../shared/api/client/reflect/shared-outage.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
+import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import { restClientMetrics } from "../../shared/metrics/rest-client.js";
 import { goPlatform } from "../../shared/text/go-platform.js";
@@ -78,6 +79,7 @@ class Joining implements JoinedCluster {
   private nodeStatus: NodeStatusLink | undefined;
   private pods: PodSync | undefined;
   private shuttingDown = false;
+  private credentials: NodeCertificates | undefined;
   private readonly components: Components;
 
   constructor(private readonly deps: JoinDeps) {
@@ -93,6 +95,17 @@ class Joining implements JoinedCluster {
 
   node(): Node | undefined {
     return this.nodeStatus?.node();
+  }
+
+  apiAccess(): ApiAccessFacts | undefined {
+    if (this.credentials === undefined) return undefined;
+    const { client, config } = this.credentials;
+    const { clock } = this.deps;
+    const { awaySince } = client.presence;
+    const { server } = config;
+    return awaySince === undefined
+      ? { server }
+      : { server, awaySince: Math.round(clock.now() - (clock.monotonic() - awaySince)) };
   }
 
   setShuttingDown(shuttingDown: boolean): void {
@@ -116,6 +129,7 @@ class Joining implements JoinedCluster {
     const { signal } = this.abort;
     const connect = (config: ClientConfig): ConnectedClient => this.connect(config);
     const credentials = await components.add("credentials", () => startCredentials({ ...deps, signal, connect }));
+    this.credentials = credentials;
     const { client } = credentials;
     await components.add("API client", () => () => client.close());
     signal.throwIfAborted();

@@ -2,6 +2,7 @@
 // cluster, and the facts that they report. The cluster's own components are loaded later, while static pods already start.
 import { NODES } from "../../shared/api/client/kinds.js";
 import { errorText } from "../../shared/log/error-text.js";
+import type { ApiAccessFacts } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord } from "../../shared/contracts/pleg.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -13,6 +14,8 @@ const FRESH_MS = 2000;
 export interface JoinedCluster {
   onRecord(record: PlegRecord): void;
   node(): Node | undefined;
+  /** undefined: there are no credentials yet. */
+  apiAccess(): ApiAccessFacts | undefined;
   setShuttingDown(shuttingDown: boolean): void;
   /** Of the static pod of that name. */
   mirrorUid(namespace: string, name: string): string | undefined;
@@ -52,6 +55,11 @@ export class Membership {
   /** This node's object in the API; undefined before the first read. */
   node(): Node | undefined {
     return this.joined?.node();
+  }
+
+  /** The API server as this node's client sees it; undefined before the node has its credentials. */
+  apiAccess(): ApiAccessFacts | undefined {
+    return this.joined?.apiAccess();
   }
 
   /** The machine is shutting down, or not any more: the Node's status shows it. */

@@ -147,8 +147,17 @@ export interface NodeFacts {
   settled: boolean;
   /** Of the Node object as the API server has it; absent on a stand-alone node and before the first. */
   conditions?: NodeCondition[];
+  /** The API server as main's own client sees it. Absent: on a stand-alone node, before the node has its credentials, from an older kubelet. */
+  api?: ApiAccessFacts;
   /** Absent: without --dynamic-config-dir. */
   configuration?: ConfigurationFacts;
+}
+
+export interface ApiAccessFacts {
+  /** Its address. */
+  server: string;
+  /** The first failed call since the last that succeeded; absent: the server responds. */
+  awaySince?: number;
 }
 
 /** Dynamic configuration. */
@@ -184,7 +193,6 @@ export interface CertificateFacts {
 }
 
 export interface ApiServerFacts {
-  server?: string;
   /** How long one small request took. */
   tookMs?: number;
   problem?: string;

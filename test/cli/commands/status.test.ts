@@ -47,7 +47,12 @@ const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...word
   [
     "an absent API server",
     node({}, { apiServer: { problem: "connect ECONNREFUSED" } }),
-    /API server does not respond to this node: connect/,
+    /^the API server does not respond to this node: connect ECONNREFUSED\. Pods of this node keep running/,
+  ],
+  [
+    "an API server that is known by its address",
+    node({ api: { server: "https://10.0.0.1:6443", awaySince: NOW - 60_000 } }, { apiServer: { problem: "refused" } }),
+    /^the API server https:\/\/10\.0\.0\.1:6443 does not respond to this node: refused/,
   ],
   [
     "a pressure",

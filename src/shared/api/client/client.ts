@@ -67,7 +67,7 @@ export interface ConnectedClient extends ApiClient {
   /** Another client with its own limits over the same connections. It ends with this one; its close() does nothing. */
   sharing(limits: ClientLimits): ApiClient;
   /** Reports when the server responds again. */
-  readonly presence: Returns & Pick<Presence, "seenElsewhere">;
+  readonly presence: Returns & Pick<Presence, "seenElsewhere" | "awaySince">;
   /** Reads credential files again, now; connections made with an old certificate end. Rejects with CredentialError. */
   reload(): Promise<void>;
 }

@@ -16,14 +16,18 @@ export interface Returns {
 }
 
 export class Presence implements Wire, Returns {
-  /** Of the first failure since the last success; monotonic. */
-  private awaySince: number | undefined;
+  private away: number | undefined;
   private readonly listeners = new Set<() => void>();
 
   constructor(
     private readonly wire: Wire,
     private readonly clock: Pick<Clock, "monotonic">,
   ) {}
+
+  /** Monotonic moment of the first failure since the last success; undefined: the server responds. */
+  get awaySince(): number | undefined {
+    return this.away;
+  }
 
   onReturn(listener: () => void): () => void {
     this.listeners.add(listener);
@@ -32,7 +36,7 @@ export class Presence implements Wire, Returns {
 
   /** Another client of this process received a response. */
   seenElsewhere(): void {
-    if (this.awaySince !== undefined) this.notify();
+    if (this.away !== undefined) this.notify();
   }
 
   async send(request: WireRequest, signal: AbortSignal): Promise<WireResponse> {
@@ -55,12 +59,12 @@ export class Presence implements Wire, Returns {
   }
 
   private failed(): void {
-    this.awaySince ??= this.clock.monotonic();
+    this.away ??= this.clock.monotonic();
   }
 
   private well(): void {
-    const { awaySince } = this;
-    this.awaySince = undefined;
+    const { away: awaySince } = this;
+    this.away = undefined;
     if (awaySince !== undefined && this.clock.monotonic() - awaySince >= LEAST_AWAY_MS) this.notify();
   }
 
