@@ -46,6 +46,7 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/nodelet/status": "data of `nodelet status`",
   "/nodelet/pods/{namespace}/{name}": "what main knows of a pod: decisions, next tries, volumes",
   "/nodelet/pod-facts": "state of each pod that its status does not show",
+  "/nodelet/pods/{namespace}/{name}/restart": "terminates a static pod and starts it again under its UID",
   "/nodelet/pod-starts": "since when each pod is on this node",
   "/nodelet/events": "the events that the kubelet keeps",
   "/nodelet/images": "data of `nodelet images`",

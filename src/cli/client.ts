@@ -74,6 +74,13 @@ export class Client {
     return { created: status === 201 };
   }
 
+  /** A request without a body that has an answer. Rejects as `open` does. */
+  async post<T>(path: string): Promise<T> {
+    const response = await this.ask({ method: "POST", path, deadlineMs: DEADLINE_MS });
+    if (response.statusCode !== 200) throw await refused(response, path);
+    return JSON.parse(await readAll(response)) as T;
+  }
+
   private async ask({ method = "GET", path, headers = {}, body, deadlineMs }: Ask): Promise<IncomingMessage> {
     return await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = { socketPath: this.socket, method, path, headers: { ...headers, host: "localhost" } };

@@ -15,17 +15,18 @@ export interface ManifestCommandDeps {
 }
 
 const ABOUT_RESTART = `
-The manifest gets the annotation nodelet.dev/restartedAt. The pod terminates
-with its grace period and preStop hooks. Then a pod with a new UID, sandbox,
-address and emptyDir volumes starts. Only pods of the manifest API can be
-restarted.
+The pod terminates with its grace period and preStop hooks. Then it starts
+again with a new sandbox, a new address and empty emptyDir volumes. A pod of a
+manifest file or URL keeps its UID. A manifest of the manifest API gets the
+annotation nodelet.dev/restartedAt, and its pod another UID. Pods of the API
+server are refused: their controllers replace them.
 `;
 
 export function addManifestCommands({ command, context, done }: ManifestCommandDeps): void {
   const manifests = (usage: string, description: string): Command =>
     withFiles(command(usage, description)).option("-n, --namespace <name>", "namespace of pods that name none");
 
-  manifests("apply [files...]", "create or change the pods of manifests (needs --manifest-api of the kubelet)")
+  manifests("apply [files...]", "create or change the pods of manifests")
     .option("--dry-run", "check everything and change nothing")
     .action(async (files: string[], options: ApplyOptions) => {
       const { applyCommand } = await import("./commands/apply.js");
@@ -48,7 +49,10 @@ export function addManifestCommands({ command, context, done }: ManifestCommandD
     .option("--wait", "wait until the pods are gone (default)")
     .option("--no-wait", "do not wait")
     .option("--timeout <duration>", "wait for so long at most (default: 0, without a limit)")
-    .option("--grace-period <seconds>", "instead of the pod's own grace period; 0 counts as 1")
+    .option(
+      "--grace-period <seconds>",
+      "instead of the pod's own grace period; 0 counts as 1; a second delete shortens it",
+    )
     .option("--now", "with a grace period of 1 s")
     .option("--force", "as --now, where no grace period is given")
     .option("--all", "all pods of the manifest API")

@@ -190,6 +190,7 @@ test(
     const sources = startSources({
       earlier: NO_EARLIER_PODS,
       onManifests: () => undefined,
+      shorten: () => false,
       staticPodPath: folder,
       nodeName: "n",
       preventAPIReferences: true,

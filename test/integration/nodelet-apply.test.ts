@@ -103,6 +103,82 @@ describe("the nodelet command with manifests", () => {
     assert.equal(podOf(await node.pods(), "one")?.metadata.uid, after.metadata.uid);
   });
 
+  test("restart of a pod of a manifest file stops its containers in order and starts them again under the same UID", async () => {
+    const logs = async (): Promise<string[]> => (await readFile(join(folder, "order"), "utf8")).trim().split("\n");
+    const said = (name: string): string =>
+      `trap 'echo ${name} ends >>/data/order; exit 0' TERM; echo ${name} starts >>/data/order; while true; do sleep 3600 & wait $!; done`;
+    const data = { volumeMounts: [{ name: "data", mountPath: "/data" }] };
+    const sidecar = { ...shell("sidecar", said("sidecar"), data), restartPolicy: "Always" as const };
+    const volumes = [{ name: "data", hostPath: { path: folder } }];
+    await node.writeManifest(
+      "ordered",
+      manifest("ordered", [shell("app", said("app"), data)], { spec: { initContainers: [sidecar], volumes } }),
+    );
+    const before = await waitForPod(node, "ordered", running, "running");
+    const text = await readFile(join(node.kubelet.manifests, "ordered.yaml"), "utf8");
+    assert.deepEqual(await run("restart", "ordered"), { code: 0, stdout: "pod/ordered restarted\n", stderr: "" });
+    const idOf = ({ status }: typeof before): string | undefined => status?.containerStatuses?.[0]?.containerID;
+    const after = await waitForPod(
+      node,
+      "ordered",
+      (now) => running(now) && idOf(now) !== undefined && idOf(now) !== idOf(before),
+      "running with other containers",
+    );
+    assert.equal(after.metadata.uid, before.metadata.uid);
+    assert.equal(await readFile(join(node.kubelet.manifests, "ordered.yaml"), "utf8"), text);
+    const once = ["sidecar starts", "app starts"];
+    assert.deepEqual(await logs(), [...once, "app ends", "sidecar ends", ...once]);
+    await node.removeManifest("ordered");
+    await waitGone(node, "ordered");
+  });
+
+  test("a restart survives the end of the kubelet: the pod ends with its grace period and starts again", async () => {
+    const hook = { preStop: { exec: { command: ["sh", "-c", "until [ -e /data/go ]; do sleep 0.1; done"] } } };
+    const app = shell("app", IDLE, { lifecycle: hook, volumeMounts: [{ name: "data", mountPath: "/data" }] });
+    const volumes = [{ name: "data", hostPath: { path: folder } }];
+    await node.writeManifest(
+      "hooked",
+      manifest("hooked", [app], { spec: { volumes, terminationGracePeriodSeconds: 600 } }),
+    );
+    const idOf = ({ status }: typeof before): string | undefined => status?.containerStatuses?.[0]?.containerID;
+    const before = await waitForPod(node, "hooked", running, "running");
+    assert.equal((await run("restart", "hooked")).stdout, "pod/hooked restarted\n");
+    await waitFor(async () => /^default +hooked-testnode +\S+ +Terminating /m.test((await run("pods")).stdout), {
+      what: "the pod to terminate",
+    });
+    await node.kill9();
+    await node.restart();
+    await writeFile(join(folder, "go"), "");
+    const after = await waitForPod(
+      node,
+      "hooked",
+      (now) => running(now) && idOf(now) !== undefined && idOf(now) !== idOf(before),
+      "running with another container",
+    );
+    assert.equal(after.metadata.uid, before.metadata.uid);
+    await node.removeManifest("hooked");
+    await waitGone(node, "hooked");
+  });
+
+  test("a pod with a UID of its own in the manifest is restarted under it", async () => {
+    const uid = "5c1f0e6a4d8b4f0c9a7e3b2d1f6a8c91";
+    const own = { ...(pod("own-uid") as { metadata: object }), metadata: { name: "own-uid", uid } };
+    const input = yamls(own);
+    assert.equal((await runNodelet(["--root-dir", node.kubelet.rootDir, "apply", "-f", "-"], { input })).code, 0);
+    const before = await waitForPod(node, "own-uid", running, "running");
+    assert.equal((await run("restart", "own-uid")).stdout, "pod/own-uid restarted\n");
+    const idOf = ({ status }: typeof before): string | undefined => status?.containerStatuses?.[0]?.containerID;
+    const after = await waitForPod(
+      node,
+      "own-uid",
+      (now) => running(now) && idOf(now) !== undefined && idOf(now) !== idOf(before),
+      "running with another container",
+    );
+    assert.deepEqual([before.metadata.uid, after.metadata.uid], [uid, uid]);
+    assert.equal((await run("delete", "own-uid", "--now")).code, 0);
+    assert.match((await run("restart", "own-uid")).stderr, /this node has no pod own-uid/);
+  });
+
   test("one failure is named and does not stop the others", async () => {
     const bad = { ...pod("bad"), spec: { containers: [{ name: "app" }] } };
     await writeFile(
@@ -161,6 +237,16 @@ describe("the nodelet command with manifests", () => {
     const again = { code: 0, stdout: "pod/slow is being deleted already\n", stderr: "" };
     assert.deepEqual(await run("delete", "slow"), again);
 
+    assert.equal((await runNodelet([...args, "apply", "-f", "-"], { input })).code, 0);
+    await waitForPod(node, "slow", running, "running");
+    assert.equal((await run("delete", "slow", "--wait=false")).stdout, "pod/slow deleted\n");
+    // Its own hour would outlast the test: the second deletion ends it, as kubectl's does.
+    const shortened = await run("delete", "slow", "--grace-period=1");
+    assert.deepEqual(shortened, {
+      ...{ code: 0, stdout: "pod/slow is being deleted already, now within 1 s\n", stderr: "" },
+    });
+    assert.equal(podOf(await node.pods(), "slow"), undefined);
+
     assert.equal(
       (await run("delete", "-R", "-f", folder, "--wait=false", "--ignore-not-found", "--now")).stdout.split("\n")
         .length,
@@ -187,6 +273,10 @@ describe("the nodelet command with manifests", () => {
         stderr,
         /manifest API is off\nwhat to do: start the kubelet with --manifest-api: .*KUBELET_EXTRA_ARGS.*or put the manifests into/,
       );
+      // A restart needs no manifest API.
+      await other.writeManifest("file", pod("file"));
+      await waitForPod(other, "file", running, "running");
+      assert.equal((await nodelet(other, "restart", "file")).stdout, "pod/file restarted\n");
       assert.equal((await nodelet(other, "diff", "-f", folder)).code, 2);
     } finally {
       await other.stop();

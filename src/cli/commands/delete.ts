@@ -1,4 +1,5 @@
 // nodelet delete: removes manifests from the node. Their pods terminate with their grace period.
+import { AnswerError } from "../client.js";
 import type { Context } from "../context.js";
 import { CliError, EXIT, NoPodError, type ExitCode } from "../errors.js";
 import { deleteManifest, nodeState } from "../manifests/node-manifests.js";
@@ -53,8 +54,14 @@ export async function deleteCommand(
   const deleted: Deletion[] = [];
   for (const one of await deletions(context, names, options, outcomes)) {
     const done = await outcomes.run(one, async () => {
-      if (!one.isTerminating) await deleteManifest(client, { ...one, gracePeriodSeconds, dryRun });
-      return one.isTerminating ? "is being deleted already" : "deleted";
+      const isHurried = one.isTerminating && gracePeriodSeconds !== undefined && !dryRun;
+      if (one.isTerminating && !isHurried) return "is being deleted already";
+      const isKnown = await ofOneDeletion(isHurried, () =>
+        deleteManifest(client, { ...one, gracePeriodSeconds, dryRun }),
+      );
+      if (!isHurried) return "deleted";
+      const seconds = Math.max(gracePeriodSeconds, 1);
+      return isKnown ? `is being deleted already, now within ${seconds} s` : "is being deleted already";
     });
     if (done) deleted.push(one);
   }
@@ -110,6 +117,17 @@ async function deletions(
     }
   }
   return found;
+}
+
+/** False if the pod ended meanwhile, or the kubelet is older than a second deletion. */
+async function ofOneDeletion(isSecond: boolean, remove: () => Promise<void>): Promise<boolean> {
+  try {
+    await remove();
+    return true;
+  } catch (error) {
+    if (isSecond && error instanceof AnswerError && error.status === 404) return false;
+    throw error;
+  }
 }
 
 /** As kubectl's: -1 is the pod's own. Nothing is removed before its containers have ended, also with --force. */

@@ -1,11 +1,13 @@
-// nodelet restart: ends a pod and starts it anew from the same manifest, with a new sandbox, new containers and empty emptyDir volumes. The
-// manifest gets an annotation with the time, as `kubectl rollout restart` gives a Deployment's template one; another manifest is another pod.
+// nodelet restart: ends a pod and starts it anew from the same manifest, with a new sandbox, new containers and empty emptyDir volumes. A manifest
+// of the manifest API gets an annotation with the time, as `kubectl rollout restart` gives a Deployment's template one: another manifest is
+// another pod. A file, a URL or a manifest with metadata.uid stays as it is: there the kubelet starts the pod again under its UID.
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
-import { nodeState, putManifest } from "../manifests/node-manifests.js";
+import { nodeState, putManifest, restartPod } from "../manifests/node-manifests.js";
 import { errorText, Outcomes } from "../manifests/outcome.js";
 import { restarted } from "../manifests/plan.js";
-import { targetOf, withoutKind } from "../manifests/target.js";
+import { targetOf, withoutKind, type Target } from "../manifests/target.js";
+import { manifestName } from "../pods/find.js";
 
 export interface RestartOptions {
   namespace?: string;
@@ -16,23 +18,13 @@ export async function restartCommand(
   names: readonly string[],
   { namespace }: RestartOptions,
 ): Promise<ExitCode> {
-  const { client, clock } = context;
-  const state = await nodeState(client);
+  const state = await nodeState(context.client, "optional");
   const outcomes = new Outcomes(context, false);
   for (const named of withoutKind(names, state)) {
     try {
-      const { manifest, pod } = targetOf("restart", named, namespace, state);
-      if (manifest === undefined) throw new CliError(EXIT.wrong, "its manifest was deleted: it terminates");
-      await outcomes.run(manifest, async () => {
-        if (manifest.refused) throw new Error("the kubelet refuses its manifest: apply a corrected one");
-        if (pod !== undefined && manifest.metadata["uid"] === pod.metadata.uid) {
-          throw new Error(
-            "its manifest has metadata.uid, so that the kubelet changes the pod in place: delete it and apply it again",
-          );
-        }
-        const at = new Date(clock.now()).toISOString();
-        const { resourceVersion } = manifest;
-        await putManifest(client, { ...manifest, ...restarted(manifest, at), replaces: resourceVersion }, false);
+      const target = targetOf("restart", named, namespace, state);
+      await outcomes.run(nameOf(target), async () => {
+        await restart(context, target);
         return "restarted";
       });
     } catch (error) {
@@ -41,4 +33,23 @@ export async function restartCommand(
     }
   }
   return await outcomes.end();
+}
+
+function nameOf({ manifest, pod }: Target): { namespace: string; name: string } {
+  if (manifest !== undefined) return manifest;
+  if (pod === undefined) throw new CliError(EXIT.wrong, "its manifest was deleted: it terminates");
+  return { namespace: pod.metadata.namespace, name: manifestName(pod) };
+}
+
+async function restart({ client, clock }: Context, { manifest, pod }: Target): Promise<void> {
+  if (manifest?.refused === true) throw new Error("the kubelet refuses its manifest: apply a corrected one");
+  const keepsUid = manifest !== undefined && pod !== undefined && manifest.metadata["uid"] === pod.metadata.uid;
+  if (pod !== undefined && (manifest === undefined || keepsUid)) {
+    await restartPod(client, pod);
+    return;
+  }
+  if (manifest === undefined) throw new Error("its manifest was deleted: it terminates");
+  const at = new Date(clock.now()).toISOString();
+  const { resourceVersion } = manifest;
+  await putManifest(client, { ...manifest, ...restarted(manifest, at), replaces: resourceVersion }, false);
 }

@@ -1,7 +1,7 @@
 // The manifests that the node has, over the manifest API of the admin socket (docs/manifest-api.md).
 import type { Pod } from "../../shared/api/pod.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
-import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { NodeletStatus, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
 import { AnswerError, type Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
 import { podPath, podsOf } from "../pods/find.js";
@@ -38,15 +38,19 @@ interface ManifestList {
   items: { metadata: Record<string, unknown>; spec: Record<string, unknown>; status?: { reason?: string } }[];
 }
 
-/** @throws CliError when the manifest API is off */
-export async function nodeState(client: Client): Promise<NodeState> {
+/** @throws CliError when the manifest API is off, unless the command works without it */
+export async function nodeState(client: Client, api: "needed" | "optional" = "needed"): Promise<NodeState> {
   const [{ node }, { kubeletconfig }, pods] = await Promise.all([
     client.json<NodeletStatus>("/nodelet/status"),
     client.json<Configz>("/configz"),
     podsOf(client),
   ]);
   const { staticPodPath = "", staticPodURL = "", featureGates = {} } = kubeletconfig;
-  const { items } = await withApi(staticPodPath, () => client.json<ManifestList>("/manifests/"));
+  const list = (): Promise<ManifestList> => client.json<ManifestList>("/manifests/");
+  const { items } =
+    api === "needed"
+      ? await withApi(staticPodPath, list)
+      : ((await client.find<ManifestList>("/manifests/")) ?? { items: [] });
   const rules = { nodeName: node, preventAPIReferences: featureGates["PreventStaticPodAPIReferences"] !== false };
   return { node, manifests: items.map(manifestOf), pods, rules, staticPodPath, hasURL: staticPodURL !== "" };
 }
@@ -126,6 +130,13 @@ export async function deleteManifest(client: Client, deletion: Deletion): Promis
   if (dryRun) query.set("dryRun", "All");
   const text = query.toString();
   await client.send("DELETE", `${pathOf(deletion)}${text === "" ? "" : `?${text}`}`);
+}
+
+/** Terminates a static pod and starts it again under its UID. @throws CliError if the kubelet does not */
+export async function restartPod(client: Client, pod: Pod): Promise<void> {
+  const { result } = await client.post<RestartReply>(`/nodelet/pods/${podPath(pod)}/restart`);
+  if (result === "api") throw new CliError(EXIT.wrong, "it is a pod of the API server");
+  if (result === "deleted") throw new CliError(EXIT.wrong, "its manifest was deleted: it terminates");
 }
 
 async function ofOneWriter(write: () => Promise<void>): Promise<void> {

@@ -34,10 +34,12 @@ function sourceAnnotation({ annotations }: Pod["metadata"]): string | undefined 
 
 export type Verb = "apply" | "delete" | "restart";
 
-/** Why `verb` refuses a pod of another source, and what does it there; undefined for a pod of the manifest API. */
+/** Why `verb` refuses a pod of another source, and what does it there; undefined: it does it. */
 export function refusalOf(verb: Verb, pod: Pod, state: NodeState): string | undefined {
   const source = sourceOf(pod, state);
   const { namespace, name } = pod.metadata;
+  if (source === "API server") return `it comes from the API server: ${OF_API[verb]} -n ${namespace} ${name}`;
+  if (verb === "restart") return undefined;
   switch (source) {
     case "manifest API":
       return undefined;
@@ -47,15 +49,12 @@ export function refusalOf(verb: Verb, pod: Pod, state: NodeState): string | unde
     }
     case "URL":
       return `it comes from staticPodURL of the configuration: change what is served there`;
-    case "API server":
-      return `it comes from the API server: ${OF_API[verb]} -n ${namespace} ${name}`;
   }
 }
 
-const OF_FILE: Readonly<Record<Verb, string>> = {
+const OF_FILE: Readonly<Record<Exclude<Verb, "restart">, string>> = {
   apply: "change that file, or remove it first",
   delete: "remove that file, and the kubelet ends the pod",
-  restart: "move that file out of the folder, wait until `nodelet pods` no longer shows the pod, and move it back",
 };
 
 const OF_API: Readonly<Record<Verb, string>> = {

@@ -97,6 +97,7 @@ export async function buildAgent(context: AgentContext): Promise<RunningAgent> {
                 settled,
                 clock,
                 startedAt,
+                log,
               },
               events: events.store,
               ...(context.configuration && { configuration: context.configuration }),

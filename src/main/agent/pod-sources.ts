@@ -55,6 +55,7 @@ export function startPodSources(
     loop: sync.loop,
     withApi: membership !== undefined,
     onManifests: reporter.changed,
+    shorten: (fullName, graceSeconds) => sync.workers.shortenStatic(fullName, graceSeconds),
   });
   later.set(sources);
   return {

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Timelines } from "../timeline/timelines.js";
 import type { Event } from "../../shared/api/event.js";
-import type { Pod } from "../../shared/api/pod.js";
+import { isStaticPod, podDescription, type Pod } from "../../shared/api/pod.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { UnusedImage } from "../../shared/contracts/image-gc.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
-import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
@@ -33,7 +33,8 @@ export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   collection: NodeCollection;
   eviction: LateEviction;
   /** Later than the first question. */
-  sources: () => Pick<Sources, "submitted">;
+  sources: () => Pick<Sources, "submitted" | "pods">;
+  log: Logger;
 }
 
 /** The newest events that a question about one object gets. */
@@ -99,6 +100,18 @@ export class MainThreadOwner implements ThreadOwner {
 
   async allPodFacts(): Promise<Record<string, PodFacts>> {
     return (await import("./facts.js")).allPodFacts(this.deps);
+  }
+
+  restartPod(namespace: string, name: string): RestartReply | undefined {
+    const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
+    const { sync, sources, log } = this.deps;
+    const all = sources().pods().filter(named);
+    const pod = all.find(isStaticPod) ?? all[0];
+    if (pod === undefined) return sync.shownPods().some(named) ? { result: "deleted" } : undefined;
+    if (!isStaticPod(pod)) return { result: "api" };
+    log.info({ pod: podDescription(pod), uid: pod.metadata.uid }, `${podDescription(pod)}: a restart was requested`);
+    sync.loop.restart(pod);
+    return { result: "restarting" };
   }
 
   async podStarts(): Promise<Record<string, number>> {

@@ -5,8 +5,8 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
 import { FileSource } from "./file-source.js";
-import { FormerUids } from "./former-uids.js";
 import type { ManifestState } from "./manifest-state.js";
+import { FormerUids } from "./former-uids.js";
 import { HttpSource } from "./http-source.js";
 import type { PodSourceName } from "./merge.js";
 import { PodChanges, type PodChangeLoop } from "./pod-changes.js";
@@ -38,6 +38,8 @@ export interface SourcesOptions {
   loop: PodChangeLoop;
   /** What `Sources.manifests` returns has changed. */
   onManifests: () => void;
+  /** Shortens the termination of the static pod of this name; false: no such pod is being terminated. */
+  shorten: (fullName: string, graceSeconds: number) => boolean;
 }
 
 export interface Sources {
@@ -59,7 +61,7 @@ export interface Sources {
 const CHECK_FREQUENCY_MS = 20_000;
 
 export function startSources(options: SourcesOptions): Sources {
-  const { staticPodPath = "", staticPodURL = "", clock, onManifests } = options;
+  const { staticPodPath = "", staticPodURL = "", clock, onManifests, shorten } = options;
   const log = moduleLogger(options.log, "sources");
   const names: PodSourceName[] = [];
   if (staticPodPath !== "") names.push("file");
@@ -93,7 +95,7 @@ export function startSources(options: SourcesOptions): Sources {
   for (const source of sources) source.start();
   const startSubmitted = async (folder: string): Promise<SubmittedSource> => {
     const { SubmittedSource } = await import("./submitted/submitted-source.js");
-    const source = new SubmittedSource({ ...decode, folder, changes, onManifests, clock, log });
+    const source = new SubmittedSource({ ...decode, folder, changes, onManifests, shorten, clock, log });
     submittedSource = source;
     if (!stopped) source.start();
     return source;

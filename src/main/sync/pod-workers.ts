@@ -1,7 +1,7 @@
 // All pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
 // second waits for the termination of the first. A pod that comes back while it is terminating starts again after its removal. An error of
 // one pod does not keep waiting pods from starting.
-import { type Pod, podFullName } from "../../shared/api/pod.js";
+import { isStaticPod, type Pod, podFullName } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
@@ -89,6 +89,15 @@ export class PodWorkers {
     this.failures.delete(uid);
     const worker = this.workers.get(uid);
     worker?.terminate({ deadline: this.deadline(worker.desired, graceSeconds), reason });
+  }
+
+  /** Shortens the termination of the static pod of this name. @returns false: no static pod of this name is being terminated */
+  shortenStatic(fullName: string, graceSeconds: number): boolean {
+    const worker = this.workers.get(this.owners.get(fullName) ?? "");
+    const pod = worker?.desired;
+    if (worker?.state !== "terminating" || pod === undefined || !isStaticPod(pod)) return false;
+    worker.shorten(this.deadline(pod, graceSeconds));
+    return true;
   }
 
   /**

@@ -93,6 +93,16 @@ export class SyncLoop implements PodChangeLoop {
     else this.during(MAIN_POD_CHANGE, () => this.applyIsolated(change));
   }
 
+  /** Terminates a static pod, and starts it again under its UID when nothing of it is left, as if its manifest had been taken away and put back. */
+  restart(pod: Pod): void {
+    const { uid } = pod.metadata;
+    if (this.stopped || this.held.has(uid)) return;
+    this.isolated(uid, `cannot restart pod ${podFullName(pod)}`, () => {
+      this.deps.workers.remove(uid, "a restart was requested");
+      this.deps.workers.add(pod);
+    });
+  }
+
   /** Every configured source has delivered at least once. */
   onSourcesSeen(): void {
     this.sourcesSeen = true;

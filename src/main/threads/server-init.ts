@@ -28,6 +28,7 @@ export function serverUpcalls(deps: Omit<ThreadDeps<string>, "context">, thread:
     nodeFacts: async () => (await owner).nodeFacts(),
     podFacts: async (namespace, name) => (await owner).podFacts(namespace, name),
     allPodFacts: async () => (await owner).allPodFacts(),
+    restartPod: async (namespace, name) => (await owner).restartPod(namespace, name),
     podStarts: async () => (await owner).podStarts(),
     events: async (about) => (await owner).events(about),
     unusedImages: async () => (await owner).unusedImages(),

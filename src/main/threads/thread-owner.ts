@@ -3,7 +3,7 @@
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
-import type { NodeFacts, PodFacts } from "../../shared/contracts/nodelet.js";
+import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
@@ -44,6 +44,8 @@ export interface ThreadOwner {
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
   /** State of each pod that its status does not show, by UID. */
   allPodFacts(): Promise<Record<string, PodFacts>>;
+  /** Terminates a static pod and starts it again; undefined: there is none of that name. */
+  restartPod(namespace: string, name: string): RestartReply | undefined;
   /** Since when each pod is on this node, by UID. */
   podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */

@@ -240,6 +240,14 @@ export interface NodeletStatus {
   manifests?: NodeManifests;
 }
 
+/**
+ * POST /nodelet/pods/<namespace>/<name>/restart. restarting: the pod terminates and starts again under its UID. api: it is the API server's.
+ * deleted: no source wants it any more, and it is being terminated.
+ */
+export interface RestartReply {
+  result: "restarting" | "api" | "deleted";
+}
+
 /** GET /nodelet/events */
 export interface NodeletEvents {
   kind: "EventList";

@@ -8,7 +8,7 @@ import type { UnusedImage } from "./image-gc.js";
 import type { Event } from "../api/event.js";
 import type { NodeManifests } from "./manifest-facts.js";
 import type { ManifestCall, ManifestReply } from "./manifests.js";
-import type { DockerFacts, NodeFacts, PodFacts } from "./nodelet.js";
+import type { DockerFacts, NodeFacts, PodFacts, RestartReply } from "./nodelet.js";
 import type { PodTimeline } from "./timeline.js";
 
 /** Threads that serve HTTP. The ports in the init data decide what each one serves (docs/adr/0081). */
@@ -86,6 +86,8 @@ export interface ServerUpcalls {
   podFacts(namespace: string, name: string): Promise<PodFacts | undefined>;
   /** State of each pod that its status does not show, by UID. */
   allPodFacts(): Promise<Record<string, PodFacts>>;
+  /** Terminates a static pod and starts it again; undefined: main does not know it. */
+  restartPod(namespace: string, name: string): Promise<RestartReply | undefined>;
   /** Since when each pod is on this node, by UID, ms since the epoch. */
   podStarts(): Promise<Record<string, number>>;
   /** The kept events, least recently recorded first. `about`: UID of the object, whose newest ones are wanted. */

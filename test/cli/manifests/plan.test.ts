@@ -75,9 +75,12 @@ describe("the pod that a name means", () => {
     deepEqual([manifest?.name, pod], ["db", undefined]);
   });
 
-  test("a pod from a file is refused with what does it there", () => {
+  test("a pod from a file is refused with what does it there, but can be restarted", () => {
     throws(() => targetOf("delete", "log", undefined, state({ manifests, pods })), /remove that file/);
-    throws(() => targetOf("restart", "log", undefined, state({ manifests, pods })), /move that file out of the folder/);
+    const target = targetOf("restart", "log", undefined, state({ manifests, pods }));
+    deepEqual([target.manifest, target.pod?.metadata.name], [undefined, "log-node-1"]);
+    const ofApi = state({ pods: [running("of-api", "api")] });
+    throws(() => targetOf("restart", "of-api", undefined, ofApi), /its controller makes a new one/);
   });
 
   test("a name in two namespaces must be given with one", () => {

@@ -48,6 +48,7 @@ async function start(
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
+    shorten: () => false,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,
@@ -95,6 +96,7 @@ test("what is wrong with a file is known until it is mended or removed", async (
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
+    shorten: () => false,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,
@@ -355,6 +357,7 @@ test("after stop nothing is delivered", async (t) => {
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
+    shorten: () => false,
     staticPodPath: folder,
     nodeName: "n",
     preventAPIReferences: true,

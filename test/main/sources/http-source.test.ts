@@ -49,6 +49,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
   const sources = startSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
+    shorten: () => false,
     staticPodURL: `http://${credentials}127.0.0.1:${port}${path}`,
     staticPodURLHeader: { "X-Token": ["a", "b"], ...(credentials === "" ? { Authorization: ["Bearer t"] } : {}) },
     httpCheckFrequencyMs: 20,

@@ -321,6 +321,31 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
   assert.equal(workers.get("uid-1")?.state, "syncing", "and starts again");
 });
 
+test("a termination under way is shortened by the name of a static pod, and never lengthened", async () => {
+  const { world, workers } = build();
+  const from = (source: string, one: Pod): Pod => ({
+    ...one,
+    metadata: { ...one.metadata, annotations: { "kubernetes.io/config.source": source } },
+  });
+  workers.add(from("http", pod({ terminationGracePeriodSeconds: 600 }, "web", "uid-1")));
+  workers.add(from("api", pod({}, "of-api", "uid-2")));
+  await settle();
+  assert.equal(workers.shortenStatic("default/web", 2), false, "it does not terminate");
+  world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);
+  workers.remove("uid-1", "removed");
+  workers.remove("uid-2", "removed");
+  await settle();
+  assert.equal(workers.shortenStatic("default/of-api", 2), false);
+  assert.equal(workers.shortenStatic("default/no-such", 2), false);
+  assert.equal(workers.shortenStatic("default/web", 0), true);
+  assert.equal(workers.shortenStatic("default/web", 900), true);
+  await settle();
+  assert.deepEqual(
+    world.terminating.filter(({ uid }) => uid === "uid-1").map(({ deadline }) => deadline),
+    [600_000, 1000],
+  );
+});
+
 test("pods are admitted in the order of their arrival, and a waiting pod does not delay a running one", async () => {
   const { world, workers } = build();
   const other = pod({}, "db", "uid-db");

@@ -143,6 +143,7 @@ function serverThread(
       podFacts: () => Promise.resolve(undefined),
       podStarts: () => Promise.resolve({}),
       allPodFacts: () => Promise.resolve({}),
+      restartPod: () => Promise.resolve(undefined),
       unusedImages: () => Promise.resolve([]),
       events: () => Promise.resolve([]),
       manifests: () => Promise.reject(new Error("not asked")),

@@ -68,6 +68,7 @@ export class EveryPort {
           podFacts: refuse,
           podStarts: refuse,
           allPodFacts: refuse,
+          restartPod: refuse,
           unusedImages: refuse,
           events: refuse,
           manifests: refuse,

@@ -3,7 +3,7 @@
 // one after the other; nothing is delivered before every manifest on the disk was read or refused.
 import { Scope } from "../../../shared/abort/scope.js";
 import { ManifestError, warningText } from "../../../shared/api/manifest/violation.js";
-import type { Pod } from "../../../shared/api/pod.js";
+import { podFullName, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import {
   MANIFESTS_LIMIT,
@@ -45,6 +45,8 @@ export interface SubmittedSourceOptions extends DecoderOptions {
   changes: Pick<PodChanges, "deliver" | "set">;
   /** What `manifests` returns has changed. */
   onManifests: () => void;
+  /** Shortens the termination of the static pod of this name. Returns false if no such pod is being terminated. */
+  shorten: (fullName: string, graceSeconds: number) => boolean;
 }
 
 interface Entry extends FileOfManifest {
@@ -187,6 +189,12 @@ export class SubmittedSource {
 
   private async remove(call: Extract<ManifestCall, { op: "delete" }>): Promise<Written> {
     const { of, condition, dryRun, gracePeriodSeconds } = call;
+    const { nodeName, shorten } = this.options;
+    const pod = { namespace: of.namespace, name: `${of.name}-${nodeName.toLowerCase()}` };
+    const hurry = (): boolean =>
+      gracePeriodSeconds !== undefined && !dryRun && shorten(podFullName({ metadata: pod }), gracePeriodSeconds);
+    // Its manifest was deleted before, and the pod still terminates.
+    if (!this.entries.has(keyOf(of)) && condition.ifMatch === undefined && hurry()) return this.reply([]);
     const entry = this.existing(of);
     const refusal = refusedByCondition(condition, String(entry.version), of);
     if (refusal !== undefined) throw new RefusedError(refusal);
@@ -194,6 +202,8 @@ export class SubmittedSource {
       const after = new Map(this.entries);
       after.delete(keyOf(of));
       await this.commit(after, this.next + 1, [], () => this.setGrace(entry, gracePeriodSeconds));
+      // A pod of an earlier version may be what still terminates under this name.
+      hurry();
       this.options.log.info({ manifest: keyOf(of) }, `manifest ${keyOf(of)} was deleted; terminating its pod`);
     }
     return this.reply([entry]);

@@ -23,6 +23,7 @@ export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetr
     | "nodeFacts"
     | "podFacts"
     | "allPodFacts"
+    | "restartPod"
     | "podStarts"
     | "events"
     | "unusedImages"
@@ -43,10 +44,12 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock, l
   const route = (
     path: RoutePath,
     answer: (params: Readonly<Record<string, string | undefined>>) => Promise<unknown>,
+    method: "GET" | "POST" = "GET",
   ): Route => ({
     path,
-    methods: ["GET"],
-    answer: async (_request, response, { params }) => {
+    methods: [method],
+    answer: async (request, response, { params }) => {
+      request.resume();
       try {
         const body = await answer(params);
         if (body === undefined) replyError(response, 404, "this node has no such pod");
@@ -60,6 +63,11 @@ export function nodeletRoutes({ upcalls, status, threads, images, node, clock, l
     route("/nodelet/status", () => nodeletStatus({ ...status, facts: () => upcalls.nodeFacts(), threads, clock })),
     route("/nodelet/manifests", () => Promise.resolve(status.manifests())),
     route("/nodelet/pods/:namespace/:name", ({ namespace = "", name = "" }) => upcalls.podFacts(namespace, name)),
+    route(
+      "/nodelet/pods/:namespace/:name/restart",
+      ({ namespace = "", name = "" }) => upcalls.restartPod(namespace, name),
+      "POST",
+    ),
     route("/nodelet/pod-facts", () => upcalls.allPodFacts()),
     route("/nodelet/pod-starts", () => upcalls.podStarts()),
     route("/nodelet/events", async (): Promise<NodeletEvents> => {

@@ -17,6 +17,8 @@ class Kit {
   sets: string[][] = [];
   uids: string[] = [];
   graces: (number | undefined)[] = [];
+  shortened: string[] = [];
+  terminating = new Set<string>();
   source!: SubmittedSource;
 
   constructor(readonly folder: string) {}
@@ -30,6 +32,10 @@ class Kit {
       log: this.log.log,
       former: { keep: (pods) => Promise.resolve([...pods]) },
       onManifests: () => undefined,
+      shorten: (fullName, seconds) => {
+        this.shortened.push(`${fullName} ${seconds}`);
+        return this.terminating.has(fullName);
+      },
       changes: {
         deliver: (_source, pods) => {
           this.sets.push(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
@@ -118,6 +124,22 @@ test("a deletion with a grace period sets it in the pod before the pod is remove
   assert.deepEqual(one.sets.at(-1), ["default/db-node"]);
   assert.equal(code(await one.source.handle({ ...remove, of: { ...WEB, name: "db" } })), 200);
   assert.deepEqual(one.graces, [7]);
+});
+
+test("a second deletion with a grace period shortens the termination; without one, or when the pod is gone, there is no manifest", async (t) => {
+  const one = await kit(t);
+  await one.post(manifest("web"));
+  const remove = { op: "delete", of: WEB, condition: {}, dryRun: false } as const;
+  assert.equal(code(await one.source.handle(remove)), 200);
+  one.terminating.add("default/web-node");
+  assert.equal(code(await one.source.handle(remove)), 404);
+  assert.equal(code(await one.source.handle({ ...remove, gracePeriodSeconds: 3, dryRun: true })), 404);
+  assert.equal(code(await one.source.handle({ ...remove, gracePeriodSeconds: 3, condition: { ifMatch: "*" } })), 404);
+  assert.deepEqual(one.shortened, []);
+  assert.equal(code(await one.source.handle({ ...remove, gracePeriodSeconds: 3 })), 200);
+  assert.deepEqual(one.shortened, ["default/web-node 3"]);
+  one.terminating.clear();
+  assert.equal(code(await one.source.handle({ ...remove, gracePeriodSeconds: 3 })), 404);
 });
 
 test("of two writers with the same version the second is refused", async (t) => {
