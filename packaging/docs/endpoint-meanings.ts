@@ -15,7 +15,8 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/stats/summary": "resource usage of node, pods, containers and volumes, a Summary; `?only_cpu_and_memory=true`",
   "/metrics/resource": "CPU, memory and swap of node, pods and containers",
   "/metrics/cadvisor": "all figures of containers and of the machine",
-  "/manifests": "the manifest API, with `--manifest-api` ([The manifest API](../manifest-api.md))",
+  "/manifests":
+    "the manifest API, with `--manifest-api`; with `--manifest-api=socket` on the socket only ([The manifest API](../manifest-api.md))",
   "/manifests/{namespace}/{name}": "one manifest of the manifest API",
   "/exec/{namespace}/{pod}/{container}": "runs a command in a container; SPDY or WebSocket",
   "/exec/{namespace}/{pod}/{uid}/{container}": "the same, for the pod with this UID",

@@ -102,7 +102,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
     readOnlyPort: options.readOnlyPort,
     readOnlyPods: false,
     healthzPort: options.healthzPort,
-    flags: [`--status-page-port=${options.statusPagePort}`, ...run.runtime.flags],
+    flags: [`--status-page-port=${options.statusPagePort}`, "--manifest-api=socket", ...run.runtime.flags],
     ...(options.port === undefined ? {} : { port: options.port }),
   });
   run.kubelet = kubelet;
@@ -131,7 +131,7 @@ async function bringUp(run: Run, state: StateDir): Promise<void> {
       ...(web === undefined ? [] : [`sample    http://${web}:8080/`]),
       `manifests ${kubelet.manifests}   (edit, add or remove files: the pods follow)`,
       `log       ${kubelet.log}`,
-      `nodelet   ${NODELET_ENTRY} --root-dir ${kubelet.rootDir} status   (also pods, why <pod>, logs <pod>, timeline <pod>; --help)`,
+      `nodelet   ${NODELET_ENTRY} --root-dir ${kubelet.rootDir} status   (also apply -f <file>, pods, why <pod>, logs <pod>; --help)`,
       "",
     ].join("\n"),
   );

@@ -16,6 +16,8 @@ describe("the commands of the documentation", () => {
     const node = await startNode({
       secure: true,
       nodeName: "node1",
+      // As the packaged unit.
+      flags: ["--manifest-api=socket"],
       config: { authentication },
     });
     documented = new DocumentedNode(node);

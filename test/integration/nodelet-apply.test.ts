@@ -28,7 +28,8 @@ describe("the nodelet command with manifests", () => {
   const run = (...args: string[]): Promise<CommandResult> => nodelet(node, ...args);
 
   before(async () => {
-    node = await startNode({ flags: ["--manifest-api"] });
+    // As the packaged unit and npm start have it: test/main/threads/server-init.test.ts shows that no port has the API then.
+    node = await startNode({ flags: ["--manifest-api=socket"] });
     folder = join(node.kubelet.dir, "own");
     await mkdir(join(folder, "sub"), { recursive: true });
     await writeFile(join(folder, "web.yaml"), yamls(pod("web")));
@@ -271,7 +272,7 @@ describe("the nodelet command with manifests", () => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /manifest API is off\nwhat to do: start the kubelet with --manifest-api: .*KUBELET_EXTRA_ARGS.*or put the manifests into/,
+        /manifest API is off\nwhat to do: start the kubelet with --manifest-api=socket, as the packages do .*KUBELET_EXTRA_ARGS.*or put the manifests into/,
       );
       // A restart needs no manifest API.
       await other.writeManifest("file", pod("file"));

@@ -31,7 +31,7 @@ export function nodeletManual(version: string, epoch: number): string {
     ...EXAMPLES.flatMap(({ command, does }) => item([command], undefined, does)),
     ".SH MANIFESTS",
     ...paragraphs(
-      "apply, diff, delete and restart need a kubelet with --manifest-api. On a packaged stand-alone node, add it to KUBELET_EXTRA_ARGS in /etc/default/kubelet and restart the kubelet; containers run on.",
+      "apply, diff and delete need a kubelet with --manifest-api or --manifest-api=socket. A packaged stand-alone node has the latter: only root may use it.",
       "They change pods of the manifest API only. A pod from a file, a URL or the API server is refused with the reason.",
       "restart gives the manifest the annotation nodelet.dev/restartedAt. The pod terminates with its grace period; then a pod with a new UID, sandbox, address and emptyDir volumes starts.",
     ),

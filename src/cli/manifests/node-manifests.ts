@@ -88,7 +88,7 @@ async function withApi<T>(staticPodPath: string, ask: () => Promise<T>): Promise
     throw new CliError(
       EXIT.wrong,
       "the kubelet takes no manifests: its manifest API is off",
-      `start the kubelet with --manifest-api: on a packaged stand-alone node add it to KUBELET_EXTRA_ARGS in /etc/default/kubelet, then \`systemctl restart kubelet\`; containers run on${other}`,
+      `start the kubelet with --manifest-api=socket, as the packages do on a stand-alone node. Where KUBELET_EXTRA_ARGS of /etc/default/kubelet turns it off, remove that and run \`systemctl restart kubelet\`; containers run on${other}`,
     );
   }
 }

@@ -38,7 +38,7 @@ export function startPodSources(
   const sources = startSources({
     ...settings.sources,
     preventAPIReferences: settings.sources.preventStaticPodAPIReferences,
-    ...(settings.manifestApi && { submittedFolder: `${rootDir}/nodelet/manifests` }),
+    ...(settings.manifestApi !== "off" && { submittedFolder: `${rootDir}/nodelet/manifests` }),
     nodeName: settings.nodeName,
     earlier: {
       path: `${rootDir}/static_pod_uids`,

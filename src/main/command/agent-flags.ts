@@ -47,8 +47,11 @@ export interface AgentFlags {
   /** The status page on 127.0.0.1; 0: off. */
   readonly statusPagePort: number;
   readonly readOnlyPods: boolean;
-  readonly manifestApi: boolean;
+  /** socket: only on the admin socket; on: on the authenticated port, too. */
+  readonly manifestApi: "off" | "socket" | "on";
 }
+
+const MANIFEST_API: Readonly<Record<string, AgentFlags["manifestApi"]>> = { true: "on", socket: "socket" };
 
 export function readQuestions(given: ReadonlyMap<string, FlagValue>): Questions {
   return {
@@ -87,7 +90,7 @@ export function readAgentFlags(given: ReadonlyMap<string, FlagValue>): AgentFlag
     statusPage: flag("status-page", false),
     statusPagePort: flag("status-page-port", 0),
     readOnlyPods: flag("read-only-pods", true),
-    manifestApi: flag("manifest-api", false),
+    manifestApi: MANIFEST_API[text("manifest-api", "false")] ?? "off",
   };
 }
 

@@ -111,6 +111,7 @@ function adminInit(facts: ThreadFacts): AdminInit {
     rootDir: settings.rootDir,
     handlers: {
       ...handlers,
+      manifestApi: settings.manifestApi !== "off",
       enableDebuggingHandlers: true,
       gates: { ...handlers.gates, extendWebSocketsToKubelet: true },
     },
@@ -171,6 +172,6 @@ function handlerInit({ settings, directories }: ThreadFacts): HandlerInit {
     gates: settings.server.serverGates,
     flags: settings.flags.map(({ name, value }) => ({ name, value })),
     kubernetesVersion: settings.kubernetesVersion,
-    manifestApi: settings.manifestApi,
+    manifestApi: settings.manifestApi === "on",
   };
 }

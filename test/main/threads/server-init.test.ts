@@ -53,3 +53,19 @@ test("without the authenticated port there is no such thread, and its page is no
   assert.equal(secureServerInit(facts), undefined);
   assert.deepEqual(opened(serverInit(facts)), ["read-only 10255", "healthz 10248", "admin socket"]);
 });
+
+test("the manifest API is on the ports that --manifest-api names", async () => {
+  const rows: readonly (readonly [flags: string[], socket: boolean, port: boolean])[] = [
+    [[], false, false],
+    [["--manifest-api=false"], false, false],
+    [["--manifest-api=socket"], true, false],
+    [["--manifest-api"], true, true],
+    [["--manifest-api=socket", "--manifest-api"], true, true],
+    [["--manifest-api=socket", "--manifest-api=false"], false, false],
+  ];
+  for (const [flags, socket, port] of rows) {
+    const facts = await factsOf(EVERYTHING, ...flags);
+    const [admin, secure] = [serverInit(facts).admin, secureServerInit(facts)?.secure];
+    assert.deepEqual([admin?.handlers.manifestApi, secure?.manifestApi], [socket, port], flags.join(" "));
+  }
+});

@@ -81,7 +81,7 @@ test("the unit's program hands on kubeadm's flags in a cluster only, and this ma
       .trim()
       .split("\n");
   };
-  const alone = ["kubelet", "--config=/etc/nodelet/kubelet.yaml", "--read-only-pods=false"];
+  const alone = ["kubelet", "--config=/etc/nodelet/kubelet.yaml", "--read-only-pods=false", "--manifest-api=socket"];
   const network = ["nodelet", "doctor", "--fix"];
   deepEqual(await started("standalone", "--of-kubeadm", "--", "--v=2", "a b"), [...network, ...alone, "--v=2", "a b"]);
   deepEqual(await started("standalone", "--"), [...network, ...alone]);

@@ -23,7 +23,9 @@ type OwnKind =
   /** yaml or json. */
   | "format"
   /** "namespace/name,namespace/prefix*". */
-  | "configMaps";
+  | "configMaps"
+  /** true, false or socket. */
+  | "manifestAPI";
 
 export type FlagKind = ValueType | OwnKind;
 
@@ -82,6 +84,15 @@ const OWN: Readonly<Record<OwnKind, OwnRules>> = {
     type: "string",
     accepted: "yaml or json",
     read: (text) => (text === "yaml" || text === "json" ? text : undefined),
+  },
+  manifestAPI: {
+    type: "string",
+    accepted: "true, false or socket",
+    read: (text) => {
+      if (text === "socket") return text;
+      const bool = fromText("bool", text);
+      return typeof bool === "boolean" ? String(bool) : undefined;
+    },
   },
   configMaps: {
     type: "strings",

@@ -56,9 +56,10 @@ export const SOURCES: Flags = {
     { secret: true },
   ),
   "manifest-api": flag(
-    "bool",
+    "manifestAPI",
     "false",
-    "accept manifests at /manifests/ on the authenticated port and on --admin-socket, and keep them below --root-dir",
+    "accept manifests at /manifests/ on the authenticated port and on --admin-socket, or with =socket on the socket only, and keep them below --root-dir",
+    { bare: "true" },
   ),
   "http-check-frequency": mirror("duration", "20s", "httpCheckFrequency", "period between requests to --manifest-url"),
 };

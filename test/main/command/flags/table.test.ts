@@ -44,6 +44,7 @@ const OF_KIND: Partial<Record<FlagKind, Sample>> = {
   reservedMemory: { upstream: "reservedMemory", good: "0:memory=1Gi", bad: "0" },
   vmodule: { upstream: "moduleSpec", good: "a=1", bad: "a" },
   configMaps: { upstream: "stringSlice", good: "a/b,a/c-*", bad: "a/*" },
+  manifestAPI: { upstream: "bool", good: "socket", bad: "port" },
   version: { upstream: "version", good: "false", bad: "maybe" },
 };
 
