@@ -27,6 +27,7 @@ import { optionsOf, placeOf, podLink, withOptions, type Options, type Place } fr
 import { Replica } from "./replica.js";
 import { followShortcuts } from "./shortcuts.js";
 import { configView } from "./views/config.js";
+import { UsageHistory } from "./usage-history.js";
 import { headView, TITLES, troubledPods } from "./views/head.js";
 import { imagesView } from "./views/images.js";
 import { manifestsView } from "./views/manifests.js";
@@ -49,6 +50,7 @@ interface Opened {
 
 export class Page {
   private readonly node = new Replica("stream/node", () => this.changed());
+  private readonly history = new UsageHistory();
   private opened: Opened = { fragment: "none" };
   private configz: Configz | undefined;
   private configProblem: string | undefined;
@@ -134,6 +136,12 @@ export class Page {
     const now = this.now(freshness);
     const silentMs = Date.now() - (freshness.heardAt ?? Date.now());
     const seen = pods.map((pod) => this.shown(pod, pods, status, now));
+    const isLive = freshness.state === "live" && !freshness.stale;
+    if (isLive)
+      this.history.take(
+        now,
+        pods.map((pod) => [pod.metadata.uid, this.usageOf(pod)] as const),
+      );
     document.title = this.title(place, status, seen, freshness);
     document.body.classList.toggle("stale", freshness.stale);
     patch(this.header, headView({ place, status, pods: seen, freshness, now, silentMs }));
@@ -267,6 +275,8 @@ export class Page {
       timeline: stream?.get("timeline") as PodTimeline | undefined,
       details: stream?.get("details") as PodDetails | undefined,
       usage: this.usageOf(pod),
+      history: this.history.of(pod.metadata.uid),
+      ...{ pointed: this.pointed, onPoint: this.onPoint },
       logs: (containers) => {
         const sources = logSources(containers);
         this.opened.log?.show(sources);

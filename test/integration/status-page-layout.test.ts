@@ -161,6 +161,14 @@ describe("the layout of the status page", () => {
       .waitFor({ state: "attached", ...PATIENCE });
   });
 
+  test("a pod has charts of each container against its limits", async () => {
+    node = exampleNode(Date.now());
+    await open("pods/monitoring/metrics", "Definition", 768);
+    await page.getByRole("img", { name: /^CPU of app: 52m of 200m, / }).waitFor(PATIENCE);
+    const memory = page.getByRole("img", { name: /^Memory of app: 203 MiB of 300 MiB, / });
+    await memory.locator("polyline").waitFor({ state: "attached", ...PATIENCE });
+  });
+
   test("the tab has the page's mark and the number of broken pods", async () => {
     await open("pods", "CrashLoopBackOff", 1280);
     assert.equal(await page.title(), "(3) Pods · node-1 · nodelet");

@@ -117,7 +117,10 @@ test("a finding shows its evidence", () => {
   const missingKey = { key: "url", object: "ConfigMap default/app", keys: ["host", "port"], more: 0 };
   const volumes = [{ name: "v", plugin: "config-map", mounted: false, lastError: "x", missingKey }];
   const facts = { uid: web.metadata.uid, startFailures: [], volumes };
-  const none = { timeline: undefined, details: undefined, usage: undefined, listLink: "#/pods" };
+  const none = {
+    ...{ timeline: undefined, details: undefined, usage: undefined, listLink: "#/pods" },
+    ...{ history: [], pointed: undefined, onPoint: () => undefined },
+  };
   const sections = podView({ pod: web, pods: [web], node: node(), facts, now: NOW, logs: () => h("p", {}), ...none });
   assert.deepEqual(sections.flatMap((section) => all(section, "pre")).map(textOf), ["host\nport"]);
 });

@@ -1,4 +1,4 @@
-// Usage of the machine over the last hour, as small charts with a time axis and the value under the pointer. Pure.
+// Usage over time, as small charts with a time axis and the value under the pointer: of the machine, and of containers. Pure.
 import { bytes, duration, moment } from "../../cli/output/amounts.js";
 import { SAMPLE_MS, SAMPLES, type MachineSize, type UsageSample } from "../../shared/contracts/status-page.js";
 import { h, type Handler, type VNode } from "../dom/vnode.js";
@@ -12,21 +12,28 @@ const TICKS = 4;
 /** A moment that long ago is shown in whole minutes. */
 const LONG_MS = 600_000;
 
-export interface ChartsView {
-  samples: readonly UsageSample[];
-  machine: MachineSize | undefined;
+export interface TimeView {
   now: number;
   /** The moment whose values are shown, in all charts; undefined: the newest. */
   pointed: number | undefined;
   onPoint: (at: number | undefined) => void;
 }
 
-interface Chart {
+export interface ChartsView extends TimeView {
+  samples: readonly UsageSample[];
+  machine: MachineSize | undefined;
+}
+
+export interface Chart<S> {
   title: string;
-  value: (sample: UsageSample) => number | undefined;
+  /** The title for who does not see what is around it; absent: as `title`. */
+  label?: string;
+  value: (sample: S) => number | undefined;
   text: (value: number) => string;
   /** Upper end of the axis; undefined: the largest value. */
   most: number | undefined;
+  /** The upper end in words; absent: as `text`. */
+  mostText?: string | undefined;
 }
 
 interface Point {
@@ -35,10 +42,17 @@ interface Point {
 }
 
 export function chartsView(view: ChartsView): VNode {
-  const { samples, machine, now } = view;
+  const { samples, machine } = view;
   const processes = machine?.processes;
-  const charts: Chart[] = [
-    { title: "CPU", value: ({ cpus }) => cpus, text: (value) => `${value.toFixed(2)} CPUs`, most: machine?.cpus },
+  const cpus = machine?.cpus;
+  const charts: Chart<UsageSample>[] = [
+    {
+      title: "CPU",
+      value: (sample) => sample.cpus,
+      text: (value) => `${value.toFixed(2)} CPUs`,
+      most: cpus,
+      mostText: cpus === undefined ? undefined : String(cpus),
+    },
     { title: "Memory", value: ({ memory }) => memory, text: bytes, most: machine?.memory },
     { title: "Disk", value: ({ disk }) => disk, text: bytes, most: machine?.disk },
     {
@@ -49,17 +63,31 @@ export function chartsView(view: ChartsView): VNode {
     },
     { title: "Kubelet memory", value: ({ kubelet }) => kubelet, text: bytes, most: undefined },
   ];
-  const oldest = samples[0]?.at ?? now;
-  const width = Math.min(Math.max(now - oldest, SHORTEST_MS), HOUR_MS);
+  return chartsOf(charts, samples, view);
+}
+
+/** Charts of the same samples, which are in order. */
+export function chartsOf<S extends { at: number }>(
+  charts: readonly Chart<S>[],
+  samples: readonly S[],
+  view: TimeView,
+): VNode {
+  const oldest = samples[0]?.at ?? view.now;
+  const width = Math.min(Math.max(view.now - oldest, SHORTEST_MS), HOUR_MS);
   return h(
     "div",
     { class: "charts" },
-    charts.map((chart) => chartView(chart, view, width)),
+    charts.map((chart) => chartView(chart, samples, view, width)),
   );
 }
 
-function chartView({ title, value, text, most }: Chart, view: ChartsView, width: number): VNode {
-  const { samples, now, pointed } = view;
+function chartView<S extends { at: number }>(
+  { title, label = title, value, text, most, mostText }: Chart<S>,
+  samples: readonly S[],
+  view: TimeView,
+  width: number,
+): VNode {
+  const { now, pointed } = view;
   const points = samples.flatMap((sample): Point[] => {
     const y = value(sample);
     return y === undefined ? [] : [{ at: sample.at, y }];
@@ -67,13 +95,13 @@ function chartView({ title, value, text, most }: Chart, view: ChartsView, width:
   const last = points.at(-1);
   const x = (at: number): number => round(Math.min(Math.max(WIDTH - ((now - at) / width) * WIDTH, 0), WIDTH));
   const highest = points.reduce((max, { y }) => Math.max(max, y), 0);
-  const top = most ?? highest * 1.2;
+  const top = most === undefined ? highest * 1.2 : Math.max(most, highest);
   const height = (y: number): number => round(HEIGHT - (top === 0 ? 0 : (y / top) * (HEIGHT - 2)) - 1);
   const line = points.map(({ at, y }) => `${x(at)},${height(y)}`);
   const marked = pointed === undefined ? undefined : nearest(points, pointed);
   const shown = marked ?? last;
   const amount = shown === undefined ? "no sample yet" : text(shown.y);
-  const of = most === undefined || shown === undefined ? "" : ` of ${title === "CPU" ? String(most) : text(most)}`;
+  const of = most === undefined || shown === undefined ? "" : ` of ${mostText ?? text(most)}`;
   const span = points[0] === undefined ? "" : `, at most ${text(highest)} since ${moment(points[0].at)}`;
   return h(
     "figure",
@@ -93,7 +121,7 @@ function chartView({ title, value, text, most }: Chart, view: ChartsView, width:
         preserveAspectRatio: "none",
         role: "img",
         tabindex: "0",
-        "aria-label": `${title}: ${amount}${of}${span}`,
+        "aria-label": `${label}: ${amount}${of}${span}`,
         on: pointing(view, points, width),
       },
       line.length > 1 &&
@@ -132,7 +160,7 @@ interface Pointer {
 
 /** By pointer, and by the arrow keys from sample to sample. */
 function pointing(
-  { now, pointed, onPoint }: ChartsView,
+  { now, pointed, onPoint }: TimeView,
   points: readonly Point[],
   width: number,
 ): Record<string, Handler> {

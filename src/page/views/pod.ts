@@ -10,7 +10,9 @@ import type { NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js"
 import type { PodDetails, PodUsage } from "../../shared/contracts/status-page.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import { h, type VNode } from "../dom/vnode.js";
+import type { PodSample } from "../usage-history.js";
 import { conditionsTable } from "./conditions.js";
+import { containerCharts } from "./container-charts.js";
 import { eventsTable } from "./events.js";
 import { addresses, age, badge, breakable, facts as pairs, note, section } from "./parts.js";
 import { definitionView, volumesView } from "./pod-details.js";
@@ -27,7 +29,12 @@ export interface PodView {
   timeline: PodTimeline | undefined;
   details: PodDetails | undefined;
   usage: PodUsage | undefined;
+  /** What its containers used since the page was opened. */
+  history: readonly PodSample[];
   now: number;
+  /** As those of TimeView. */
+  pointed: number | undefined;
+  onPoint: (at: number | undefined) => void;
   /** Address of the list, with the reader's filter. */
   listLink: string;
   /** Shows logs; its maker fills it. */
@@ -35,7 +42,7 @@ export interface PodView {
 }
 
 export function podView(view: PodView): VNode[] {
-  const { pod, pods, node, facts, timeline, details, usage, now, listLink, logs } = view;
+  const { pod, pods, node, facts, timeline, details, usage, history, now, listLink, logs } = view;
   const events = timeline?.events ?? [];
   const known = { pod, pods, facts, events, node, now };
   const explained = explain(known, timeline);
@@ -65,6 +72,7 @@ export function podView(view: PodView): VNode[] {
       ]),
     ),
     section("Containers", containersTable(containers, usage)),
+    section("Usage", ...containerCharts(containers, history, view)),
     section("Log", logs(containers)),
     section("Start", timeline === undefined ? note("Not known yet.") : timelineView(timeline, now)),
     section("Decisions", decisionsView(explained.decisions)),
