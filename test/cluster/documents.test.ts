@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { waitFor } from "../harness/node.js";
-import { NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { NODE_NAME, NOT_REACHABLE, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { blocksOf } from "../support/doc-blocks.js";
 import { blocksThatRun, DocumentedNode } from "../support/documented-node.js";
 import { clientPrograms, Kubectl } from "../support/kubectl.js";
@@ -21,7 +21,7 @@ const documents = (await blocksThatRun("cluster")).sort(
   (one, other) => Number(other.source === FIRST) - Number(one.source === FIRST),
 );
 
-describe("the commands of the documentation with kubectl", () => {
+describe("the commands of the documentation with kubectl", { skip: NOT_REACHABLE }, () => {
   let cluster: ClusterNode;
   let kubectl: Kubectl;
   let documented: DocumentedNode;

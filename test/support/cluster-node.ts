@@ -24,21 +24,24 @@ export interface ClusterNodeOptions extends NodeOptions {
   /** Encoding of objects between kubelet and API server; absent: the kubelet's default. NODELET_TEST_CONTENT_TYPE overrides it. */
   contentType?: "application/json" | "application/vnd.kubernetes.protobuf";
   /**
-   * The authenticated port accepts the API server and asks it about others, as on a node of kubeadm. So `kubectl logs` and `exec` work. The
-   * fixture only.
+   * The authenticated port accepts the API server and asks it about others, as on a node of kubeadm. So `kubectl logs` and `exec` work. There
+   * is a scheduler. The fixture only.
    */
   reachable?: true;
   /** Bearer tokens of the fixture, by token. */
   tokens?: ReadonlyMap<string, User>;
 }
 
+/** Why tests of a {@link ClusterNodeOptions.reachable} node do not run; false: they do. */
+export const NOT_REACHABLE =
+  process.env["KUBECONFIG"] !== undefined && "the API server of KUBECONFIG cannot reach this node's port";
+
 export async function startClusterNode(given: ClusterNodeOptions = {}): Promise<ClusterNode> {
   const { contentType, reachable, tokens, ...options } = given;
   const real = process.env["KUBECONFIG"];
   const settings = {
-    nodeRestriction: true,
-    bookmarkMs: 1000,
-    ...(tokens === undefined ? {} : { tokens: new Map(tokens) }),
+    ...{ nodeRestriction: true, bookmarkMs: 1000 },
+    ...{ controllers: reachable === true, tokens: new Map(tokens) },
   };
   const fixture = real === undefined ? await FakeApi.start(settings) : undefined;
   const port = reachable === true && fixture !== undefined ? await reachablePort(fixture) : undefined;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 180_000;
 /** Characters of output in the message of a wait that failed. */
 const SHOWN = 4000;
 
@@ -66,6 +66,7 @@ export class Running {
   /** Waits until the output so far satisfies `holds`. */
   async until(holds: (stdout: string, stderr: string) => boolean): Promise<void> {
     await waitFor(() => holds(this.stdout, this.#stderr), {
+      timeoutMs: DEADLINE_MS,
       what: `the output of ${this.what}`,
       lastSeen: () => `${this.stdout}${this.#stderr}`.slice(-SHOWN),
     });
