@@ -178,7 +178,8 @@ class Joining implements JoinedCluster {
     const ready = firstNode(nodeStatus);
     const plugins = { ...deps.plugins, DRAPlugin: dra.handler };
     const { rootDir } = settings;
-    await components.add("plugins", () => startCsi({ ...deps, plugins, rootDir, client, nodeStatus, ready }));
+    const own = client.sharing(PLUGIN_CALLS);
+    await components.add("plugins", () => startCsi({ ...deps, plugins, rootDir, client: own, nodeStatus, ready }));
     this.pods = await components.add("pods of the API server", () =>
       startPodSync({
         ...deps,
@@ -248,6 +249,9 @@ class Joining implements JoinedCluster {
     });
   }
 }
+
+/** Calls for registrations: plugins that register again and again use up none of the pods' calls. */
+const PLUGIN_CALLS = { qps: 5, burst: 20 };
 
 /** When the server is back, pods and their statuses go first: their objects may need hundreds of watches. */
 const OBJECTS_WAKE_MS = 5000;

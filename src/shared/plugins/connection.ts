@@ -32,15 +32,20 @@ export interface PluginCallOptions {
   timeoutMs: number;
   /** Retries a socket without a server until the deadline. */
   waitForReady?: boolean;
+  /** Bytes of a longer response fail the call; default MAX_RESPONSE_BYTES. */
+  maxBytes?: number;
   signal?: AbortSignal;
 }
 
 /** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. @internal */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-function bounded(bytes: Buffer): Buffer {
-  if (bytes.length <= MAX_RESPONSE_BYTES) return bytes;
-  throw new Error(`the response has ${bytes.length} bytes, and the kubelet reads at most ${MAX_RESPONSE_BYTES}`);
+/** A response that names one thing: what a plugin, a node or a volume is. Its texts go to objects of the API, events and logs. */
+export const SMALL_RESPONSE_BYTES = 64 * 1024;
+
+function bounded(bytes: Buffer, maxBytes: number): Buffer {
+  if (bytes.length <= maxBytes) return bytes;
+  throw new Error(`the response has ${bytes.length} bytes, and the kubelet reads at most ${maxBytes}`);
 }
 
 export class PluginConnection implements Disposable {
@@ -58,7 +63,7 @@ export class PluginConnection implements Disposable {
   call<Request, Response>(
     method: UnaryMethod<Request, Response>,
     request: Request,
-    { timeoutMs, waitForReady = false, signal }: PluginCallOptions,
+    { timeoutMs, waitForReady = false, maxBytes = MAX_RESPONSE_BYTES, signal }: PluginCallOptions,
   ): Promise<Response> {
     const name = method.path.slice(method.path.lastIndexOf("/") + 1);
     return new Promise((resolve, reject) => {
@@ -75,7 +80,7 @@ export class PluginConnection implements Disposable {
       const call = this.acquire().makeUnaryRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
-        (bytes) => method.responseDeserialize(bounded(bytes)),
+        (bytes) => method.responseDeserialize(bounded(bytes, maxBytes)),
         request,
         new Metadata({ waitForReady }),
         { deadline: deadlineIn(timeoutMs, this.clock) },

@@ -531,6 +531,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   "a name in a table of this kubelet": ["schema: Schema.fields"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
+    "endpoints: Endpoints.register",
     "atomic-writer: writePayload",
     "cached-objects: CachedObjects.get",
     "certificate-store: CertificateStore.keep",

@@ -10,7 +10,12 @@ import { Loop } from "../../../shared/turns/loop.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
 import type { CsiDrivers } from "../../volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import { PluginRefusedError, type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
+import {
+  PluginRefusedError,
+  requireDriverName,
+  type PluginHandler,
+  type PluginInfo,
+} from "../../model/plugin-handler.js";
 import { nodePatch, nodePatchWithout } from "./csi-node-entries.js";
 import type { CsiNodeObject } from "./csi-node-object.js";
 
@@ -36,6 +41,7 @@ export class CsiHandler implements PluginHandler {
 
   /** @throws PluginRefusedError */
   validate({ name, endpoint, versions }: PluginInfo): void {
+    requireDriverName("CSI", name);
     const version = bestVersion(name, versions);
     const other = this.options.drivers.find(name);
     if (other === undefined || other.endpoint === endpoint) return;

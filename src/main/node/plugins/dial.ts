@@ -1,6 +1,6 @@
 // The registration service of a plugin's socket, over gRPC. Loaded with the first socket that shows up.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { PluginConnection } from "../../../shared/plugins/connection.js";
+import { PluginConnection, SMALL_RESPONSE_BYTES } from "../../../shared/plugins/connection.js";
 import { RegistrationService } from "../../../shared/plugins/gen/pluginregistration.v1.js";
 import type { RegistrationClient } from "../../model/plugin-handler.js";
 
@@ -12,7 +12,7 @@ export function dialRegistration(path: string, clock: Clock): RegistrationClient
   const connection = new PluginConnection(path, clock);
   return {
     async getInfo(signal) {
-      const options = { timeoutMs: GET_INFO_MS, signal };
+      const options = { timeoutMs: GET_INFO_MS, maxBytes: SMALL_RESPONSE_BYTES, signal };
       const info = await connection.call(RegistrationService.getInfo, {}, options);
       const endpoint = info.endpoint === "" ? path : info.endpoint;
       return { type: info.type, name: info.name, endpoint, versions: info.supportedVersions };

@@ -5,11 +5,15 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { DialRegistration, PluginHandlers } from "../../model/plugin-handler.js";
+import { FairTurns } from "../../../shared/turns/fair-turns.js";
 import { PluginSocket } from "./plugin-socket.js";
 import { SocketWatch } from "./socket-watch.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import { readFileLabel } from "../../../shared/os/se-linux.js";
 import { run } from "../../volumes/program.js";
+
+/** Registrations under way: each holds a connection and calls of the API server. */
+const AT_ONCE = 16;
 
 export interface PluginManagerOptions {
   rootDir: string;
@@ -39,7 +43,8 @@ export class PluginManager {
     const { rootDir, clock } = options;
     const log = moduleLogger(options.log, "plugins");
     const dial = options.dial ?? (async (path: string) => (await import("./dial.js")).dialRegistration(path, clock));
-    this.deps = { handlers: new Map(Object.entries(options.handlers)), dial, clock, log };
+    const turns = new FairTurns({ limit: AT_ONCE, share: 1 });
+    this.deps = { handlers: new Map(Object.entries(options.handlers)), dial, turns, clock, log };
     this.labels = { rootDir, log };
     const onSockets = (found: ReadonlyMap<string, string>): void => this.onSockets(found);
     this.watchSockets(options.registry);

@@ -4,7 +4,7 @@
 //      ▲  └──── anything failed: Notify(false), back-off ────┘
 //
 // Invariant: one operation at a time per socket. A plugin is deregistered before the next socket of its path is
-// registered. The newest requested identity wins.
+// registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times per WINDOW_MS at most.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
@@ -17,13 +17,22 @@ import {
 } from "../../model/plugin-handler.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
+import type { FairTurns, Turn } from "../../../shared/turns/fair-turns.js";
 
 /** Back-off of a socket whose registration failed (plugin-registration.md). */
 const RETRY = { initialMs: 500, maxMs: 122_000 };
 
+/** Registrations of one path: each costs calls of the plugin and of the API server. */
+const BURST = 5;
+const WINDOW_MS = 30_000;
+/** A plugin that takes longer to register waits for something: its turn passes to the next. */
+const LONG_MS = 1000;
+
 export interface PluginSocketDeps {
   handlers: ReadonlyMap<string, PluginHandler>;
   dial: DialRegistration;
+  /** Registrations under way, of all sockets. */
+  turns: FairTurns;
   clock: Clock;
   log: Logger;
 }
@@ -36,6 +45,9 @@ export class PluginSocket {
   /** Ends a back-off, and an attempt at a socket that is no longer wanted. */
   private turn = new AbortController();
   private readonly backoff = new Backoff(RETRY);
+  /** Monotonic ms at which the first registrations of the last sockets began, the newest last. */
+  private readonly begun: number[] = [];
+  private tried: string | undefined;
 
   constructor(
     readonly path: string,
@@ -83,8 +95,45 @@ export class PluginSocket {
         return;
       }
       if (registered !== undefined) await this.deregister(registered.plugin);
-      else if (wanted !== undefined && !(await this.register(wanted, signal))) await this.backOff(signal);
+      else if (wanted !== undefined && !(await this.registerInTurn(wanted, signal))) await this.backOff(signal);
     }
+  }
+
+  private async registerInTurn(identity: string, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.deps;
+    const turn = await this.waitForTurn(identity, signal);
+    if (turn === undefined) return false;
+    const long = clock.after(LONG_MS, () => turn.becomeLong()).unref();
+    try {
+      return await this.register(identity, signal);
+    } finally {
+      long.cancel();
+      turn.release();
+    }
+  }
+
+  /** undefined: the socket was replaced meanwhile. */
+  private async waitForTurn(identity: string, signal: AbortSignal): Promise<Turn | undefined> {
+    try {
+      if (identity !== this.tried) await this.pace(signal);
+      this.tried = identity;
+      return await this.deps.turns.acquire({ owner: this.path, signal });
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Another try at the same socket has its back-off. */
+  private async pace(signal: AbortSignal): Promise<void> {
+    const { clock } = this.deps;
+    const [oldest] = this.begun;
+    if (oldest !== undefined && this.begun.length >= BURST) {
+      const waitMs = oldest + WINDOW_MS - clock.monotonic();
+      if (waitMs > 0) await clock.sleep(waitMs, signal);
+      this.begun.shift();
+    }
+    this.begun.push(clock.monotonic());
   }
 
   private async register(identity: string, signal: AbortSignal): Promise<boolean> {

@@ -1,16 +1,20 @@
 // Watches <root-dir>/plugins_registry for sockets: inotify on every directory below it, and a scan now and then for what
-// inotify missed. Invariant: one scan at a time, and one more after every event that came during it.
+// inotify missed. Invariant: one scan at a time, and one more after every event that came during it; a plugin that makes sockets all the time
+// causes no more than one scan per GAP_MS.
 import { watch, type FSWatcher } from "node:fs";
-import { mkdir, lstat, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
-import { messageOf, errorCode } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
 import { Loop } from "../../../shared/turns/loop.js";
+import { MOST_SOCKETS, scanSockets } from "./socket-scan.js";
 
 /** For events that inotify dropped, and directories that could not be watched. */
 const RESCAN_MS = 10_000;
+/** Between the beginnings of two scans. */
+const GAP_MS = 100;
 const DIRECTORY_MODE = 0o750;
 
 export interface SocketWatchOptions {
@@ -26,12 +30,16 @@ export class SocketWatch {
   private readonly scans: Loop;
   private stopped = false;
   private complaint: string | undefined;
+  /** Paths of the last scan's sockets. */
+  private known: readonly string[] = [];
+  private wasCut = false;
 
   constructor(private readonly options: SocketWatchOptions) {
     const { clock, directory, log } = options;
     this.scans = new Loop({
       clock,
       periodMs: RESCAN_MS,
+      gapMs: GAP_MS,
       round: async () => {
         await this.scan();
         this.complaint = undefined;
@@ -62,8 +70,16 @@ export class SocketWatch {
   }
 
   private async scan(): Promise<void> {
-    const { sockets, directories } = await scanSockets(this.options.directory);
+    const { directory, log } = this.options;
+    const { sockets, directories, isCut } = await scanSockets(directory, this.known);
     if (this.isStopped()) return;
+    this.known = [...sockets.keys()];
+    if (isCut && !this.wasCut) {
+      log.warn(
+        `${directory} has more entries than the kubelet reads; it takes ${MOST_SOCKETS} sockets of plugins at most`,
+      );
+    }
+    this.wasCut = isCut;
     // A new directory is read again: this finds sockets that were created before the watch began.
     if (this.follow(directories)) this.scans.poke();
     this.options.onSockets(sockets);
@@ -106,43 +122,4 @@ export class SocketWatch {
   private isStopped(): boolean {
     return this.stopped;
   }
-}
-
-// The sockets below the plugins' directory, as they are now.
-
-interface SocketScan {
-  /** Path to identity: another socket of the same path has another one. */
-  sockets: Map<string, string>;
-  /** The directory itself and all below it. */
-  directories: string[];
-}
-
-/** Plugins keep their sockets a level or two down; a loop of mounts must not be walked for ever. */
-const DEEPEST = 8;
-
-/** Names that begin with a dot are skipped; links are not followed. What vanishes meanwhile is left out. */
-async function scanSockets(directory: string): Promise<SocketScan> {
-  const scan: SocketScan = { sockets: new Map(), directories: [] };
-  await walk(directory, 0, scan);
-  return scan;
-}
-
-async function walk(directory: string, depth: number, scan: SocketScan): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(unlessGone);
-  if (entries === undefined) return;
-  scan.directories.push(directory);
-  for (const entry of entries) {
-    const path = `${directory}/${entry.name}`;
-    if (entry.name.startsWith(".")) continue;
-    if (entry.isDirectory() && depth < DEEPEST) await walk(path, depth + 1, scan);
-    if (!entry.isSocket()) continue;
-    const stats = await lstat(path, { bigint: true }).catch(unlessGone);
-    // Not ctime: a change of mode makes no other socket.
-    if (stats?.isSocket() === true) scan.sockets.set(path, `${stats.dev}:${stats.ino}:${stats.mtimeNs}`);
-  }
-}
-
-function unlessGone(error: unknown): undefined {
-  if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
-  throw error;
 }

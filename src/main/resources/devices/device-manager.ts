@@ -71,6 +71,7 @@ export class DeviceManager implements ResourceManager {
     this.endpoints = new Endpoints(
       options.dial,
       {
+        hasRoomFor: (resource) => this.pool.hasRoomFor(resource),
         onConnected: (resource) => {
           this.pool.connected(resource);
           options.onDevices();

@@ -1,6 +1,7 @@
 // The devices of each resource, by the last report of their plugin.
 // Invariant: no device of a stopped plugin is allocated; its devices are counted for the grace period, since the plugin
 // may come back; after that the resource is shown with none.
+import { MAX_RESOURCES } from "./plugin-limits.js";
 import type { Devices } from "./plugin-port.js";
 
 /** The devices of a plugin that stopped count as the node's for this time (docs: device plugins), ms. */
@@ -24,6 +25,12 @@ export class DevicePool {
 
   has(resource: string): boolean {
     return this.resources.has(resource);
+  }
+
+  /** Names that the node shows, or may show: those of plugins that went count, too. */
+  hasRoomFor(resource: string): boolean {
+    if (this.resources.has(resource) || this.gone.has(resource)) return true;
+    return this.resources.size + this.gone.size < MAX_RESOURCES;
   }
 
   /** A resource of an earlier kubelet process: it has no devices until its plugin registers again. */

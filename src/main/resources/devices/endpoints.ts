@@ -3,8 +3,9 @@
 //   register ── options ──▶ connected (stream of devices) ── stream ended, or deregistered ──▶ stopped ── forgotten
 //
 // Invariant: messages of an earlier plugin of a resource are ignored; a plugin that stopped keeps its options,
-// and is not called any more; every stream is ended by stop().
+// and is not called any more; every stream is ended by stop(). The limits of plugin-limits.ts hold for all plugins together.
 import type { Logger } from "../../../shared/log/logger.js";
+import { ListSizes, MAX_RESOURCES, PendingRegistrations } from "./plugin-limits.js";
 import {
   callText,
   DevicePluginError,
@@ -22,6 +23,8 @@ export interface Endpoint {
 }
 
 export interface EndpointEvents {
+  /** Whether the node may offer the resource: it does already, or there is room for another name. */
+  hasRoomFor(resource: string): boolean;
   onConnected(resource: string): void;
   onDevices(resource: string, devices: Devices): void;
   onStopped(resource: string): void;
@@ -44,7 +47,7 @@ class Connection implements Endpoint {
     return this.plugin;
   }
 
-  watch(onDevices: (devices: Devices) => void): Promise<void> {
+  watch(onDevices: (devices: Devices, bytes: number) => void): Promise<void> {
     return this.plugin.watch(onDevices, this.ended.signal);
   }
 
@@ -61,6 +64,8 @@ class Connection implements Endpoint {
 export class Endpoints {
   private readonly current = new Map<string, Connection>();
   private readonly streams = new Set<Promise<void>>();
+  private readonly sizes = new ListSizes();
+  private readonly pending = new PendingRegistrations();
   private stopping = false;
 
   constructor(
@@ -71,6 +76,11 @@ export class Endpoints {
 
   /** Resolves when the plugin has responded; its devices come later. @throws DevicePluginError */
   async register(resource: string, socket: string, signal: AbortSignal): Promise<void> {
+    await this.pending.run(signal, (own) => this.connect(resource, socket, own));
+  }
+
+  private async connect(resource: string, socket: string, signal: AbortSignal): Promise<void> {
+    this.requireRoom(resource);
     const plugin = await this.dial(socket);
     let connection: Connection;
     try {
@@ -84,6 +94,13 @@ export class Endpoints {
       throw new DevicePluginError(
         `${resource} is not registered: the kubelet is stopping, or the plugin has disconnected`,
       );
+    }
+    try {
+      // Again: other names may have registered meanwhile.
+      this.requireRoom(resource);
+    } catch (error) {
+      plugin.close();
+      throw error;
     }
     this.current.get(resource)?.end();
     this.current.set(resource, connection);
@@ -105,6 +122,7 @@ export class Endpoints {
   /** Its plugin has been away for long. */
   forget(resource: string): void {
     this.current.delete(resource);
+    this.sizes.forget(resource);
   }
 
   async stop(): Promise<void> {
@@ -118,8 +136,10 @@ export class Endpoints {
     const isCurrent = (): boolean => this.current.get(resource) === connection && !this.stopping;
     let why = "the plugin closed it";
     try {
-      await connection.watch((devices) => {
-        if (isCurrent()) this.events.onDevices(resource, devices);
+      await connection.watch((devices, bytes) => {
+        if (!isCurrent()) return;
+        this.sizes.replace(resource, bytes);
+        this.events.onDevices(resource, devices);
       });
     } catch (error) {
       why = callText(error);
@@ -127,6 +147,14 @@ export class Endpoints {
     if (!isCurrent()) return;
     this.log.warn({ resource, socket: connection.socket }, `ListAndWatch of device plugin ${resource} ended: ${why}`);
     this.ended(resource, connection);
+  }
+
+  /** @throws DevicePluginError */
+  private requireRoom(resource: string): void {
+    if (this.events.hasRoomFor(resource)) return;
+    throw new DevicePluginError(
+      `${resource} is not registered: device plugins have registered ${MAX_RESOURCES} resources, and the kubelet takes no more`,
+    );
   }
 
   private ended(resource: string, connection: Connection): void {

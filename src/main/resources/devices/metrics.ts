@@ -2,7 +2,7 @@
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 
 export interface DeviceMetrics {
-  /** A plugin requested registration, with any result. */
+  /** The plugin of a resource that is, or was, connected requested registration, with any result. */
   registered(resource: string): void;
   /** An Allocate call ended. */
   allocated(resource: string, durationMs: number): void;

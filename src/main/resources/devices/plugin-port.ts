@@ -29,8 +29,11 @@ export interface PreferenceRequest {
 /** All calls reject with PluginCallError. */
 export interface DevicePluginClient {
   options(signal: AbortSignal): Promise<PluginOptions>;
-  /** Reports all devices, again at each change. Resolves when the plugin ends the stream. */
-  watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Reports all devices, again at each change, and the bytes of their list. An error of `onDevices` ends the stream. Resolves when the
+   * plugin ends it.
+   */
+  watch(onDevices: (devices: Devices, bytes: number) => void, signal: AbortSignal): Promise<void>;
   preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
   /** undefined: the plugin's response is empty. */
   allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAllocateResponse | undefined>;

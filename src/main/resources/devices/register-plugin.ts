@@ -8,6 +8,8 @@ import type { Endpoints } from "./endpoints.js";
 import { DevicePluginError } from "./plugin-port.js";
 
 const VERSION = "v1beta1";
+/** The kubelet's own, in the same directory. @internal */
+export const OWN_SOCKET = "kubelet.sock";
 
 export interface RegisterRequest {
   version: string;
@@ -17,7 +19,7 @@ export interface RegisterRequest {
 }
 
 export interface RegisterDeps {
-  endpoints: Pick<Endpoints, "register">;
+  endpoints: Pick<Endpoints, "register" | "of">;
   metrics: DeviceMetrics;
   /** <root-dir>/device-plugins */
   directory: string;
@@ -29,17 +31,22 @@ export async function registerPlugin(
   { endpoints, metrics, directory }: RegisterDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  metrics.registered(resourceName);
   if (version !== VERSION) {
     throw new DevicePluginError(
-      `requested API version "${version}" is not supported by kubelet. Supported version is ["${VERSION}"]`,
+      `requested API version "${quoted(version)}" is not supported by kubelet. Supported version is ["${VERSION}"]`,
     );
   }
   if (!isExtendedResourceName(resourceName)) throw new DevicePluginError(invalidName(resourceName));
-  if (endpoint === "" || basename(endpoint) !== endpoint) {
-    throw new DevicePluginError(`the endpoint "${endpoint}" of ${resourceName} is no name of a socket in ${directory}`);
+  if (!isSocketName(endpoint)) {
+    const what = `the endpoint "${quoted(endpoint)}" of ${resourceName} is no name of a socket in ${directory}`;
+    throw new DevicePluginError(what);
   }
-  await endpoints.register(resourceName, `${directory}/${endpoint}`, signal);
+  try {
+    await endpoints.register(resourceName, `${directory}/${endpoint}`, signal);
+  } finally {
+    // Names that were never connected are without a bound.
+    if (endpoints.of(resourceName) !== undefined) metrics.registered(resourceName);
+  }
 }
 
 /** Of sockets below plugins_registry. */
@@ -64,5 +71,23 @@ export function devicePluginHandler(endpoints: Pick<Endpoints, "register" | "der
 }
 
 function invalidName(name: string): string {
-  return `the ResourceName "${name}" is invalid`;
+  return `the ResourceName "${quoted(name)}" is invalid`;
+}
+
+/** Longest text of a plugin that an error repeats. */
+const LONGEST_QUOTE = 300;
+
+function quoted(text: string): string {
+  return text.slice(0, LONGEST_QUOTE);
+}
+
+/** Longest name of a file on Linux. */
+const LONGEST_NAME = 255;
+
+function isSocketName(endpoint: string): boolean {
+  return (
+    endpoint.length <= LONGEST_NAME &&
+    !["", ".", "..", OWN_SOCKET].includes(endpoint) &&
+    basename(endpoint) === endpoint
+  );
 }

@@ -4,7 +4,12 @@
 // devices that cannot be prepared; a plugin that comes back in time keeps them.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { type PluginHandler, type PluginInfo, PluginRefusedError } from "../../model/plugin-handler.js";
+import {
+  type PluginHandler,
+  type PluginInfo,
+  PluginRefusedError,
+  requireDriverName,
+} from "../../model/plugin-handler.js";
 import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
 
 /** Upstream's: long enough for a plugin's restart. */
@@ -46,6 +51,7 @@ export class Drivers implements PluginHandler {
 
   /** @throws PluginRefusedError */
   validate({ name, endpoint, versions }: PluginInfo): void {
+    requireDriverName("DRA", name);
     if (versions.length === 0)
       throw new PluginRefusedError(`DRA driver ${name}: its plugin at ${endpoint} names no gRPC service`);
     if (servicesOf(versions) === undefined) {

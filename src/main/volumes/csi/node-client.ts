@@ -3,7 +3,7 @@
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CsiMetrics } from "./metrics.js";
 import { isPluginCallError, STATUS, statusName } from "../../../shared/plugins/call-error.js";
-import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
+import { PluginConnection, SMALL_RESPONSE_BYTES, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import {
   NodeExpandVolumeRequest,
   NodeGetVolumeStatsRequest,
@@ -34,11 +34,12 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
     method: UnaryMethod<Request, Response>,
     request: Request,
     signal: AbortSignal,
+    maxBytes?: number,
   ): Promise<Response> {
     const startedAt = clock.monotonic();
     let status = "OK";
     try {
-      return await connection.call(method, request, { timeoutMs, signal });
+      return await connection.call(method, request, { timeoutMs, signal, ...(maxBytes !== undefined && { maxBytes }) });
     } catch (error) {
       status = isPluginCallError(error) ? statusName(error.code) : "Unknown";
       throw error;
@@ -50,7 +51,7 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
   let capabilities: ReadonlySet<Rpc> | undefined;
   return {
     async info(signal) {
-      const info = await call(NodeService.nodeGetInfo, {}, signal);
+      const info = await call(NodeService.nodeGetInfo, {}, signal, SMALL_RESPONSE_BYTES);
       const topology = info.accessibleTopology?.segments ?? {};
       return { nodeId: info.nodeId, maxVolumes: Number(info.maxVolumesPerNode), topology };
     },
@@ -79,7 +80,8 @@ export function connectCsiNode(options: CsiNodeOptions): CsiNode {
       await call(NodeService.nodeUnpublishVolume, request, signal);
     },
     async stats(request, signal) {
-      return call(NodeService.nodeGetVolumeStats, NodeGetVolumeStatsRequest.fromPartial(request), signal);
+      const exact = NodeGetVolumeStatsRequest.fromPartial(request);
+      return call(NodeService.nodeGetVolumeStats, exact, signal, SMALL_RESPONSE_BYTES);
     },
     async expand(request, signal) {
       return call(NodeService.nodeExpandVolume, NodeExpandVolumeRequest.fromPartial(request), signal);

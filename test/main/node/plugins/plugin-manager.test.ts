@@ -14,6 +14,7 @@ import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
+import { FairTurns } from "../../../../src/shared/turns/fair-turns.js";
 import { renderExposition } from "../../../../src/workers/server/merge-metrics.js";
 import { TestCsiDriver } from "../../../support/csi/driver.js";
 import { until, keptLog, temporaryFolder } from "../../../support/sources-kit.js";
@@ -182,7 +183,8 @@ function socketOf(answer: () => Promise<PluginInfo>, notified: () => Promise<voi
     deregister: () => Promise.resolve(void calls.push("deregister")),
   };
   const handlers = new Map([["CSIPlugin", handler]]);
-  const socket = new PluginSocket("/s", { handlers, dial: () => Promise.resolve(client), clock, log });
+  const turns = new FairTurns({ limit: 1, share: 1 });
+  const socket = new PluginSocket("/s", { handlers, dial: () => Promise.resolve(client), turns, clock, log });
   return { socket, clock, calls };
 }
 const info: PluginInfo = { type: "CSIPlugin", name: "x", endpoint: "/x", versions: ["1.0.0"] };

@@ -37,7 +37,7 @@ export class FakePlugin implements DevicePluginClient {
   preferredIds: readonly string[] = [];
   failure: Error | undefined;
   closed = false;
-  private send: ((devices: Devices) => void) | undefined;
+  private send: ((devices: Devices, bytes: number) => void) | undefined;
   private end: (() => void) | undefined;
 
   constructor(
@@ -48,9 +48,9 @@ export class FakePlugin implements DevicePluginClient {
   }
 
   options = (): Promise<PluginOptions> => this.orFail(this.given);
-  watch(onDevices: (devices: Devices) => void, signal: AbortSignal): Promise<void> {
+  watch(onDevices: (devices: Devices, bytes: number) => void, signal: AbortSignal): Promise<void> {
     this.send = onDevices;
-    onDevices(this.list);
+    onDevices(this.list, this.list.size);
     return new Promise((resolve) => {
       this.end = resolve;
       signal.addEventListener("abort", () => resolve());
@@ -74,7 +74,7 @@ export class FakePlugin implements DevicePluginClient {
 
   say(list: Devices): void {
     this.list = list;
-    this.send?.(list);
+    this.send?.(list, list.size);
   }
   async die(): Promise<void> {
     this.end?.();
