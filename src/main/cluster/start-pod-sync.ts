@@ -1,6 +1,7 @@
 // Joins a node's sync path to its cluster. Pods come from the API server; statuses, mirror pods and events go to it. Loaded only with a
 // kubeconfig. Invariant: static pods and running pods wait for none of it; nothing is started before the sync path listens.
 import type { Returns } from "../../shared/api/client/connection/presence.js";
+import { PODS } from "../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { Node } from "../../shared/api/node.js";
 import { isStaticPod, podFullName, type Pod } from "../../shared/api/pod.js";
@@ -13,6 +14,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import { EventSink } from "../events/sink/event-sink.js";
 import { ApiSource, type ApiPodsWatcher, type PodFeed } from "../sources/api-source.js";
+import { DefinitionBudget } from "../sources/definition-budget.js";
 import type { Sources } from "../sources/start-sources.js";
 import { ApiView, isMirrorPod } from "../status/manager/api-view.js";
 import { foreignConditions } from "../status/manager/shown-status.js";
@@ -38,7 +40,7 @@ export interface PodSyncDeps {
   node(): Node | undefined;
   /** The node is registered and its object was read. */
   ready: Promise<void>;
-  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord" | "onHeldPod">;
+  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "isTakenOn" | "settleRecord" | "onHeldPod">;
   sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
   registry: ThreadRegistry;
@@ -104,19 +106,27 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     },
     synced: () => mirrors.onSynced(),
   };
-  const source = new ApiSource(
+  const budget = new DefinitionBudget({
+    read: ({ namespace, name }, signal) => client.get(PODS, { namespace, name }, { signal }),
+    arrived: (object) => source.onEvent({ type: "MODIFIED", object }),
+    clock,
+    log: moduleLogger(deps.log, "api-source"),
+  });
+  const source: ApiSource = new ApiSource(
     deps.sources.changes,
     view,
     watcher,
     moduleLogger(deps.log, "api-source"),
     ({ metadata, status }) => sync.endedStatus(metadata.uid, status),
+    budget,
+    (uid) => sync.isTakenOn(uid),
   );
   const reflector = deps.reflect(source);
   const cleanedUp = (uid: string): void => {
     sync.settleRecord(uid, view.get(uid)?.status);
     source.slim(uid);
   };
-  sync.join(clusterPods(view, statuses, mirrors, held, cleanedUp));
+  sync.join(clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }));
   deps.recorder.sendTo(sink);
   reflector.start();
   const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
@@ -130,28 +140,33 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
       stopped = true;
       endPresence?.();
       await reflector.stop();
-      await Promise.all([statuses.stop(), mirrors.stop(), sink.stop()]);
+      await Promise.all([budget.stop(), statuses.stop(), mirrors.stop(), sink.stop()]);
     },
   };
 }
 
-function clusterPods(
-  view: ApiView,
-  statuses: StatusManager,
-  mirrors: MirrorManager,
-  held: HeldPods,
-  cleanedUp: (uid: string) => void,
-): ClusterPods {
+interface ClusterPodParts {
+  view: ApiView;
+  statuses: StatusManager;
+  mirrors: MirrorManager;
+  held: HeldPods;
+  budget: DefinitionBudget;
+  cleanedUp: (uid: string) => void;
+}
+
+function clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }: ClusterPodParts): ClusterPods {
   const statics = new Map<string, Pod>();
   return {
     statusOf: (uid) => view.get(uid)?.status,
     heldPods: held,
+    waits: (uid) => budget.waits(uid),
     subscriber: {
       accepted({ pod }) {
         if (!isStaticPod(pod)) return;
         statics.set(pod.metadata.uid, podIdentity(pod));
         mirrors.want(pod);
       },
+      admitted: ({ pod }) => budget.decided(pod.metadata.uid),
       statusComputed: ({ pod, status }) => statuses.set(pod, status),
       cleanedUp: ({ uid }) => cleanedUp(uid),
       removed({ uid }) {

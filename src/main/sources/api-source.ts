@@ -1,6 +1,7 @@
 // The pods that the API server has bound to this node, as a source. The status manager receives every object. The sync path receives only
 // changed definitions, so a status that the kubelet wrote itself causes no sync.
-// A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080).
+// A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080). A new pod whose definition exceeds the budget is
+// known without it, and delivered when there is room.
 // Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods are not pods to run;
 // a definition that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
 import { sameJson } from "../../shared/api/same-json.js";
@@ -12,6 +13,7 @@ import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
 import type { ApiView } from "../status/manager/api-view.js";
 import { isMirrorPod } from "../status/manager/api-view.js";
 import { slimPod } from "../model/slim-pod.js";
+import type { DefinitionBudget } from "./definition-budget.js";
 import type { PodChanges } from "./pod-changes.js";
 
 /** Callbacks of a reflector: the whole set after a list, then single changes. */
@@ -36,6 +38,8 @@ const CONFIG_SOURCE = "kubernetes.io/config.source";
 export class ApiSource implements PodFeed {
   /** Definitions as they were delivered, by UID. */
   private readonly definitions = new Map<string, Pod>();
+  /** Objects whose definition was dropped for the budget. */
+  private readonly bare = new WeakSet<Pod>();
   private open = false;
   private listed = false;
 
@@ -46,16 +50,31 @@ export class ApiSource implements PodFeed {
     private readonly log: Pick<Logger, "error">,
     /** The last status of a pod that needs its definition no more; undefined: it needs it. */
     private readonly endedStatus: (pod: Pod) => PodStatus | undefined,
+    private readonly budget: Pick<DefinitionBudget, "takes" | "decided">,
+    /** Something of the pod may be on this node: its definition is needed at once. */
+    private readonly isTakenOn: (uid: string) => boolean,
   ) {}
 
-  /** Drops the definition of a pod that is over, before the whole set of a list is in memory. */
+  /** Drops the definition of a pod that is over, or for which there is no room, before the whole set of a list is in memory. */
   trim(object: Pod): Pod {
+    if (this.bare.has(object)) return object;
+    const { uid, deletionTimestamp } = object.metadata;
     const ended = isMirrorPod(object) ? object.status : this.endedStatus(object);
-    return ended === undefined ? object : slimPod(object, ended);
+    if (ended !== undefined) {
+      this.budget.decided(uid);
+      return slimPod(object, ended);
+    }
+    if (this.definitions.has(uid) || this.isTakenOn(uid) || this.budget.takes(object)) return object;
+    const slim = slimPod(object);
+    // Nothing of it ever ran here: for its deletion the rest is enough.
+    if (deletionTimestamp === undefined) this.bare.add(slim);
+    else this.budget.decided(uid);
+    return slim;
   }
 
   /** The pod is over: the sync path gets it without its definition. */
   slim(uid: string): void {
+    this.budget.decided(uid);
     const known = this.definitions.get(uid);
     if (known === undefined) return;
     const slim = this.trim(known);
@@ -116,7 +135,7 @@ export class ApiSource implements PodFeed {
     delete (object.metadata as { managedFields?: unknown }).managedFields;
     // The server's answer to a status patch may be newer than this event; the event's definition counts all the same.
     this.view.put(object);
-    if (!isMirrorPod(object)) {
+    if (!isMirrorPod(object) && !this.bare.has(object)) {
       const known = this.definitions.get(uid);
       const definition = known !== undefined && sameDefinition(known, object) ? known : definitionOf(object);
       this.definitions.set(uid, definition);
@@ -127,6 +146,7 @@ export class ApiSource implements PodFeed {
 
   private forget(uid: string): void {
     this.definitions.delete(uid);
+    this.budget.decided(uid);
     const object = this.view.drop(uid);
     if (object !== undefined) this.watcher.dropped(object);
   }

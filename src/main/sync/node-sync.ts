@@ -151,6 +151,7 @@ export class NodeSync implements SyncComponents {
         this.resizes.onSourcesSeen();
       },
       onOrphan: () => this.events.emit("orphanFound", undefined),
+      isAwaited: (uid) => this.cluster?.waits(uid) === true,
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp(code),
     });
@@ -237,6 +238,11 @@ export class NodeSync implements SyncComponents {
     const record = this.records.get(uid);
     const mayRun = this.workers.has(uid) || (record !== undefined && record.finalStatus === undefined);
     return isFinalPhase(api?.phase) && !mayRun ? api : undefined;
+  }
+
+  /** The pod has a worker, or an earlier kubelet admitted it. */
+  isTakenOn(uid: string): boolean {
+    return this.workers.has(uid) || this.records.get(uid) !== undefined;
   }
 
   /** A probe result of the pod changed. */

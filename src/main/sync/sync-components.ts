@@ -78,6 +78,8 @@ export interface ClusterPods {
   statusOf(uid: string): PodStatus | undefined;
   /** Pods that have ended on this node, and whose objects the API server holds back. */
   readonly heldPods: { get(uid: string): Pod | undefined; all(): Iterable<Pod> };
+  /** The pod is wanted, and its definition is read when there is room for it. */
+  waits(uid: string): boolean;
   readonly subscriber: PodSubscriber;
 }
 

@@ -35,6 +35,8 @@ export interface SyncLoopDeps {
   onSwept(): void;
   /** A pod was found that no source wants. */
   onOrphan(): void;
+  /** A source wants the pod, and delivers it later. */
+  isAwaited(uid: string): boolean;
   /** Reports that the loop runs. */
   stamp(): void;
   /** Reports the operation that the loop starts, by its code in contracts/thread-ops.ts; 0: none. */
@@ -256,7 +258,8 @@ export class SyncLoop implements PodChangeLoop {
   }
 
   private isOrphan(uid: string): boolean {
-    return !this.deps.workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid);
+    const { workers } = this.deps;
+    return !workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid) && !this.deps.isAwaited(uid);
   }
 
   /** Terminates unwanted static pods before the API server has delivered: their successors do not wait for it. */

@@ -13,6 +13,9 @@ function build() {
   const delivered: Pod[] = [];
   const view = new ApiView();
   const ended = new Map<string, PodStatus>();
+  const taken = new Set<string>();
+  const room = { isThere: true };
+  const decided: string[] = [];
   const source = new ApiSource(
     {
       deliver: (_source, pods) => {
@@ -33,9 +36,11 @@ function build() {
     },
     keptLog().log,
     ({ metadata }) => ended.get(metadata.uid),
+    { takes: () => room.isThere, decided: (uid) => void decided.push(uid) },
+    (uid) => taken.has(uid),
   );
   const take = (): string[] => changes.splice(0);
-  return { source, view, take, delivered, ended };
+  return { source, view, take, delivered, ended, taken, room, decided };
 }
 
 let version = 0;
@@ -233,6 +238,46 @@ test("of a list, no definition of a pod that is over is kept", () => {
   source.onReplace([source.trim(large)]);
   assert.ok(JSON.stringify([delivered, view.get("uid-a")]).length < 2000);
   assert.equal(view.get("uid-a")?.status?.phase, "Failed");
+});
+
+test("a new pod for whose definition there is no room is seen, and delivered when it arrives again", () => {
+  const { source, take, delivered, room, view } = build();
+  room.isThere = false;
+  const text = (one: Pod): void => void (one.metadata.labels = { text: "a".repeat(1e6) });
+  source.start();
+  source.onReplace([object("a", text)].map((one) => source.trim(one)));
+  assert.deepEqual(take(), [`seen uid-a ${version}`, "replace ", "synced"]);
+  assert.equal(view.get("uid-a")?.status?.phase, "Pending");
+  source.onEvent({ type: "MODIFIED", object: object("a", text) });
+  assert.deepEqual(take(), [`seen uid-a ${version}`], "there is no room yet");
+  room.isThere = true;
+  source.onEvent({ type: "MODIFIED", object: object("a", text) });
+  assert.deepEqual(take(), ["set uid-a", `seen uid-a ${version}`]);
+  assert.equal(delivered.at(-1)?.metadata.labels?.["text"]?.length, 1e6);
+});
+
+test("without room a pod that may be on the node, or was delivered, keeps its definition; one that is deleted goes without it", () => {
+  const { source, take, delivered, room, taken, decided } = build();
+  source.start();
+  source.onReplace([object("known")]);
+  room.isThere = false;
+  taken.add("uid-taken");
+  take();
+  source.onEvent({ type: "ADDED", object: object("taken") });
+  source.onEvent({ type: "MODIFIED", object: object("known", (one) => (one.metadata.labels = { a: "b" })) });
+  assert.deepEqual(
+    take().filter((line) => line.startsWith("set")),
+    ["set uid-taken", "set uid-known"],
+  );
+  const gone = (one: Pod): void => {
+    one.metadata.labels = { text: "a".repeat(1e6) };
+    one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z";
+  };
+  source.onEvent({ type: "ADDED", object: object("gone", gone) });
+  assert.deepEqual(take(), ["set uid-gone", `seen uid-gone ${version}`]);
+  assert.ok(JSON.stringify(delivered.at(-1)).length < 1000);
+  source.onEvent({ type: "DELETED", object: object("gone", gone) });
+  assert.ok(decided.includes("uid-gone"));
 });
 
 test("the view of the API keeps identity and status of pods that run, too", () => {

@@ -142,6 +142,7 @@ function clusterOf(hear: (line: string) => void): ClusterPods {
   return {
     statusOf: () => undefined,
     heldPods: NO_HELD_PODS,
+    waits: () => false,
     subscriber: {
       accepted: ({ pod }) => hear(`cluster.desired: ${pod.metadata.uid}`),
       statusComputed: ({ pod, status }) => hear(`cluster.status: ${pod.metadata.uid} ${status.phase}`),

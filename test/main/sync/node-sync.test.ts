@@ -122,6 +122,7 @@ test("a listener that joins late hears of the pods that run already", async (t) 
   node.sync.join({
     statusOf: () => undefined,
     heldPods: NO_HELD_PODS,
+    waits: () => false,
     subscriber: {
       accepted: ({ pod: { metadata } }) => late.push(`desired ${metadata.uid}`),
       statusComputed: ({ pod: { metadata }, status }) => late.push(`status ${metadata.uid} ${status.phase}`),

@@ -7,6 +7,7 @@ import { startPodSync } from "../../../src/main/cluster/start-pod-sync.js";
 import { PodChanges } from "../../../src/main/sources/pod-changes.js";
 import type { PodFeed } from "../../../src/main/sources/api-source.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
+import { ApiError } from "../../../src/shared/api/client/errors.js";
 import type { ApiClient } from "../../../src/shared/api/client/port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -29,11 +30,19 @@ async function joined(t: TestContext, verdict: (pod: Pod) => AdmissionVerdict, o
     object.status = { ...object.status, ...(body as Pod).status } as NonNullable<Pod["status"]>;
     return Promise.resolve(structuredClone(object));
   };
+  const read = (_kind: unknown, { name }: { name: string }): Promise<Pod> => {
+    reads.push(name);
+    const object = objects.find(({ metadata }) => metadata.name === name);
+    return object === undefined
+      ? Promise.reject(new ApiError(404, "NotFound", "gone"))
+      : Promise.resolve(structuredClone(object));
+  };
+  const reads: string[] = [];
   let feed: PodFeed | undefined;
   const changes = new PodChanges({ sources: ["api"], loop: sync.loop, clock: systemClock, log });
   const pods = startPodSync({
     nodeName: "node",
-    client: { patch } as unknown as ApiClient,
+    client: { patch, get: read } as unknown as ApiClient,
     eventsClient: {} as ApiClient,
     reflect: (given) => {
       feed = given;
@@ -57,7 +66,7 @@ async function joined(t: TestContext, verdict: (pod: Pod) => AdmissionVerdict, o
   const kept = (uid: string): number =>
     JSON.stringify([sync.workers.get(uid)?.desired, sync.statuses.get(uid), sync.records.get(uid)]).length +
     JSON.stringify([sync.resizes.shown(uid), changes.pods()]).length;
-  return { ...node, list, records, kept };
+  return { ...node, list, records, kept, reads };
 }
 
 function large(name: string): Pod {
@@ -106,4 +115,13 @@ test("an admitted pod keeps its definition and its record", async (t) => {
   assert.ok(kept("uid-a") > 3_000_000);
   await sync.records.flush();
   assert.deepEqual(await records(), ["uid-a.json"]);
+});
+
+test("many large pods that are new in one list are taken in a few at a time, and each is rejected", async (t) => {
+  const objects = Array.from({ length: 40 }, (_, at) => large(`a${at}`));
+  const { until, reads } = await joined(t, () => refused, objects);
+  await until("all to be rejected", () => objects.every(({ status }) => status?.phase === "Failed"));
+  // Each has two megabytes, and the budget 16 MiB.
+  assert.ok(reads.length >= 30, `${reads.length} were dropped and read again`);
+  assert.equal(new Set(reads).size, reads.length, "each once");
 });

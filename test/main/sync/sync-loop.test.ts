@@ -48,6 +48,8 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   let firsts = 0;
   let statics = 0;
   const swept: string[][] = [];
+  /** Pods whose source delivers them later. */
+  const awaited = new Set<string>();
   const onFirst = (): void => {
     firsts++;
     assert.deepEqual([...workers.all()], [], "no pod has been taken on yet");
@@ -65,6 +67,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     onStatics: () => (statics += 1),
     onSwept: () => swept.push([...workers.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
+    isAwaited: (uid) => awaited.has(uid),
     stamp: () => (stamps += 1),
     setOp: () => undefined,
   });
@@ -72,6 +75,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   const relisted = (...uids: string[]): void => loop.onPlegRecord({ kind: "relisted", uids, durationMs: 1 });
   const seen = (uid: string): void => loop.onPlegRecord(world.observation({ uid, generation: 0 }));
   return {
+    awaited,
     world,
     workers,
     records,
@@ -158,6 +162,23 @@ test("a running pod that no source wants terminates, but not before every source
   await settle();
   assert.deepEqual(world.model(orphan).observed.containers, []);
   assert.deepEqual(world.terminated, ["uid-orphan"]);
+});
+
+test("a running pod that its source delivers later is no orphan", async (t) => {
+  const { world, loop, relisted, seen, workers, awaited } = await build(t);
+  const late = pod({}, "late");
+  runs(world, late);
+  awaited.add("uid-late");
+  relisted("uid-late");
+  seen("uid-late");
+  loop.onSourcesSeen();
+  await settle();
+  assert.equal(workers.has("uid-late"), false);
+  assert.deepEqual(world.terminated, []);
+  awaited.clear();
+  loop.onPodChange(add(late));
+  await settle();
+  assert.deepEqual(world.begunOf("uid-late"), [], "it is adopted, not restarted");
 });
 
 test("all wanted pods are known once, when every source has spoken", async (t) => {

@@ -132,8 +132,9 @@ class HttpApiClient implements ConnectedClient {
     return this.object<T>({ method: "GET", path, kind }, options);
   }
 
-  list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<ApiList<T>> {
-    const { namespace, fieldSelector, labelSelector, resourceVersion, resourceVersionMatch, limit } = options;
+  list<T extends ApiObject>(kind: ResourceKind<T>, options: ListOptions<T> = {}): Promise<ApiList<T>> {
+    const { namespace, fieldSelector, labelSelector, resourceVersion, resourceVersionMatch, limit, transform } =
+      options;
     const version = { resourceVersion, resourceVersionMatch };
     const query = { fieldSelector, labelSelector, ...version, limit, continue: options.continue };
     const path = withQuery(collectionPath(kind, namespace), query);
@@ -142,8 +143,8 @@ class HttpApiClient implements ConnectedClient {
     return this.run(request, options, (response, codec) => {
       const turn = new Turn(this.shared.clock);
       const warn = this.warnOversized(kind);
-      if (codec !== undefined) return codec.readProtobufList<T>(response, kind, turn, warn);
-      return readList<T>(response, turn, warn);
+      if (codec !== undefined) return codec.readProtobufList<T>(response, kind, turn, warn, transform);
+      return readList<T>(response, turn, warn, transform);
     });
   }
 

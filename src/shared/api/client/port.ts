@@ -38,7 +38,7 @@ export interface CreateOptions extends CallOptions {
   unread?: boolean;
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListOptions<T extends ApiObject = ApiObject> extends CallOptions {
   namespace?: string;
   fieldSelector?: string;
   labelSelector?: string;
@@ -48,6 +48,8 @@ export interface ListOptions extends CallOptions {
   resourceVersionMatch?: "Exact" | "NotOlderThan";
   limit?: number;
   continue?: string;
+  /** Applied to each object as it arrives, once: what it drops is never in memory with the rest of the list. */
+  transform?: (object: T) => T;
 }
 
 export interface ApiList<T> {
@@ -93,7 +95,7 @@ export interface ApiClient {
     ref: ObjectRef,
     options?: CallOptions & { resourceVersion?: string },
   ): Promise<T>;
-  list<T extends ApiObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ApiList<T>>;
+  list<T extends ApiObject>(kind: ResourceKind<T>, options?: ListOptions<T>): Promise<ApiList<T>>;
   create<T extends ApiObject>(kind: ResourceKind<T>, object: T, options?: CreateOptions): Promise<T>;
   /** POST to a subresource: serviceaccounts/token, pods/eviction, … */
   createSub<R>(

@@ -159,7 +159,8 @@ export class Reflector<T extends ApiObject> {
   private async list(signal: AbortSignal): Promise<void> {
     const { client, kind } = this.options;
     const resourceVersion = this.version ?? "0";
-    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, signal }, this.transformed);
+    const { transformed: transform } = this;
+    const all = await listAll(client, kind, { ...this.selection(), resourceVersion, transform, signal });
     this.replace(all.objects, all.resourceVersion);
   }
 

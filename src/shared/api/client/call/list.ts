@@ -10,7 +10,12 @@ import { BodyError, bodyOf, jsonOf } from "./body.js";
 export const LIST_LIMIT = 256 * 1024 * 1024;
 
 /** Rejects with BodyError when the body is no list: it may have been cut. */
-export async function readList<T>(response: WireResponse, turn: Turn, onOversized?: OnOversized): Promise<ApiList<T>> {
+export async function readList<T>(
+  response: WireResponse,
+  turn: Turn,
+  onOversized?: OnOversized,
+  transform: (item: T) => T = (item) => item,
+): Promise<ApiList<T>> {
   const cutter = new ListCutter(onOversized);
   let items: T[] = [];
   response.received = 0;
@@ -18,7 +23,7 @@ export async function readList<T>(response: WireResponse, turn: Turn, onOversize
     response.received += (block as Buffer).length;
     if (response.received > LIST_LIMIT) throw new BodyError(`the list is longer than ${LIST_LIMIT / 1024 / 1024} MiB`);
     for (const item of cutter.push(block as Buffer)) {
-      items.push(jsonOf(item, "an item of the list") as T);
+      items.push(transform(jsonOf(item, "an item of the list") as T));
       if (turn.isOver) await turn.next();
     }
     if (turn.isOver) await turn.next();
@@ -27,6 +32,6 @@ export async function readList<T>(response: WireResponse, turn: Turn, onOversize
   const shell = jsonOf(cutter.rest(), what) as Partial<ApiList<T>> | null;
   if (typeof shell?.metadata !== "object") throw new BodyError(`${what} is no list`);
   // Spelt in a way that the cutter does not know.
-  if (Array.isArray(shell.items) && shell.items.length > 0) items = shell.items;
+  if (Array.isArray(shell.items) && shell.items.length > 0) items = shell.items.map(transform);
   return { metadata: shell.metadata, items };
 }

@@ -44,6 +44,7 @@ export async function readProtobufList<T extends ApiObject>(
   kind: ResourceKind<T>,
   turn: Turn,
   onOversized?: OnOversized,
+  transform: (item: T) => T = (item) => item,
 ): Promise<ApiList<T>> {
   const message = messageOf(typeOf(kind)) ?? "";
   const what = `the response (status ${response.status})`;
@@ -54,7 +55,7 @@ export async function readProtobufList<T extends ApiObject>(
     response.received += (block as Buffer).length;
     if (response.received > LIST_LIMIT) throw new BodyError(`the list is longer than ${LIST_LIMIT / 1024 / 1024} MiB`);
     for (const item of decodedItems(what, cutter, block as Buffer)) {
-      items.push(decoded("an item of the list", () => decodeMessage(message, item)) as unknown as T);
+      items.push(transform(decoded("an item of the list", () => decodeMessage(message, item)) as unknown as T));
       if (turn.isOver) await turn.next();
     }
     if (turn.isOver) await turn.next();

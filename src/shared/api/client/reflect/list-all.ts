@@ -12,14 +12,12 @@ export interface Listed<T> {
 }
 
 /**
- * `transformed`: applied to each object as its page arrives.
  * @param options with resourceVersion "" (most recent), "0" (from the server's cache), or a version: not older than it
  */
 export async function listAll<T extends ApiObject>(
   client: ApiClient,
   kind: ResourceKind<T>,
-  options: ListOptions & { resourceVersion: string },
-  transformed: (object: T) => T,
+  options: ListOptions<T> & { resourceVersion: string },
 ): Promise<Listed<T>> {
   const { resourceVersion, ...selection } = options;
   // With a version, a limit would mean exactly that version.
@@ -28,7 +26,7 @@ export async function listAll<T extends ApiObject>(
   const objects: T[] = [];
   const first = await client.list(kind, { ...whole, resourceVersion, ...(isPaged ? { limit: PAGE } : {}) });
   for (let page = first; ;) {
-    for (const object of page.items) objects.push(transformed(object));
+    for (const object of page.items) objects.push(object);
     const { resourceVersion: version = "", continue: next = "" } = page.metadata;
     if (next === "") return { objects, resourceVersion: version };
     try {
@@ -40,7 +38,7 @@ export async function listAll<T extends ApiObject>(
         ...whole,
         resourceVersion: first.metadata.resourceVersion ?? "",
       });
-      return { objects: items.map(transformed), resourceVersion: metadata.resourceVersion ?? "" };
+      return { objects: items, resourceVersion: metadata.resourceVersion ?? "" };
     }
   }
 }

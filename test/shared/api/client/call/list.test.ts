@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { readList } from "../../../../../src/shared/api/client/call/list.js";
 import { Turn } from "../../../../../src/shared/api/client/decode/turn.js";
 import { NODES } from "../../../../../src/shared/api/client/kinds.js";
+import type { Node } from "../../../../../src/shared/api/node.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 import { startRig } from "../client-kit.js";
 
@@ -37,6 +38,32 @@ describe("a list", () => {
   ]) {
     it(`is not ${text === "" ? "nothing" : text}`, () => rejects(read(text), { name: "BodyError" }));
   }
+
+  it("has each item changed once, as soon as it is whole", async () => {
+    const seen: string[] = [];
+    const rename = (node: Node): Node => {
+      seen.push(node.metadata.name ?? "");
+      return { metadata: { name: `${node.metadata.name ?? ""}!` } };
+    };
+    async function* blocks() {
+      yield Buffer.from('{"metadata":{},"items":[{"metadata":{"name":"a"}},{"meta');
+      await new Promise((resolve) => setImmediate(resolve));
+      deepEqual(seen, ["a"], "the second one is not there yet");
+      yield Buffer.from('data":{"name":"b"}}]}');
+    }
+    const response = { status: 200, headers: {}, body: Readable.from(blocks()) };
+    const { items } = await readList(response, new Turn(new SteppedClock()), undefined, rename);
+    deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      ["a!", "b!"],
+    );
+  });
+  it("that is spelt oddly has its items changed, too", async () => {
+    const body = Readable.from([Buffer.from('{"\\u0069tems":[1,2],"metadata":{}}')]);
+    const answer = { status: 200, headers: {}, body };
+    const { items } = await readList<number>(answer, new Turn(new SteppedClock()), undefined, (item) => -item);
+    deepEqual(items, [-1, -2]);
+  });
 
   for (const disableCompression of [false, true]) {
     it(`comes ${disableCompression ? "as it is where compression is off" : "packed where the server packs"}`, async () => {
