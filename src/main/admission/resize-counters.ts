@@ -23,6 +23,7 @@ export interface ResizeCounters {
 /** Counts each request and limit of a container that the new spec adds, removes, increases or decreases. */
 export function countRequested(counters: Pick<ResizeCounters, "requested">, before: Pod, after: Pod): void {
   const [old, wanted] = [resourcesOf(before).containers, resourcesOf(after).containers];
+  if (old === wanted) return;
   for (const name of Object.keys(wanted)) {
     for (const resource of changedResources(old[name], wanted[name])) {
       for (const requirement of ["requests", "limits"] as const) {

@@ -23,7 +23,13 @@ export class RunningPods {
   /** The message for the thread; undefined when the thread already has it. @throws InvalidQuantityError */
   set(pod: Pod): EvictionPod | undefined {
     const { uid } = pod.metadata;
-    const before = this.pods.get(uid)?.published;
+    const known = this.pods.get(uid);
+    // All that eviction reads is in the spec, and in what never changes of the metadata.
+    if (known !== undefined && known.pod.spec === pod.spec) {
+      this.pods.set(uid, { pod, published: known.published });
+      return undefined;
+    }
+    const before = known?.published;
     const now = evictionPodOf(pod, this.rootDir);
     const same = before !== undefined && isDeepStrictEqual({ ...now, generation: before.generation }, before);
     const published = same ? before : { ...now, generation: ++this.generation };

@@ -54,6 +54,7 @@ export function withResources(pod: Pod, resources: PodResources): Pod {
 }
 
 export function sameResources(a: PodResources, b: PodResources): boolean {
+  if (a === b) return true;
   const names = new Set([...Object.keys(a.containers), ...Object.keys(b.containers)]);
   if (changedResources(a.pod, b.pod).length > 0) return false;
   return [...names].every((name) => changedResources(a.containers[name], b.containers[name]).length === 0);

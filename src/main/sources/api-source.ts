@@ -3,7 +3,7 @@
 // A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080). A new pod whose definition exceeds the budget is
 // known without it, and delivered when there is room.
 // Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods are not pods to run;
-// a definition that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
+// a definition or spec that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
 import { sameJson } from "../../shared/api/same-json.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
@@ -78,7 +78,7 @@ export class ApiSource implements PodFeed {
     const known = this.definitions.get(uid);
     if (known === undefined) return;
     const slim = this.trim(known);
-    if (slim === known || sameDefinition(known, slim)) return;
+    if (slim === known || changedDefinition(known, slim) === known) return;
     this.definitions.set(uid, slim);
     if (this.open && this.listed) this.changes.set("api", slim);
   }
@@ -137,7 +137,7 @@ export class ApiSource implements PodFeed {
     this.view.put(object);
     if (!isMirrorPod(object) && !this.bare.has(object)) {
       const known = this.definitions.get(uid);
-      const definition = known !== undefined && sameDefinition(known, object) ? known : definitionOf(object);
+      const definition = known === undefined ? definitionOf(object) : changedDefinition(known, object);
       this.definitions.set(uid, definition);
       deliver(definition);
     }
@@ -160,7 +160,9 @@ function definitionOf({ metadata, spec }: Pod): Pod {
   return definition;
 }
 
-function sameDefinition(known: Pod, object: Pod): boolean {
-  const { metadata, spec } = definitionOf(object);
-  return sameJson(known.metadata, metadata) && sameJson(known.spec, spec);
+/** Known parts stay the same objects: what depends on the spec alone is not computed again when the pod is deleted, or gets a label. */
+function changedDefinition(known: Pod, object: Pod): Pod {
+  const definition = definitionOf(object);
+  if (!sameJson(known.spec, definition.spec)) return definition;
+  return sameJson(known.metadata, definition.metadata) ? known : { ...definition, spec: known.spec };
 }

@@ -5,6 +5,7 @@ import type { WatchedPod } from "../../shared/contracts/pleg.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { moduleLogger } from "../../shared/log/logger.js";
 import { forEachIsolated } from "../../shared/turns/for-each-isolated.js";
+import { LoopShare } from "../../shared/turns/loop-share.js";
 import { podsWithLogs } from "../collection/container-collector.js";
 import { AdmissionQueue } from "../admission/admission-queue.js";
 import { Resizes } from "../admission/resizes.js";
@@ -43,6 +44,7 @@ export class NodeSync implements SyncComponents {
   readonly allocations: Allocations;
   readonly cgroupWatches: PodCgroupWatches;
   readonly planEvents: PlanEvents;
+  readonly share: LoopShare;
   private readonly orphans: OrphanCgroups;
   private readonly shown: ShownPods;
   cluster: ClusterPods | undefined;
@@ -52,6 +54,7 @@ export class NodeSync implements SyncComponents {
     const { runtime, clock, log } = deps;
     this.events = new PodEventStream(moduleLogger(log, "pod-events"));
     this.planEvents = new PlanEvents(runtime.events);
+    this.share = new LoopShare(clock);
     this.admission = new AdmissionQueue(deps.admission);
     this.cgroupWatches = new PodCgroupWatches({
       pleg: deps.pleg,
@@ -151,6 +154,7 @@ export class NodeSync implements SyncComponents {
         this.resizes.onSourcesSeen();
       },
       onOrphan: () => this.events.emit("orphanFound", undefined),
+      share: this.share,
       isAwaited: (uid) => this.cluster?.waits(uid) === true,
       stamp: () => deps.stamp(),
       setOp: (code) => deps.setOp(code),

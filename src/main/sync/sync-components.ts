@@ -4,7 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus, PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { type Logger, moduleLogger } from "../../shared/log/logger.js";
-import { LoopShare } from "../../shared/turns/loop-share.js";
+import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
@@ -65,6 +65,8 @@ export interface SyncComponents {
   readonly allocations: Allocations;
   readonly cgroupWatches: PodCgroupWatches;
   readonly planEvents: PlanEvents;
+  /** Of main's event loop, for the syncs of all pods. */
+  readonly share: LoopShare;
   /** Undefined until the node has joined a cluster, and on a stand-alone node. */
   readonly cluster: ClusterPods | undefined;
 }
@@ -104,7 +106,7 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
     startTime: (pod) => components.records.get(pod)?.startTime,
     runtime: () => components.cache.runtime,
     clock,
-    loop: new LoopShare(clock),
+    loop: components.share,
     log,
     reports,
     gates: deps.gates,

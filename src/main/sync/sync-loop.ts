@@ -9,6 +9,7 @@ import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { PodChangeLoop } from "../sources/pod-changes.js";
 import type { CacheChange, PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
@@ -35,6 +36,8 @@ export interface SyncLoopDeps {
   onSwept(): void;
   /** A pod was found that no source wants. */
   onOrphan(): void;
+  /** Changes and records count in it: the pods' passes that they cause begin in a later round of the event loop. */
+  share: Pick<LoopShare, "spend">;
   /** A source wants the pod, and delivers it later. */
   isAwaited(uid: string): boolean;
   /** Reports that the loop runs. */
@@ -130,7 +133,7 @@ export class SyncLoop implements PodChangeLoop {
   private during(op: number, work: () => void): void {
     this.deps.setOp(op);
     try {
-      work();
+      this.deps.share.spend(work);
     } finally {
       this.deps.setOp(0);
     }

@@ -22,12 +22,28 @@ export class LoopShare {
     return this.last;
   }
 
+  /** Runs a piece of work that waits for no turn. Its time counts, so that others which follow from it begin in the next round. */
+  spend<T>(work: () => T): T {
+    const begun = this.clock.monotonic();
+    try {
+      return work();
+    } finally {
+      const now = this.clock.monotonic();
+      if (this.end === undefined) this.begin(now);
+      this.end = (this.end ?? now) - (now - begun);
+    }
+  }
+
+  private begin(now: number): void {
+    this.end = now + SHARE_MS;
+    this.loop.next(() => {
+      this.end = undefined;
+    });
+  }
+
   private room(): Promise<void> | undefined {
     if (this.end === undefined) {
-      this.end = this.clock.monotonic() + SHARE_MS;
-      this.loop.next(() => {
-        this.end = undefined;
-      });
+      this.begin(this.clock.monotonic());
       return undefined;
     }
     if (this.clock.monotonic() < this.end) return undefined;

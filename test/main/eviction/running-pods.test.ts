@@ -111,6 +111,25 @@ test("volumes on the node's disk; memory-backed ones only with a limit", () => {
   );
 });
 
+test("a change beside the spec reads none of the pod's containers", () => {
+  const pods = new RunningPods("/r");
+  let reads = 0;
+  const containers = Array.from({ length: 100 }, (_, at) => ({
+    get name(): string {
+      reads++;
+      return `c${at}`;
+    },
+  }));
+  const first = apiPod({ containers });
+  assert.equal(pods.set(first)?.containers.length, 100);
+  const before = reads;
+  assert.ok(before >= 100);
+  const deleted = { ...first, metadata: { ...first.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  assert.equal(pods.set(deleted), undefined);
+  assert.equal(reads, before);
+  assert.equal(pods.get("uid-web")?.pod, deleted);
+});
+
 test("another definition is another generation; a label is none; no generation comes twice", () => {
   const pods = new RunningPods("/r");
   const first = pods.set(apiPod());

@@ -89,6 +89,17 @@ test("a change of the status is no change of the definition", () => {
   }
 });
 
+test("a pod that is deleted, or gets a label, keeps its spec as the same object", () => {
+  const { source, delivered } = build();
+  source.start();
+  source.onReplace([object("a")]);
+  const remove = (one: Pod): void => void (one.metadata.deletionTimestamp = "2026-01-01T00:00:00Z");
+  source.onEvent({ type: "MODIFIED", object: object("a", remove) });
+  assert.equal(delivered.length, 2);
+  assert.equal(delivered[1]?.spec, delivered[0]?.spec);
+  assert.equal(delivered[1]?.metadata.deletionTimestamp, "2026-01-01T00:00:00Z");
+});
+
 test("a list after a break: missing objects are dropped, equal ones stay the same object", () => {
   const { source, take, delivered } = build();
   source.start();

@@ -67,6 +67,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     onStatics: () => (statics += 1),
     onSwept: () => swept.push([...workers.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
+    share: { spend: (work) => work() },
     isAwaited: (uid) => awaited.has(uid),
     stamp: () => (stamps += 1),
     setOp: () => undefined,

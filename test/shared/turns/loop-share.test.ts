@@ -53,3 +53,21 @@ test("a piece begins at once while the share is not used up", async () => {
   for (let microtask = 0; microtask < 40; microtask++) await Promise.resolve();
   assert.equal(begun, 10);
 });
+
+test("work without a turn counts: the pieces that follow from it begin in a later round of the event loop", async () => {
+  const clock = workClock();
+  const share = new LoopShare(clock);
+  let begun = 0;
+  const piece = (): Promise<void> => share.turn().then(() => void begun++);
+  share.spend(() => clock.work(50));
+  const pieces = [piece(), piece()];
+  for (let microtask = 0; microtask < 40; microtask++) await Promise.resolve();
+  assert.equal(begun, 0);
+  await Promise.all(pieces);
+  assert.equal(
+    share.spend(() => "value"),
+    "value",
+  );
+  assert.throws(() => share.spend(() => assert.fail("thrown")), /thrown/);
+  await piece();
+});

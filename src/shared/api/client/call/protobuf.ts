@@ -90,7 +90,10 @@ export async function* watchProtobuf<T extends ApiObject>(
   for await (const block of body) {
     for (const frame of frames.push(block as Buffer)) {
       faultPoint("api-watch");
-      yield decoded("a frame of the watch", () => readEvent<T>(frame, isKnown));
+      const event = decoded("a frame of the watch", () => readEvent<T>(frame, isKnown));
+      // Before it is handled, too: a large object takes long to decode, and as long again to handle.
+      if (turn.isOver) await turn.next();
+      yield event;
       if (turn.isOver) await turn.next();
     }
     if (turn.isOver) await turn.next();

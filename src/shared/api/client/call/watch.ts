@@ -28,7 +28,10 @@ export async function* watchEvents<T extends ApiObject>(
   for await (const block of body) {
     for (const line of lines.push(block as Buffer)) {
       faultPoint("api-watch");
-      yield (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
+      const event = (isKnown && echoOf(line, isKnown)) ?? watchEvent<T>(line);
+      // Before it is handled, too: a large object takes long to decode, and as long again to handle.
+      if (turn.isOver) await turn.next();
+      yield event;
       if (turn.isOver) await turn.next();
     }
     if (turn.isOver) await turn.next();
