@@ -1,12 +1,13 @@
 // No two live pods ever share an id: not while pods come and go at once, and not across restarts of the kubelet.
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { IdRange } from "../../../src/main/user-namespaces/id-range.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
+import { usernsPath } from "../../../src/shared/fs/pod-paths.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;
@@ -126,6 +127,55 @@ test("ids of a pod that is released while the files are read are not taken for i
     third?.uids[0]?.hostId,
     started?.uids[0]?.hostId,
     "the next kubelet knows the ids of the pod that runs",
+  );
+});
+
+test("ids of a pod that was released before its file was read are not its next start's while other files are read", async (t) => {
+  const rootDir = await temporaryFolder(t);
+  const first = new UserNamespaces(
+    { rootDir, idsPerPod: UNIT, maxPods: 1, run: () => Promise.resolve(undefined) },
+    { observed: () => Promise.resolve([]), log: keptLog().log },
+  );
+  for (const uid of ["a", "b", "c"]) await first.forPod(podOf(uid));
+  // The order in which the next kubelet reads the files.
+  const order = await readdir(join(rootDir, "pods"));
+  const [early = "", late = ""] = [order[0], order.at(-1)];
+  await writeFile(usernsPath(rootDir, late), "damaged");
+  const ranges = Promise.withResolvers<undefined>();
+  const observed = Promise.withResolvers<IdRange[]>();
+  const looked = Promise.withResolvers<undefined>();
+  const next = new UserNamespaces(
+    { rootDir, idsPerPod: UNIT, maxPods: 1, run: () => ranges.promise },
+    {
+      observed: () => {
+        looked.resolve(undefined);
+        return observed.promise;
+      },
+      log: keptLog().log,
+    },
+  );
+  const other = next.forPod(podOf("other"));
+  next.release(early);
+  ranges.resolve(undefined);
+  await looked.promise;
+  // Its file is read, another one is not.
+  const again = next.forPod(podOf(early));
+  observed.resolve([]);
+  const given = [await other, await again, await next.forPod(podOf("third"))].map((ids) => ids?.uids[0]?.hostId);
+  assert.equal(new Set(given).size, given.length, given.join());
+});
+
+test("two requests of one pod share their end: ids that could not be written are given to neither", async (t) => {
+  const rootDir = await temporaryFolder(t);
+  await mkdir(usernsPath(rootDir, "pod-1"), { recursive: true });
+  const namespaces = new UserNamespaces(
+    { rootDir, idsPerPod: UNIT, maxPods: 1, run: () => Promise.resolve(undefined) },
+    { observed: () => Promise.resolve([]), log: keptLog().log },
+  );
+  const results = await Promise.allSettled([1, 2].map(() => namespaces.forPod(podOf("pod-1"))));
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "rejected"],
   );
 });
 
