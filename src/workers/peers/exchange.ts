@@ -9,7 +9,7 @@ import { HeadLimitError, ReplyError } from "../../shared/http/client/reply-error
 import { ReplyReader, type ReplyHead } from "../../shared/http/client/reply-reader.js";
 import { requestText } from "../../shared/http/client/request-text.js";
 import { serverOf, type Server } from "../../shared/http/client/server-of.js";
-import { UrlError } from "../../shared/http/client/url-escapes.js";
+import { UrlError } from "../../shared/http/url-escapes.js";
 import { dial, isDialError, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
 import { GuardedSource, PeerLimitError, type Guard, type Sink } from "./guarded-source.js";

@@ -1,6 +1,6 @@
 // A GET with its redirects, which are followed on the first request's host only: a pod must not send the kubelet elsewhere.
 import { quote } from "../../shared/log/quote.js";
-import { fromBytes } from "../../shared/http/client/bytes.js";
+import { fromBytes } from "../../shared/http/bytes.js";
 import { LocationError, MAX_REQUESTS, redirectOf, type Redirect } from "../../shared/http/client/redirects.js";
 import { hostnameOf, urlText } from "../../shared/http/client/url.js";
 import { exchange, ExchangeError, type Exchange, type Reply } from "./exchange.js";

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { before, describe, test, type TestContext } from "node:test";
 import { requestText } from "../../../src/shared/http/client/request-text.js";
 import { requestOf } from "../../../src/shared/http/client/get-action.js";
-import { UrlError } from "../../../src/shared/http/client/url-escapes.js";
+import { UrlError } from "../../../src/shared/http/url-escapes.js";
 import { messageOf } from "../../../src/shared/errors/thrown.js";
 import type { RunResult } from "../../../src/shared/probes/run.js";
 import { listen, PATIENCE_MS, runPeerProbe, USER_AGENT } from "../../support/probe-kit.js";

@@ -1,6 +1,6 @@
 // Header fields of a response, line by line, as Go's net/textproto reads them: lines may end with "\n" alone and may be folded
 // (https://pkg.go.dev/net/textproto#Reader.ReadMIMEHeader). Invariant: only fields that a caller named are kept in memory.
-import { quoteBytes, trimBlanks } from "./bytes.js";
+import { quoteBytes, trimBlanks } from "../bytes.js";
 import { canonicalName } from "./headers.js";
 import { ReplyError } from "./reply-error.js";
 

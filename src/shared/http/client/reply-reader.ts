@@ -5,10 +5,10 @@
 //
 // Invariant: bytes of the head, and of the body that is kept, are bounded; of the fields only those with a meaning here are kept.
 import { FRAMING_FIELDS, framingOf, type Framing } from "./body-framing.js";
-import { quoteBytes } from "./bytes.js";
-import { Chunks } from "./chunks.js";
+import { quoteBytes } from "../bytes.js";
+import { Chunks } from "../chunks.js";
 import { HeaderBlock } from "./header-block.js";
-import { Lines, withoutCr } from "./lines.js";
+import { Lines, withoutCr } from "../lines.js";
 import { HeadLimitError, ReplyError } from "./reply-error.js";
 
 /** Bytes of the head with all informational ones before it. Go's client reads 10 MB. @internal */

@@ -1,6 +1,6 @@
 // The server that a URL names for a request: scheme, host and port. Errors have the texts of Go's transport.
-import { fromBytes } from "./bytes.js";
-import { UrlError } from "./url-escapes.js";
+import { fromBytes } from "../bytes.js";
+import { UrlError } from "../url-escapes.js";
 import { hostnameOf, portTextOf, type GoUrl } from "./url.js";
 
 export interface Server {

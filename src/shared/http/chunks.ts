@@ -1,9 +1,9 @@
 // Reads a body in chunks (RFC 9112, section 7.1) with the limits of Go's net/http: chunk lines end with "\r\n" and have at most 4 KiB,
 // what is no data is at most 16 KiB more than twice the data, trailers have at most 4 KiB.
 import { trimBlanksEnd } from "./bytes.js";
-import { HeaderBlock } from "./header-block.js";
+import { HeaderBlock } from "./client/header-block.js";
 import { Lines, withoutCr } from "./lines.js";
-import { ReplyError } from "./reply-error.js";
+import { ReplyError } from "./client/reply-error.js";
 
 const MAX_LINE = 4096;
 const MAX_EXCESS = 16 * 1024;
