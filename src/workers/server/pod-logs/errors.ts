@@ -1,5 +1,5 @@
 // Why a container's log could not be read: one class per cause.
-import { quoteBytes } from "../../../shared/http/client/bytes.js";
+import { quoteBytes } from "../../../shared/http/bytes.js";
 
 /** The options contradict each other or are out of range; the caller's fault. */
 export class LogOptionsError extends Error {
