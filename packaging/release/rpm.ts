@@ -68,7 +68,7 @@ Packager: ${MAINTAINER}
 # Written by hand: a search in the files would name every library of Node by its symbols.
 AutoReqProv: no
 Requires: bash, glibc >= 2.28, libstdc++, libgcc, util-linux
-Recommends: (containerd or containerd.io or cri-o), containernetworking-plugins, iptables, iproute, e2fsprogs
+Recommends: (containerd or containerd.io or cri-o), (containernetworking-plugins or kubernetes-cni), iptables, iproute, e2fsprogs
 Suggests: nfs-utils, iscsi-initiator-utils, device-mapper-multipath, xfsprogs, shadow-utils-subid
 Provides: kubelet = ${KUBERNETES_VERSION.slice(1)}
 Conflicts: kubelet

@@ -2,20 +2,35 @@
 import { bad, ok, type Machine, type Result } from "./check.js";
 
 const CHECK = "cgroup driver";
+const CONFIG = "/etc/containerd/config.toml";
+const NEW = `${CONFIG}.new`;
 
 /** None if the runtime tells the kubelet its driver, or is not there. */
-export function cgroupDriver({ settings, kubelet }: Machine): Result[] {
+export function cgroupDriver({ settings, kubelet, mode }: Machine): Result[] {
   const driver = settings?.cgroupDriver;
   if (driver === undefined) return [];
   if (driver === kubelet.cgroupDriver) return [ok(CHECK, driver)];
-  const systemd = driver === "systemd";
+  const who = kubelet.expected ? "kubeadm gives the kubelet" : "the kubelet has";
   return [
     bad(
       "error",
       CHECK,
-      `the kubelet has ${kubelet.cgroupDriver}, containerd ${driver} (SystemdCgroup = ${String(systemd)})`,
+      `${who} ${kubelet.cgroupDriver}, containerd ${has(driver)}`,
       "containers do not start, or escape the limits of their pod",
-      `sed -i '/^cgroupDriver:/d' ${kubelet.file} && echo 'cgroupDriver: ${driver}' >>${kubelet.file} && systemctl restart kubelet`,
+      mode === "cluster" ? ofRuntime(driver) : ofKubelet(kubelet.file, driver),
     ),
   ];
+}
+
+const has = (driver: string): string => `${driver} (SystemdCgroup = ${String(driver === "systemd")})`;
+
+function ofKubelet(file: string, driver: string): string {
+  return `sed -i '/^cgroupDriver:/d' ${file} && echo 'cgroupDriver: ${driver}' >>${file} && systemctl restart kubelet`;
+}
+
+/** The cluster's ConfigMap says what the kubelet has: kubeadm writes it again with each upgrade. */
+function ofRuntime(driver: string): string {
+  const now = driver === "systemd";
+  const text = `containerd config dump | sed 's/SystemdCgroup = ${String(now)}/SystemdCgroup = ${String(!now)}/'`;
+  return `${text} >${NEW} && mv ${NEW} ${CONFIG} && systemctl restart containerd`;
 }

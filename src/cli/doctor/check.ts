@@ -26,6 +26,11 @@ export const bad = (severity: "warning" | "error", check: string, found: string,
   ...{ severity, check, found, why, fix },
 });
 
+export interface CniFolder {
+  folder: string;
+  programs: readonly string[];
+}
+
 /** Texts and figures of the machine; undefined: could not be read. */
 export interface Machine {
   kernel: string;
@@ -51,8 +56,10 @@ export interface Machine {
   cniFiles: CniFiles;
   /** Names in the folders in which the runtime looks. */
   cniPrograms: readonly string[];
-  /** A folder with CNI programs in which the runtime does not look. */
-  otherCniPrograms?: string;
+  /** Folders with CNI programs in which the runtime does not look. */
+  otherCniPrograms: readonly CniFolder[];
+  /** Whether the runtime looks in /opt/cni/bin, by this name or through a link. Network plugins of clusters put their programs there. */
+  looksInPluginFolder: boolean;
   /** Those of containerd, crio, dockerd and iptables that are on the machine. */
   installed: readonly string[];
   packages: "apt" | "dnf";

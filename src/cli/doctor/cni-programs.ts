@@ -9,7 +9,7 @@ const PACKAGE = "containernetworking-plugins";
 const FOLDERS = { apt: "/usr/lib/cni", dnf: "/usr/libexec/cni" } as const;
 
 export function cniPrograms(machine: Machine): Result[] {
-  const { mode, settings, cniFiles, cniPrograms: present, installed, packages } = machine;
+  const { mode, settings, cniFiles, cniPrograms: present, installed, packages, looksInPluginFolder } = machine;
   const folders = settings?.binDirs ?? [DEFAULT_BIN_DIR];
   const plugins = cniFiles.network?.plugins ?? [];
   const ofNetwork = plugins.flatMap(({ type, ipam }) => (ipam === undefined ? [type] : [type, ipam]));
@@ -17,15 +17,23 @@ export function cniPrograms(machine: Machine): Result[] {
   const expected = plugins.length > 0 ? ofNetwork : mode === "standalone" ? PROGRAMS : [];
   const missing = [...new Set(["loopback", ...expected])].filter((name) => !present.includes(name));
   const results = [
-    missing.length === 0
-      ? ok(CHECK, `${present.length} in ${folders.join(", ")}`)
-      : bad(
+    missing.length > 0
+      ? bad(
           "error",
           CHECK,
           `${missing.join(", ")} missing in ${folders.join(" and ")}`,
           "the runtime cannot set up the network of a pod",
-          fixOf(machine, folders[0] ?? DEFAULT_BIN_DIR),
-        ),
+          fixOf(machine, folders[0] ?? DEFAULT_BIN_DIR, missing),
+        )
+      : mode === "cluster" && plugins.length === 0 && !looksInPluginFolder
+        ? bad(
+            "warning",
+            CHECK,
+            `the runtime looks in ${folders.join(" and ")}, not in ${DEFAULT_BIN_DIR}`,
+            `most network plugins of clusters install their programs into ${DEFAULT_BIN_DIR}`,
+            fixOfFolder(machine, folders[0] ?? ""),
+          )
+        : ok(CHECK, `${present.length} in ${folders.join(", ")}`),
   ];
   const needsIptables = plugins.some(({ type }) => type === "bridge" || type === "portmap");
   if (needsIptables && !installed.includes("iptables")) {
@@ -35,11 +43,20 @@ export function cniPrograms(machine: Machine): Result[] {
   return results;
 }
 
-function fixOf({ otherCniPrograms, packages }: Machine, folder: string): string {
-  const from = otherCniPrograms ?? FOLDERS[packages];
-  const install = otherCniPrograms === undefined ? [`${installer(packages)} ${PACKAGE}`] : [];
-  const link = from === folder ? [] : [`mkdir -p ${folder}`, `ln -s ${from}/* ${folder}/`];
+function fixOf({ otherCniPrograms, packages }: Machine, folder: string, missing: readonly string[]): string {
+  const there = otherCniPrograms.find(({ programs }) => missing.every((name) => programs.includes(name)))?.folder;
+  const from = there ?? FOLDERS[packages];
+  const install = there === undefined ? [`${installer(packages)} ${PACKAGE}`] : [];
+  const files = (there === undefined ? ["*"] : missing).map((name) => `${from}/${name}`).join(" ");
+  const link = from === folder ? [] : [`mkdir -p ${folder}`, `ln -s ${files} ${folder}/`];
   return [...install, ...link].join(" && ");
+}
+
+/** The package kubernetes-cni has filled the folder of plugins, or that folder becomes the runtime's. */
+function fixOfFolder({ otherCniPrograms }: Machine, folder: string): string {
+  return otherCniPrograms.some((one) => one.folder === DEFAULT_BIN_DIR)
+    ? `ln -s ${DEFAULT_BIN_DIR}/* ${folder}/`
+    : `mkdir -p /opt/cni && ln -sT ${folder} ${DEFAULT_BIN_DIR}`;
 }
 
 export function installer(packages: Machine["packages"]): string {

@@ -1,5 +1,5 @@
 // Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
-import { access, readdir, readFile } from "node:fs/promises";
+import { access, readdir, readFile, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
@@ -74,23 +74,33 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
   };
 }
 
-type NetworkFacts = Pick<Machine, "mode" | "settings" | "kubelet" | "cniFiles" | "cniPrograms" | "otherCniPrograms">;
+type NetworkFacts = Pick<
+  Machine,
+  "mode" | "settings" | "kubelet" | "cniFiles" | "cniPrograms" | "otherCniPrograms" | "looksInPluginFolder"
+>;
 
 async function readNetwork(status: NodeletStatus | undefined, config: KubeletConfig): Promise<NetworkFacts> {
   const { mode, settings, kubelet } = await readNode(config, status);
   const binDirs = settings?.binDirs ?? [DEFAULT_BIN_DIR];
-  const others = CNI_FOLDERS.filter((folder) => !binDirs.includes(folder));
+  const searched = await Promise.all(binDirs.map(realFolder));
+  const real = await Promise.all(CNI_FOLDERS.map(realFolder));
+  const others = CNI_FOLDERS.filter((_folder, index) => !searched.includes(real[index] ?? ""));
   const [cniFiles, cniPrograms, elsewhere] = await Promise.all([
     readCniFiles(settings?.confDir ?? DEFAULT_CONF_DIR),
     Promise.all(binDirs.map(names)),
     Promise.all(others.map(async (folder) => ({ folder, programs: await names(folder) }))),
   ]);
-  const other = elsewhere.find(({ programs }) => programs.includes("loopback"))?.folder;
   return {
     ...{ mode, settings, kubelet, cniFiles },
     cniPrograms: cniPrograms.flat(),
-    ...(other !== undefined && { otherCniPrograms: other }),
+    otherCniPrograms: elsewhere.filter(({ programs }) => programs.length > 0),
+    looksInPluginFolder: !others.includes(DEFAULT_BIN_DIR),
   };
+}
+
+/** Without links; the name itself if there is no such folder. */
+function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => folder);
 }
 
 async function cgroups(): Promise<Pick<Machine, "cgroupVersion" | "controllers">> {

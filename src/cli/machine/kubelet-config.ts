@@ -26,6 +26,8 @@ export interface KubeletConfig {
   failCgroupV1: boolean;
   failSwapOn: boolean;
   cgroupDriver: string;
+  /** Before the join: kubeadm will write the file, with its own default if the cluster has set no driver. */
+  expected: boolean;
   /** undefined: not set in the file. */
   runtimeEndpoint: string | undefined;
 }
@@ -42,7 +44,7 @@ export async function readKubeletConfig(
   const mode = status.apiServer === undefined ? "standalone" : "cluster";
   const { kubeletconfig = {} } = await client.json<{ kubeletconfig?: Fields }>("/configz");
   const { runtimeEndpoint, node: nodeName } = status;
-  return { ...settingsOf(kubeletconfig), file: undefined, mode, nodeName, runtimeEndpoint };
+  return { ...settingsOf(kubeletconfig), expected: false, file: undefined, mode, nodeName, runtimeEndpoint };
 }
 
 /** With upstream's defaults for a node without a configuration. */
@@ -50,8 +52,10 @@ async function readConfigFile(mode: NodeMode, options: ToolOptions): Promise<Kub
   const nodeName = hostname().toLowerCase();
   const file = CONFIG_FILES[mode];
   const found = await readThrough(file, options).catch(() => undefined);
-  if (found === undefined) return { ...settingsOf({}), file: undefined, mode, nodeName };
-  return { ...settingsOf(fieldsIn(found.text)), file, mode, nodeName };
+  if (found !== undefined) return { ...settingsOf(fieldsIn(found.text)), expected: false, file, mode, nodeName };
+  const expected = mode === "cluster";
+  const defaults = { ...settingsOf({}), ...(expected && { cgroupDriver: "systemd" }) };
+  return { ...defaults, expected, file: undefined, mode, nodeName };
 }
 
 /** A text that is no YAML says nothing here: `kubelet --check-config` reports it. @internal */
@@ -66,7 +70,7 @@ export function fieldsIn(text: string): Fields {
 }
 
 /** @internal With upstream's defaults. */
-export function settingsOf(fields: Fields): Omit<KubeletConfig, "file" | "mode" | "nodeName"> {
+export function settingsOf(fields: Fields): Omit<KubeletConfig, "expected" | "file" | "mode" | "nodeName"> {
   const gates = fields["featureGates"];
   const gate = typeof gates === "object" && gates !== null ? (gates as Fields)["PreventStaticPodAPIReferences"] : true;
   return {

@@ -9,6 +9,8 @@ import type { RuntimeSettings } from "./runtime-settings.js";
 /** The kubelet's settings that must fit the runtime's. */
 export interface KubeletSettings {
   cgroupDriver: string;
+  /** Before the join: kubeadm has not written the file yet. */
+  expected: boolean;
   runtimeEndpoint: string;
   /** The file in which `cgroupDriver` is to be changed. */
   file: string;
@@ -23,7 +25,7 @@ export interface NodeSettings {
 
 /** @param status absent when no kubelet answers */
 export async function readNode(
-  { mode, cgroupDriver, runtimeEndpoint: configured }: KubeletConfig,
+  { mode, cgroupDriver, expected, runtimeEndpoint: configured }: KubeletConfig,
   status: NodeletStatus | undefined,
 ): Promise<NodeSettings> {
   const flags = status === undefined ? await readBounded(ENVIRONMENT).catch(() => "") : "";
@@ -31,5 +33,5 @@ export async function readNode(
   const runtimeEndpoint = flag ?? configured ?? CONTAINERD_SOCKET;
   const docker = status?.docker;
   const settings = await readRuntime({ runtimeEndpoint, ...(docker !== undefined && { docker }) });
-  return { mode, kubelet: { cgroupDriver, runtimeEndpoint, file: CONFIG_FILES[mode] }, settings };
+  return { mode, kubelet: { cgroupDriver, expected, runtimeEndpoint, file: CONFIG_FILES[mode] }, settings };
 }

@@ -25,6 +25,11 @@ const dual = {
   },
 };
 const dualOther = { cniFiles: { ...dual.cniFiles, network: { ...dual.cniFiles.network, file: "10-x.conflist" } } };
+const DEBIAN = { folder: "/usr/lib/cni", programs: ["bridge", "host-local", "loopback", "portmap"] };
+const flannel = networkOf("10-flannel.conflist", JSON.stringify({ plugins: [{ type: "flannel" }] }));
+const CLUSTER_NETWORK = { names: ["10-x.conflist"], broken: [], network: { ...NETWORK, file: "10-x.conflist" } };
+const TEMPLATED = { ...SETTINGS, template: "/t" };
+const SYSTEMD = { ...HEALTHY.kubelet, cgroupDriver: "systemd", file: "/var/lib/kubelet/config.yaml" };
 const macvlan = networkOf("05-net.conf", JSON.stringify({ type: "macvlan", ipam: { type: "dhcp" } }));
 
 interface Row {
@@ -92,10 +97,35 @@ const ROWS: readonly Row[] = [
   {
     ...{ title: "programs where the runtime does not look", check: "CNI programs", severity: "error" },
     machine: {
-      ...{ cniPrograms: [], otherCniPrograms: "/usr/lib/cni" },
+      ...{ cniPrograms: [], otherCniPrograms: [DEBIAN, { folder: "/usr/libexec/cni", programs: ["loopback"] }] },
       settings: { ...SETTINGS, binDirs: ["/opt/cni/bin"] },
     },
-    ...{ found: /missing in \/opt\/cni\/bin$/, fix: "mkdir -p /opt/cni/bin && ln -s /usr/lib/cni/* /opt/cni/bin/" },
+    found: /missing in \/opt\/cni\/bin$/,
+    fix: "mkdir -p /opt/cni/bin && ln -s /usr/lib/cni/loopback /usr/lib/cni/bridge /usr/lib/cni/host-local /usr/lib/cni/portmap /opt/cni/bin/",
+  },
+  {
+    ...{ title: "a program that the cluster's plugin put where the runtime does not look", check: "CNI programs" },
+    machine: {
+      ...{ mode: "cluster", cniPrograms: ["loopback"], looksInPluginFolder: false },
+      cniFiles: { names: ["10-flannel.conflist"], broken: [], network: flannel },
+      otherCniPrograms: [{ folder: "/opt/cni/bin", programs: ["flannel"] }],
+    },
+    ...{ severity: "error", found: /^flannel missing in \/usr\/lib\/cni$/ },
+    fix: "mkdir -p /usr/lib/cni && ln -s /opt/cni/bin/flannel /usr/lib/cni/",
+  },
+  {
+    ...{ title: "a runtime that will not find the programs of the cluster's plugin", check: "CNI programs" },
+    machine: { mode: "cluster", cniFiles: NONE, settings: TEMPLATED, looksInPluginFolder: false },
+    ...{ severity: "warning", found: /^the runtime looks in \/usr\/lib\/cni, not in \/opt\/cni\/bin$/ },
+    fix: "mkdir -p /opt/cni && ln -sT /usr/lib/cni /opt/cni/bin",
+  },
+  {
+    ...{ title: "a runtime that does not look where the package kubernetes-cni puts programs", check: "CNI programs" },
+    machine: {
+      ...{ mode: "cluster", cniFiles: NONE, settings: TEMPLATED, looksInPluginFolder: false },
+      otherCniPrograms: [{ folder: "/opt/cni/bin", programs: ["loopback", "bridge"] }],
+    },
+    ...{ severity: "warning", found: /not in \/opt\/cni\/bin$/, fix: "ln -s /opt/cni/bin/* /usr/lib/cni/" },
   },
   {
     ...{ title: "no programs at all, and the runtime looks in upstream's folder, with dnf", check: "CNI programs" },
@@ -200,6 +230,18 @@ const ROWS: readonly Row[] = [
     machine: { settings: { ...SETTINGS, cgroupDriver: "systemd" } },
     found: /^the kubelet has cgroupfs, containerd systemd \(SystemdCgroup = true\)$/,
     fix: "sed -i '/^cgroupDriver:/d' /etc/nodelet/kubelet.yaml && echo 'cgroupDriver: systemd' >>/etc/nodelet/kubelet.yaml && systemctl restart kubelet",
+  },
+  {
+    ...{ title: "two cgroup drivers in a cluster, whose configuration is not the node's", check: "cgroup driver" },
+    machine: { mode: "cluster", cniFiles: CLUSTER_NETWORK, kubelet: SYSTEMD },
+    ...{ severity: "error", found: /^the kubelet has systemd, containerd cgroupfs \(SystemdCgroup = false\)$/ },
+    fix: "containerd config dump | sed 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
+  },
+  {
+    ...{ title: "a driver that is not the one of kubeadm, before the join", check: "cgroup driver" },
+    machine: { mode: "cluster", cniFiles: CLUSTER_NETWORK, kubelet: { ...SYSTEMD, expected: true } },
+    ...{ severity: "error", found: /^kubeadm gives the kubelet systemd, containerd cgroupfs / },
+    fix: "containerd config dump | sed 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
   },
 ];
 
