@@ -12,7 +12,7 @@ import { LONGEST_JSON_LINE } from "../../../src/shared/container-logs/json-recor
 import { MANIFESTS_LIMIT } from "../../../src/shared/contracts/manifests.js";
 import { OUTPUT_LIMIT_BYTES } from "../../../src/shared/contracts/prober.js";
 import { MOST_ENTRIES, MOST_NAMES } from "../../../src/shared/fs/untrusted-folder.js";
-import { MAX_TRAILER } from "../../../src/shared/http/client/chunks.js";
+import { MAX_TRAILER } from "../../../src/shared/http/chunks.js";
 import { MAX_HEAD_BYTES } from "../../../src/shared/http/client/reply-reader.js";
 import { MAX_BYTES as URL_MAX_BYTES } from "../../../src/shared/http/client/url.js";
 import { CAP, CAP_PER_NAME, RESOLV_CONF_LIMIT } from "../../../src/shared/net/pod-lookups.js";
@@ -184,7 +184,7 @@ export const POD_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/http/client/chunks.ts", "MAX_TRAILER"],
+      of: ["src/shared/http/chunks.ts", "MAX_TRAILER"],
       value: MAX_TRAILER,
       unit: "bytes",
       what: "the trailer of a chunked answer",

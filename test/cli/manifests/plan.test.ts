@@ -79,7 +79,7 @@ describe("the pod that a name means", () => {
     throws(() => targetOf("delete", "log", undefined, state({ manifests, pods })), /remove that file/);
     const target = targetOf("restart", "log", undefined, state({ manifests, pods }));
     deepEqual([target.manifest, target.pod?.metadata.name], [undefined, "log-node-1"]);
-    const ofApi = state({ pods: [running("of-api", "api")] });
+    const ofApi = state({ pods: [running("of-api", undefined)] });
     throws(() => targetOf("restart", "of-api", undefined, ofApi), /its controller makes a new one/);
   });
 
