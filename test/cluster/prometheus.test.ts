@@ -34,12 +34,14 @@ type Scrape = Record<string, unknown>;
 let cluster: ClusterNode;
 let prometheus: Prometheus;
 let dir: string;
+let nativeScrape: Scrape;
 
 describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "scrape-"));
     cluster = await startClusterNode({
-      reachable: true,
+      ...{ reachable: true, approveServingCertificates: true },
+      config: { serverTLSBootstrap: true, featureGates: { NativeHistograms: true } },
       env: { NODELET_FAULTS: "1" },
       tokens: new Map([
         [TOKEN, PROMETHEUS],
@@ -68,12 +70,20 @@ describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
       job_name: path,
       metrics_path: path,
     }));
+    nativeScrape = first;
     // Another instance: sums by instance count the page once.
     const relabel_configs = [{ target_label: "instance", replacement: "protobuf" }];
-    const protobuf = { ...first, job_name: "protobuf", scrape_protocols: ["PrometheusProto"], relabel_configs };
+    const protobuf = {
+      ...first,
+      job_name: "protobuf",
+      scrape_protocols: ["PrometheusProto"],
+      always_scrape_classic_histograms: true,
+      relabel_configs,
+    };
+    const verified = { ...first, job_name: "verified", tls_config: { ca_file: ca }, metrics_path: "/metrics/probes" };
     const stranger = { ...first, job_name: "stranger", authorization: { credentials: "other-token" } };
     prometheus = await Prometheus.with({
-      scrapes: [...documented, ...others, protobuf, stranger],
+      scrapes: [...documented, ...others, protobuf, verified, stranger],
       rules: [await impatientRules()],
       program: join(clientPrograms(), "prometheus"),
     });
@@ -109,7 +119,7 @@ describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
   }
 
   test("every page is scraped, as text and as protobuf, and a client without the right gets none", async () => {
-    const jobs = ["cadvisor", "kubelet", ...PAGES.slice(2), "protobuf"];
+    const jobs = ["cadvisor", "kubelet", ...PAGES.slice(2), "protobuf", "verified"];
     let seen: string[] = [];
     await waitFor(
       async () => {
@@ -121,7 +131,9 @@ describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
     );
     assert.deepEqual(
       seen.filter((line) => !line.startsWith("stranger ")),
-      ["/metrics/probes", "/metrics/resource", "cadvisor", "kubelet", "protobuf"].map((job) => `${job} up `),
+      ["/metrics/probes", "/metrics/resource", "cadvisor", "kubelet", "protobuf", "verified"].map(
+        (job) => `${job} up `,
+      ),
     );
     assert.match(seen.find((line) => line.startsWith("stranger ")) ?? "", /^stranger down .*403/);
     for (const [job, series] of [
@@ -155,6 +167,25 @@ describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
       },
       { what: "equal series", lastSeen: () => missing.join() },
     );
+  });
+
+  test("Prometheus computes quantiles of the kubelet's native histograms", async () => {
+    await using native = await Prometheus.with({
+      scrapes: [{ ...nativeScrape, job_name: "native" }],
+      program: join(clientPrograms(), "prometheus"),
+      flags: ["--enable-feature=native-histograms"],
+    });
+    const query =
+      "histogram_quantile(0.99, kubelet_runtime_operations_duration_seconds{operation_type='run_podsandbox'})";
+    let seen = "";
+    await waitFor(
+      async () => {
+        seen = (await native.query(query))[0]?.value[1] ?? "no sample";
+        return Number(seen) > 0 && Number(seen) < 600;
+      },
+      { what: query, lastSeen: () => seen },
+    );
+    assert.deepEqual(await native.query("kubelet_runtime_operations_duration_seconds_bucket"), []);
   });
 
   describe("promtool checks the text of each page", () => {

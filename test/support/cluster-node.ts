@@ -28,6 +28,8 @@ export interface ClusterNodeOptions extends NodeOptions {
    * is a scheduler. The fixture only.
    */
   reachable?: true;
+  /** Requests for serving certificates are approved and signed at once. The fixture only. */
+  approveServingCertificates?: true;
   /** Bearer tokens of the fixture, by token. */
   tokens?: ReadonlyMap<string, User>;
 }
@@ -37,10 +39,10 @@ export const NOT_REACHABLE =
   process.env["KUBECONFIG"] !== undefined && "the API server of KUBECONFIG cannot reach this node's port";
 
 export async function startClusterNode(given: ClusterNodeOptions = {}): Promise<ClusterNode> {
-  const { contentType, reachable, tokens, ...options } = given;
+  const { contentType, reachable, approveServingCertificates = false, tokens, ...options } = given;
   const real = process.env["KUBECONFIG"];
   const settings = {
-    ...{ nodeRestriction: true, bookmarkMs: 1000 },
+    ...{ nodeRestriction: true, bookmarkMs: 1000, approveServingCertificates },
     ...{ controllers: reachable === true, tokens: new Map(tokens) },
   };
   const fixture = real === undefined ? await FakeApi.start(settings) : undefined;

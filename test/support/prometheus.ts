@@ -20,6 +20,7 @@ export interface PrometheusOptions {
   rules?: readonly string[];
   /** Path or name of the program. */
   program?: string;
+  flags?: readonly string[];
 }
 
 export interface Target {
@@ -52,7 +53,12 @@ export class Prometheus implements AsyncDisposable {
     return Prometheus.with({ scrapes: [{ job_name: job, static_configs: [{ targets }] }] });
   }
 
-  static async with({ scrapes, rules = [], program = "prometheus" }: PrometheusOptions): Promise<Prometheus> {
+  static async with({
+    scrapes,
+    rules = [],
+    program = "prometheus",
+    flags = [],
+  }: PrometheusOptions): Promise<Prometheus> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-prometheus-"));
     const address = `127.0.0.1:${await freePort()}`;
     const config = {
@@ -67,6 +73,7 @@ export class Prometheus implements AsyncDisposable {
         `--config.file=${join(dir, "prometheus.yml")}`,
         `--storage.tsdb.path=${join(dir, "data")}`,
         `--web.listen-address=${address}`,
+        ...flags,
       ],
       { stdio: "ignore" },
     );
