@@ -147,6 +147,37 @@ test("a list that is refused ends the stream with the reason, and one that the p
   assert.equal(done, true);
 });
 
+test("messages of a paced stream are decoded when they are handled, not as they arrive", async (context) => {
+  const connection = await sending(context, (stream) => {
+    for (let count = 0; count < 10; count++) stream.write(listOf(`d${count}`));
+    stream.end();
+  });
+  let [decoded, handled, ahead] = [0, 0, 0];
+  const counting = {
+    ...listAndWatch,
+    responseDeserialize: (bytes: Buffer): ListAndWatchResponse => {
+      ahead = Math.max(ahead, ++decoded - handled);
+      return listAndWatch.responseDeserialize(bytes);
+    },
+  };
+  await connection.stream(counting, {}, () => void handled++, never, 20);
+  assert.deepEqual([decoded, handled, ahead], [10, 10, 1]);
+});
+
+test("a message that cannot be decoded ends its stream with the reason", async (context) => {
+  const connection = await sending(context, (stream) => stream.write(listOf("a")));
+  const broken = {
+    ...listAndWatch,
+    responseDeserialize: (): ListAndWatchResponse => {
+      throw new Error("too long");
+    },
+  };
+  await assert.rejects(
+    connection.stream(broken, {}, () => undefined, never, 5),
+    /could not be handled: too long/,
+  );
+});
+
 test("the messages of a paced stream all arrive, in their order", async (context) => {
   const connection = await sending(context, (stream) => {
     for (const id of ["a", "b", "c"]) stream.write(listOf(id));
