@@ -2,7 +2,7 @@
 // tests' own namespace. Every loop of it is bounded, and it reports its real actions.
 import type { HostileBench } from "./bench.js";
 
-type Family = "tenant" | "unauthorised client" | "API server" | "runtime";
+type Family = "tenant" | "unauthorised client" | "API server" | "runtime" | "node plugin";
 
 export interface Attack {
   name: string;
