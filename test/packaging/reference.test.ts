@@ -14,7 +14,7 @@ import { globSync } from "../harness/glob.js";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const DIST = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 /** Calls of a registry that make a metric. */
-const MAKES = /\.(?:counter|gauge|histogram)\(/g;
+const MAKES = /\.(?:counter|gauge|histogram)\(|\bregistry\.summary\(/g;
 /** It declares the three methods. */
 const REGISTRY = "src/shared/metrics/thread-registry.js";
 
