@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PATIENCE, waitFor } from "../../packaging/standalone/wait.js";
 
-const DEADLINE_MS = 180_000;
+const DEADLINE_MS = 120_000;
 /** Characters of output in the message of a wait that failed. */
 const SHOWN = 4000;
 
