@@ -10,7 +10,11 @@ import { PluginCallError, STATUS } from "./call-error.js";
 import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
 
+/** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. @internal */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+
 const OPTIONS = {
+  "grpc.max_receive_message_length": MAX_RESPONSE_BYTES,
   "grpc.default_authority": "localhost",
   "grpc.use_local_subchannel_pool": 1,
   "grpc.enable_http_proxy": 0,
@@ -36,9 +40,6 @@ export interface PluginCallOptions {
   maxBytes?: number;
   signal?: AbortSignal;
 }
-
-/** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. @internal */
-export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** A response that names one thing: what a plugin, a node or a volume is. Its texts go to objects of the API, events and logs. */
 export const SMALL_RESPONSE_BYTES = 64 * 1024;

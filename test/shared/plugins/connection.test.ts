@@ -188,11 +188,11 @@ test("the messages of a paced stream all arrive, in their order", async (context
   assert.deepEqual(seen, ["a", "b", "c"]);
 });
 
-test("a response of more than a megabyte fails its call with both sizes", async (context) => {
+test("a response of more than four megabytes fails its call with both sizes", async (context) => {
   const socket = await socketPath(context);
   const server = new Server();
   const { allocate } = DevicePluginService;
-  const envs = { A: "x".repeat(1024 * 1024) };
+  const envs = { A: "x".repeat(4 * 1024 * 1024) };
   server.addService(
     { allocate },
     {
@@ -206,5 +206,5 @@ test("a response of more than a megabyte fails its call with both sizes", async 
   context.after(() => server.forceShutdown());
   using connection = new PluginConnection(socket, systemClock);
   const call = connection.call(allocate, { containerRequests: [] }, { timeoutMs: 60_000 });
-  await assert.rejects(call, /has 10\d+ bytes, and the kubelet reads at most 1048576/);
+  await assert.rejects(call, /Received message larger than max \(41\d+ vs 4194304\)/);
 });

@@ -26,7 +26,7 @@ const DEFAULTS: FlexCapabilities = {
 /** Of a driver's message, in an event. */
 const SHOWN = 512;
 /** Characters of an answer, and bytes of a driver's output: a usual answer has a few hundred. */
-export const ANSWER_LIMIT = 1024 * 1024;
+export const ANSWER_LIMIT = 64 * 1024;
 
 /** The driver has no such command: the kubelet does the work itself, or leaves it out. */
 export class FlexNotSupportedError extends Error {
