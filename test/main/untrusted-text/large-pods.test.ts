@@ -41,7 +41,7 @@ test("host ports of a pod are compared with those of others", () => {
 test("statuses of read-only mounts are computed", () => {
   const input = {
     container: container("app", { volumeMounts: mounts }),
-    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: "0" },
+    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: 0n },
     previous: undefined,
     runtimeName: "containerd",
     terminationMessages: new Map(),
@@ -62,7 +62,7 @@ test("statuses of mounts that did not change are the same list: to compare them 
   const app = container("app", { volumeMounts: mounts });
   const input = {
     container: app,
-    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: "0" },
+    observed: { mounts: seen, annotations: {}, labels: {}, id: "c", imageRef: "", state: 1, startedAt: 0n },
     terminationMessages: new Map(),
   };
   const again = { ...input, observed: structuredClone(input.observed) };

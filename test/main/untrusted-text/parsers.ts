@@ -55,6 +55,7 @@ import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../
 import { plainDetails } from "../../../src/shared/errors/grpc-details.js";
 import { canonicalName, hasToken } from "../../../src/shared/http/client/headers.js";
 import { ReplyReader } from "../../../src/shared/http/client/reply-reader.js";
+import { parseJsonRecord } from "../../../src/shared/container-logs/json-record.js";
 import { parseUrl, resolveUrl } from "../../../src/shared/http/client/url.js";
 import { quote } from "../../../src/shared/log/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
@@ -170,7 +171,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
   },
   "image names": {
-    functions: ["image-name: withoutTagAndDigest", "image-name: parseImageName", "image-name: keysOfReference"],
+    functions: ["image-name: withoutTagAndDigest", "image-name: readImageName", "image-name: keysOfReference"],
     parse: [
       (text) => withoutTagAndDigest(text),
       (text) => parseImageName(text),
@@ -326,6 +327,15 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "status of the runtime and of a PodSandbox": {
     functions: ["sandbox-image: parseSandboxImage", "sandbox-image: parseImageOfSandbox"],
     parse: [parseSandboxImage, parseImageOfSandbox],
+  },
+  "logs of the Docker Engine": {
+    functions: ["json-record: parseJsonRecord"],
+    parse: [parseJsonRecord],
+    frames: [
+      ["", ""],
+      ['{"log":"', '"}'],
+      ['{"time":"', '"}'],
+    ],
   },
   "termination messages": {
     functions: ["termination-message: logMessage"],
@@ -532,6 +542,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "a name in a table of this kubelet": ["schema: Schema.fields"],
   "a path or name that the kubelet makes or the API bounds; the rest is calls of the system": [
     "endpoints: Endpoints.register",
+    "output-tail: outputTail",
     "atomic-writer: writePayload",
     "cached-objects: CachedObjects.get",
     "certificate-store: CertificateStore.keep",

@@ -80,8 +80,8 @@ describe("image names", () => {
     ["a___b", undefined],
     ["-a", undefined],
     ["f".repeat(64), undefined],
-    [`r.io/${"a".repeat(250)}`, { registry: "r.io", repository: "a".repeat(250) }],
-    [`r.io/${"a".repeat(251)}`, undefined],
+    [`r.io/${"a".repeat(255)}`, { registry: "r.io", repository: "a".repeat(255) }],
+    [`r.io/${"a".repeat(256)}`, undefined],
   ];
   for (const [text, name] of table) {
     test(JSON.stringify(text.slice(0, 30)), () => deepEqual(parseImageName(text), name));

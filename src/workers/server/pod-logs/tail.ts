@@ -9,7 +9,7 @@ import { streamOf } from "./json-scanner.js";
 import { linesBackwards, readFully } from "./lines-backwards.js";
 import type { OpenLogFile } from "./log-files.js";
 import { LogScanner } from "./log-scanner.js";
-import { emptyHead, MAX_HEAD, parseHead, type LogStream, type RecordHead } from "./record-scanner.js";
+import { emptyHead, MAX_HEAD, parseHead, STDOUT, type LogStream, type RecordHead } from "./record-scanner.js";
 
 /** Begin with `files[index]` at `offset` (plain) and pass over `skipLines` lines. */
 export interface TailStart {
@@ -106,8 +106,11 @@ class TailWalk {
   async readJsonBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
     for await (const { line, offset } of linesBackwards(file, LONGEST_JSON_LINE, signal)) {
       const record = parseJsonRecord(goText(line));
-      const stream = record === undefined ? undefined : streamOf(record.stream);
-      if (record === undefined || stream === undefined || record.text === "") continue;
+      if (record === undefined) continue;
+      const known = streamOf(record.stream);
+      if (known !== undefined && record.text === "") continue;
+      // A record of an unknown stream is a line, too: the reading ends there.
+      const stream = known ?? STDOUT;
       this.pass({ stream, partial: !record.text.endsWith("\n"), index, offset, skipLines: 0 });
       if (this.done()) return;
     }
