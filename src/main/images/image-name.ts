@@ -1,7 +1,6 @@
 // Image names from pod specs. A name without tag and digest means ":latest". Names that no runtime can parse are refused
 // before a call to the runtime.
-import { parseImageName, readImageName, type ImageName } from "../../shared/api/image-name.js";
-import type { PullPolicy } from "../../shared/api/pod.js";
+import { readImageName, type ImageName } from "../../shared/api/image-name.js";
 import { quote } from "../../shared/log/quote.js";
 
 /** The text is no image reference. The message is the end of the InvalidImageName message. */
@@ -51,14 +50,4 @@ function nameOf(image: string): ImageName {
 
 function hasTagOrDigest(image: string): boolean {
   return withoutTagAndDigest(image) !== image;
-}
-
-// Decides by imagePullPolicy whether an image is pulled.
-
-/** The API's default: Always for latest or no tag, else IfNotPresent. */
-export function defaultPullPolicy(image: string): PullPolicy {
-  const name = parseImageName(image);
-  if (name === undefined) return "IfNotPresent";
-  const tag = name.tag ?? (name.digest === undefined ? "latest" : "");
-  return tag === "latest" ? "Always" : "IfNotPresent";
 }

@@ -16,7 +16,8 @@ import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/durations.js";
 import { quote } from "../../shared/log/quote.js";
 import type { ImageCredentials, OwnKind, ImageAccess } from "./credentials.js";
-import { isInvalidImageNameError, requestedImage, defaultPullPolicy } from "./image-name.js";
+import { defaultPullPolicy } from "../../shared/api/image-name.js";
+import { isInvalidImageNameError, requestedImage } from "./image-name.js";
 import { PullBackoff } from "./pull-limits.js";
 import { isPullFailure, pullFailureMessage, type Pulls } from "./pulls.js";
 

@@ -1,5 +1,6 @@
 // References to images ("registry.example:5000/team/app:1.2@sha256:…") taken apart.
 // Grammar: https://github.com/distribution/reference (the API's and every runtime's).
+import type { PullPolicy } from "./pod.js";
 
 export interface ImageName {
   /** "docker.io" when the text names no registry. */
@@ -84,6 +85,14 @@ function splitRegistry(text: string): { registry: string; rest: string } {
 
 const HUB = "docker.io";
 const OLD_HUB = "index.docker.io";
+
+/** The API's imagePullPolicy: Always for latest or no tag, else IfNotPresent. A name that cannot be read has no tag. */
+export function defaultPullPolicy(image: string): PullPolicy {
+  const name = parseImageName(image);
+  if (name === undefined) return "IfNotPresent";
+  const tag = name.tag ?? (name.digest === undefined ? "latest" : "");
+  return tag === "latest" ? "Always" : "IfNotPresent";
+}
 
 // Whether two names may mean one image: "busybox", "docker.io/library/busybox:latest" and an id are compared as text
 // only. An image and a reference match when they share a key.

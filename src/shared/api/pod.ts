@@ -33,6 +33,8 @@ export interface PodSpec {
   nodeName?: string;
   nodeSelector?: Record<string, string>;
   serviceAccountName?: string;
+  /** Its older name, with the same value. */
+  serviceAccount?: string;
   automountServiceAccountToken?: boolean;
   hostNetwork?: boolean;
   hostPID?: boolean;

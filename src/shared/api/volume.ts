@@ -1,6 +1,6 @@
 // Volume sources (core/v1). Sources the kubelet does not mount yet are kept as they came, so that /pods shows them.
 import type { LabelSelector } from "./label-selector.js";
-import type { Quantity } from "./meta.js";
+import type { Quantity, ResourceRequirements } from "./meta.js";
 
 export type HostPathType =
   | ""
@@ -109,6 +109,14 @@ export interface CSIVolumeSource {
   nodePublishSecretRef?: { name?: string };
 }
 
+/** A claim that is made for the pod. */
+export interface EphemeralVolumeSource {
+  volumeClaimTemplate?: {
+    metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
+    spec?: { accessModes?: string[]; resources?: ResourceRequirements; volumeMode?: string };
+  };
+}
+
 interface PersistentVolumeClaimVolumeSource {
   claimName: string;
   readOnly?: boolean;
@@ -170,7 +178,7 @@ export interface Volume {
   csi?: CSIVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   /** A claim is made from the template by the control plane: <pod>-<volume>. */
-  ephemeral?: { volumeClaimTemplate?: unknown };
+  ephemeral?: EphemeralVolumeSource;
   nfs?: NFSVolumeSource;
   flexVolume?: FlexVolumeSource;
   iscsi?: ISCSIVolumeSource;

@@ -1,7 +1,8 @@
 // Pull policies, back-off and turns of image pulls, against the fake runtime and its registry.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { withDefaultTag, defaultPullPolicy } from "../../../src/main/images/image-name.js";
+import { withDefaultTag } from "../../../src/main/images/image-name.js";
+import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";

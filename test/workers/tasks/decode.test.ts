@@ -8,7 +8,7 @@ import { fnv128 } from "../../../src/workers/tasks/manifest/identity.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
-import { pullPolicyOf } from "../../../src/workers/tasks/manifest/defaults.js";
+import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { manifest } from "../../support/sources-kit.js";
 
 const FILE = { kind: "file", path: "/etc/kubernetes/manifests/web.yaml" } as ManifestOrigin;
@@ -291,9 +291,10 @@ test("default: pull policy by tag", () => {
     ["localhost:5000/busybox", "Always"],
     ["localhost:5000/busybox:1", "IfNotPresent"],
     [`busybox@sha256:${"0".repeat(64)}`, "IfNotPresent"],
-    [`busybox:latest@sha256:${"0".repeat(64)}`, "IfNotPresent"],
+    [`busybox:latest@sha256:${"0".repeat(64)}`, "Always"],
+    ["x y", "IfNotPresent"],
   ];
-  for (const [image, policy] of cases) assert.equal(pullPolicyOf(image), policy, image);
+  for (const [image, policy] of cases) assert.equal(defaultPullPolicy(image), policy, image);
 });
 
 const word = fc.stringMatching(/^[a-z]([a-z0-9]{0,8}[a-z0-9])?$/);

@@ -10,14 +10,15 @@ import type {
   Pod,
   PodSpec,
   Probe,
-  PullPolicy,
   ResourceRequirements,
 } from "../../../shared/api/pod.js";
 import { aggregate } from "../../../shared/api/aggregate-resources.js";
+import { defaultPullPolicy } from "../../../shared/api/image-name.js";
 import { printQuantity } from "../../../shared/api/quantity.js";
 import type {
   DownwardAPIVolumeFile,
   DownwardAPIVolumeSource,
+  EphemeralVolumeSource,
   Volume,
   VolumeProjection,
 } from "../../../shared/api/volume.js";
@@ -39,6 +40,7 @@ function specDefaults(spec: PodSpec): PodSpec {
     schedulerName: "default-scheduler",
     ...spec,
     ...negativeGrace(spec),
+    ...accountNames(spec),
     containers: spec.containers.map((container) => containerDefaults(container, hostNetwork)),
     ...(initContainers === undefined
       ? {}
@@ -46,6 +48,12 @@ function specDefaults(spec: PodSpec): PodSpec {
     ...(volumes === undefined ? {} : { volumes: volumes.map(volumeDefaults) }),
     ...(resources === undefined ? {} : { resources: podRequestDefaults(spec, resources) }),
   };
+}
+
+/** The name and its older form stand beside each other, as in the API. */
+function accountNames(spec: PodSpec): Partial<PodSpec> {
+  const name = spec.serviceAccountName ?? spec.serviceAccount;
+  return name === undefined ? {} : { serviceAccountName: name, serviceAccount: name };
 }
 
 /** A negative grace period counts as 1 second, as in the API. */
@@ -58,7 +66,7 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
   return {
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
-    imagePullPolicy: pullPolicyOf(container.image ?? ""),
+    imagePullPolicy: defaultPullPolicy(container.image ?? ""),
     ...container,
     resources: requestDefaults(resources ?? {}),
     ...(ports === undefined ? {} : { ports: ports.map((port) => portDefaults(port, hostNetwork)) }),
@@ -70,15 +78,6 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
   };
 }
 
-/** Always for the tag ":latest" or none at all, unless a digest pins the image; else IfNotPresent. @internal */
-export function pullPolicyOf(image: string): PullPolicy {
-  if (image.includes("@")) return "IfNotPresent";
-  const name = image.slice(image.lastIndexOf("/") + 1);
-  const colon = name.indexOf(":");
-  const tag = colon < 0 ? "latest" : name.slice(colon + 1);
-  return tag === "latest" ? "Always" : "IfNotPresent";
-}
-
 function portDefaults(port: ContainerPort, hostNetwork: boolean): ContainerPort {
   const hostPort = hostNetwork && (port.hostPort ?? 0) === 0 ? { hostPort: port.containerPort } : {};
   return { protocol: "TCP", ...port, ...hostPort };
@@ -87,13 +86,14 @@ function portDefaults(port: ContainerPort, hostNetwork: boolean): ContainerPort 
 function envDefaults(variable: EnvVar): EnvVar {
   const source = variable.valueFrom;
   if (source === undefined) return variable;
-  const { fieldRef, resourceFieldRef } = source;
+  const { fieldRef, resourceFieldRef, fileKeyRef } = source;
   return {
     ...variable,
     valueFrom: {
       ...source,
       ...(fieldRef === undefined ? {} : { fieldRef: { apiVersion: "v1", ...fieldRef } }),
       ...(resourceFieldRef === undefined ? {} : { resourceFieldRef: { divisor: "0", ...resourceFieldRef } }),
+      ...(fileKeyRef === undefined ? {} : { fileKeyRef: { optional: false, ...fileKeyRef } }),
     },
   };
 }
@@ -169,6 +169,7 @@ function volumeDefaults(volume: Volume): Volume {
   if (Object.keys(volume).length === 1) return { ...volume, emptyDir: {} };
   const result: Volume = { ...volume };
   if (isRecord(volume["image"])) result["image"] = imageVolumeDefaults(volume["image"]);
+  if (volume.ephemeral !== undefined) result.ephemeral = claimDefaults(volume.ephemeral);
   if (volume.iscsi !== undefined) result.iscsi = { iscsiInterface: "default", ...volume.iscsi };
   if (volume.hostPath !== undefined) result.hostPath = { type: "", ...volume.hostPath };
   for (const name of ["secret", "configMap", "downwardAPI", "projected"]) {
@@ -183,13 +184,22 @@ function volumeDefaults(volume: Volume): Volume {
   return result;
 }
 
+const TOKEN_SECONDS = 3600;
+
+function claimDefaults({ volumeClaimTemplate: template }: EphemeralVolumeSource): EphemeralVolumeSource {
+  if (template === undefined) return {};
+  return { volumeClaimTemplate: { ...template, spec: { volumeMode: "Filesystem", ...template.spec } } };
+}
+
 function imageVolumeDefaults(image: Record<string, unknown>): Record<string, unknown> {
-  const { reference, pullPolicy } = image;
+  const { reference = "", pullPolicy } = image;
   if (typeof reference !== "string" || (pullPolicy ?? "") !== "") return image;
-  return { ...image, pullPolicy: pullPolicyOf(reference) };
+  return { ...image, pullPolicy: defaultPullPolicy(reference) };
 }
 
 function projectedSource(source: VolumeProjection): VolumeProjection {
+  const { serviceAccountToken: token } = source;
+  if (token !== undefined) return { ...source, serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, ...token } };
   if (source.downwardAPI === undefined) return source;
   return { ...source, downwardAPI: { ...source.downwardAPI, ...downwardItems(source.downwardAPI.items) } };
 }
