@@ -1,5 +1,5 @@
 // Zero values, nulls and bounds of a pod's fields against upstream. test/facts/pod-values.jsonl has a pod with nearly all fields in its first
-// line. Each further line sets one value ("", null, 0, a maximum, …) or leaves it out, and has what the decoding, defaulting and validation of
+// line, pod-reference-values.jsonl one that refers to objects of the API (without the gate PreventStaticPodAPIReferences). Each further line sets one value ("", null, 0, a maximum, …) or leaves it out, and has what the decoding, defaulting and validation of
 // Kubernetes 1.36 made of it: an error, or the changes of the result.
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -34,33 +34,36 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     "spec.tolerations.0.tolerationSeconds",
     "spec.volumes.0.emptyDir.sizeLimit",
   ],
-  "an image name that cannot be pulled has no tag": ["spec.containers.1.image", "spec.initContainers.0.image"],
-  "kept as written: the kubelet does not read it": [
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0",
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions",
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0",
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0.values",
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.0.matchExpressions.0.values.0",
-    "spec.volumes.4.nfs.readOnly",
-    "spec.volumes.7.image",
-    "spec.volumes.7.image.reference",
-  ],
   "projected volumes without sources": [
     "spec.volumes.3.projected",
     "spec.volumes.3.projected.sources",
     "spec.volumes.3.projected.sources.0",
+    "spec.volumes.6.projected",
+    "spec.volumes.6.projected.sources",
   ],
 };
 
-const [first = "", ...lines] = readFileSync(
-  join(import.meta.dirname, "../../../../test/facts/pod-values.jsonl"),
-  "utf8",
-)
-  .trimEnd()
-  .split("\n");
-const base = JSON.parse(first) as { pod: object; result: object };
-const rows = lines.map((line) => parseExactJson(line)?.value as Row);
+/** Taken here. */
+const LOOSER: Readonly<Record<string, readonly string[]>> = {
+  "the record was made under a cluster's policy without privileged containers; a kubelet allows them": [
+    "spec.containers.0.securityContext.privileged",
+  ],
+};
+
+interface Recorded {
+  base: { pod: object; result: object };
+  rows: Row[];
+  /** Gate PreventStaticPodAPIReferences. */
+  preventAPIReferences: boolean;
+}
+
+function recordOf(name: string, preventAPIReferences: boolean): Recorded {
+  const path = join(import.meta.dirname, "../../../../test/facts", name);
+  const [first = "", ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
+  const base = JSON.parse(first) as Recorded["base"];
+  return { base, rows: lines.map((line) => parseExactJson(line)?.value as Row), preventAPIReferences };
+}
+const records = [recordOf("pod-values.jsonl", true), recordOf("pod-reference-values.jsonl", false)];
 
 function withPlaces(value: object, places: readonly Place[]): object {
   const copy = structuredClone(value);
@@ -84,9 +87,10 @@ function written(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The decoded pod as upstream's table has it. */
-function resultOf(pod: object): unknown {
-  const { pods, error } = decodeManifest({ origin: { kind: "file", path: "/m" }, text: textOf(pod), nodeName: "n" });
+/** The decoded pod as upstream's table has it, or a list of violations. */
+function resultOf(pod: object, { preventAPIReferences }: Recorded): unknown {
+  const origin = { kind: "file" as const, path: "/m" };
+  const { pods, error } = decodeManifest({ origin, text: textOf(pod), nodeName: "n", preventAPIReferences });
   const [decoded] = pods;
   if (decoded === undefined) return error;
   const { uid: _uid, annotations = {}, ...metadata } = decoded.metadata;
@@ -96,16 +100,31 @@ function resultOf(pod: object): unknown {
 }
 
 test("what upstream takes is taken, with upstream's value", () => {
-  ok(rows.length > 2000);
-  deepEqual(resultOf(base.pod), base.result);
+  ok(records.flatMap(({ rows }) => rows).length > 3500);
   const different = new Set<string>();
-  for (const { set, error, changes = [] } of rows) {
-    if (error === true) continue;
-    try {
-      deepEqual(resultOf(withPlaces(base.pod, [set])), written(withPlaces(base.result, changes)));
-    } catch {
-      different.add(set[0].join("."));
+  for (const record of records) {
+    const { base, rows } = record;
+    deepEqual(resultOf(base.pod, record), base.result);
+    for (const { set, error, changes = [] } of rows) {
+      if (error === true) continue;
+      try {
+        deepEqual(resultOf(withPlaces(base.pod, [set]), record), written(withPlaces(base.result, changes)));
+      } catch {
+        different.add(set[0].join("."));
+      }
     }
   }
   deepEqual([...different].sort(), Object.values(DIFFERENT).flat().sort());
+});
+
+test("what upstream refuses is refused", () => {
+  const taken = new Set<string>();
+  for (const record of records) {
+    for (const { set, error } of record.rows) {
+      if (error !== true) continue;
+      const result = resultOf(withPlaces(record.base.pod, [set]), record);
+      if (!Array.isArray(result)) taken.add(set[0].join("."));
+    }
+  }
+  deepEqual([...taken].sort(), Object.values(LOOSER).flat().sort());
 });

@@ -48,6 +48,22 @@ const armored = (container: string, profile: string): Parts => ({
 });
 
 /** The broken rule; the manifest; the blamed field; the message. */
+/** Sources with what they must have. */
+const WHOLE: Readonly<Record<string, object>> = {
+  secret: { secretName: "a" },
+  configMap: { name: "a" },
+  persistentVolumeClaim: { claimName: "a" },
+  ephemeral: {
+    volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
+  },
+  csi: { driver: "d" },
+};
+const PROJECTED: Readonly<Record<string, object>> = {
+  secret: { name: "a" },
+  configMap: { name: "a" },
+  serviceAccountToken: { path: "a" },
+};
+
 const broken: [string, Parts, string, RegExp][] = [
   [
     "apiVersion of another group",
@@ -395,11 +411,71 @@ const broken: [string, Parts, string, RegExp][] = [
     `${C}.restartPolicy`,
     /required/,
   ],
+  ["finalizer", { meta: { finalizers: ["x"] } }, "metadata.finalizers[0]", /DNS prefix/],
+  ["search domain", { spec: { dnsConfig: { searches: ["a..b"] } } }, "spec.dnsConfig.searches[0]", /DNS name/],
+  [
+    "exec without a program",
+    { c: { livenessProbe: { exec: { command: [] } } } },
+    `${C}.livenessProbe.exec.command`,
+    /program/,
+  ],
+  [
+    "divisor of CPU",
+    env({ resourceFieldRef: { resource: "limits.cpu", divisor: "1Ki" } }),
+    `${C}.env[0].valueFrom.resourceFieldRef.divisor`,
+    /1m, 1/,
+  ],
+  [
+    "sysctl of the node's IPC",
+    { spec: { hostIPC: true, securityContext: { sysctls: [{ name: "kernel.shmmax", value: "1" }] } } },
+    "spec.securityContext.sysctls[0].name",
+    /hostIPC/,
+  ],
+  ["relative path of NFS", volume({ nfs: { server: "s", path: "p" } }), "spec.volumes[0].nfs.path", /absolute/],
+  ["iSCSI name", volume({ iscsi: { targetPortal: "p", iqn: "disk" } }), "spec.volumes[0].iscsi.iqn", /iqn\.2001-04/],
+  ["fibre channel without a LUN", volume({ fc: { targetWWNs: ["a"] } }), "spec.volumes[0].fc.lun", /beside targetWWNs/],
+  [
+    "node selector term without values",
+    {
+      spec: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchExpressions: [{ key: "k", operator: "In" }] }],
+            },
+          },
+        },
+      },
+    },
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].values",
+    /at least one value/,
+  ],
+  [
+    "spread constraint twice",
+    {
+      spec: {
+        topologySpreadConstraints: [1, 2].map((maxSkew) => ({
+          maxSkew,
+          topologyKey: "k",
+          whenUnsatisfiable: "DoNotSchedule",
+        })),
+      },
+    },
+    "spec.topologySpreadConstraints[1].topologyKey",
+    /once/,
+  ],
   [
     "restart rule codes",
-    { c: { restartPolicy: "Never", restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In" } }] } },
+    {
+      c: {
+        restartPolicy: "Never",
+        restartPolicyRules: [
+          { action: "Restart", exitCodes: { operator: "In", values: Array.from({ length: 256 }, (_, code) => code) } },
+        ],
+      },
+    },
     `${C}.restartPolicyRules[0].exitCodes.values`,
-    /at least one/,
+    /at most 255 exit codes/,
   ],
   [
     "probe without handler",
@@ -570,7 +646,7 @@ const broken: [string, Parts, string, RegExp][] = [
   ...["secret", "configMap", "persistentVolumeClaim", "ephemeral", "csi", "glusterfs", "azureFile"].map(
     (name): [string, Parts, string, RegExp] => [
       `${name} volume`,
-      volume({ [name]: {} }),
+      volume({ [name]: WHOLE[name] ?? {} }),
       `spec.volumes[0].${name}`,
       /may not reference/,
     ],
@@ -579,7 +655,7 @@ const broken: [string, Parts, string, RegExp][] = [
   ...["secret", "configMap", "serviceAccountToken", "clusterTrustBundle", "podCertificate"].map(
     (name): [string, Parts, string, RegExp] => [
       `projected ${name}`,
-      volume({ projected: { sources: [{ [name]: {} }] } }),
+      volume({ projected: { sources: [{ [name]: PROJECTED[name] ?? {} }] } }),
       `spec.volumes[0].projected.sources[0].${name}`,
       /may not reference/,
     ],

@@ -64,3 +64,35 @@ export const relativePath = rule(
   (value) => !value.startsWith("/") && !value.split("/").includes(".."),
 );
 export const headerName = rule("an HTTP header name", (value) => /^[-A-Za-z0-9!#$%&'*+.^_`|~]+$/.test(value));
+export const absolutePath = rule("an absolute path", (value) => value.startsWith("/"));
+
+const STANDARD_FINALIZERS = ["foregroundDeletion", "kubernetes", "orphan"];
+export const finalizerName = rule(
+  `a name with a DNS prefix and "/", or one of ${STANDARD_FINALIZERS.join(", ")}`,
+  (value) => isQualifiedName(value) && (value.includes("/") || STANDARD_FINALIZERS.includes(value)),
+);
+
+const SEARCH_LABEL = "[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?";
+const SEARCH = new RegExp(`^${SEARCH_LABEL}(\\.${SEARCH_LABEL})*$`);
+/** A search domain of a resolver: it may end with a dot, and have underscores. */
+export const searchDomain = rule("a DNS name, with underscores and a dot at its end if need be", (value) => {
+  const name = value.endsWith(".") ? value.slice(0, -1) : value;
+  return value === "." || (name.length <= 253 && SEARCH.test(name));
+});
+
+/** Name of an iSCSI target or initiator. */
+export const iscsiName = rule("a name such as iqn.2001-04.com.example:disk, or one of eui or naa", (value) => {
+  if (value.startsWith("iqn")) return /iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+$/.test(value);
+  if (value.startsWith("eui")) return /^eui.[A-Za-z0-9]{16}$/.test(value);
+  return /^naa.[A-Za-z0-9]{32}$/.test(value);
+});
+
+export const driverName = rule(
+  "a DNS name of at most 63 characters, in any case",
+  (value) => value.length <= 63 && SUBDOMAIN.test(value.toLowerCase()),
+);
+
+export const configKey = rule(
+  'letters, digits, "-", "_" and ".", at most 253, and not "." or ".."',
+  (value) => /^[-._a-zA-Z0-9]{1,253}$/.test(value) && value !== "." && !value.startsWith(".."),
+);

@@ -14,6 +14,7 @@ import { offsetAt } from "../../../shared/yaml/tree.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
 import { writtenForm } from "./written-form.js";
+import { checkAffinity } from "./rules/affinity-rules.js";
 import { checkAPIReferences } from "./rules/api-references.js";
 import { checkAppArmorAnnotations, checkContainers } from "./rules/container-rules.js";
 import { warnOfLaterFields } from "./rules/later-rules.js";
@@ -176,6 +177,7 @@ function checkPodManifest(value: unknown, options: CheckOptions, report: Report)
   const checked = walk(podSchema, value, path, report);
   if (!isPodShaped(checked)) return undefined;
   checkPod(checked, report);
+  checkAffinity(checked, report);
   checkContainers(checked, report);
   checkAppArmorAnnotations(checked, report);
   checkProbes(checked, report);

@@ -35,7 +35,7 @@ export interface ObjectType {
   /** Known to the API but not kept (metadata.managedFields, status): dropped without a warning. */
   dropped: readonly string[];
   /** Fields that Go always writes, with their zero values. */
-  zeros: Readonly<Record<string, string | number>>;
+  zeros: Readonly<Record<string, string | number | Readonly<Record<string, never>>>>;
 }
 
 type StringType = Extract<FieldType, { kind: "string" }>;

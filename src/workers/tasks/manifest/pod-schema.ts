@@ -22,9 +22,11 @@ import {
   time,
 } from "./field-types.js";
 import {
+  configKey,
   dnsLabel,
   dnsSubdomain,
   envName,
+  finalizerName,
   headerName,
   ipAddress,
   ipAddressOrEmpty,
@@ -32,9 +34,12 @@ import {
   noBackSteps,
   notEmpty,
   portName,
+  qualifiedName,
   relativePath,
+  searchDomain,
   sysctlName,
 } from "../../../shared/api/manifest/formats.js";
+import { affinity, topologySpreadConstraints } from "./affinity-schema.js";
 import { volume } from "./volume-schema.js";
 
 const PORT = int(1, 65535);
@@ -48,8 +53,8 @@ const profile = object(
 );
 const seLinuxOptions = object({ user: str, role: str, type: str, level: str });
 const windowsOptions = any;
-const keyRef = object({ name: str, key: str, optional: bool }, ["key"]);
-const objectRef = object({ name: str, optional: bool });
+const keyRef = object({ name: text(dnsSubdomain), key: text(configKey), optional: bool }, ["name", "key"]);
+const objectRef = object({ name: text(dnsSubdomain), optional: bool }, ["name"]);
 
 const exec = object({ command: list(str) }, ["command"]);
 const tcpSocket = object({ port: intOrString, host: str }, ["port"]);
@@ -84,11 +89,11 @@ const env = object(
     name: text(envName),
     value: str,
     valueFrom: object({
-      fieldRef: object({ apiVersion: str, fieldPath: str }, ["fieldPath"]),
+      fieldRef: object({ apiVersion: oneOf("v1"), fieldPath: str }, ["fieldPath"]),
       resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["resource"]),
       configMapKeyRef: keyRef,
       secretKeyRef: keyRef,
-      fileKeyRef: object({ volumeName: str, path: text(relativePath), key: str, optional: bool }, [
+      fileKeyRef: object({ volumeName: text(dnsLabel), path: text(relativePath), key: str, optional: bool }, [
         "volumeName",
         "path",
         "key",
@@ -130,7 +135,7 @@ const containerFields = {
     object(
       {
         action: oneOf("Restart", "RestartAllContainers"),
-        exitCodes: object({ operator: oneOf("In", "NotIn"), values: list(int(0, 255)) }, ["operator"]),
+        exitCodes: object({ operator: oneOf("In", "NotIn"), values: list(int(-2147483648)) }, ["operator"]),
       },
       ["action", "exitCodes"],
     ),
@@ -196,13 +201,13 @@ const spec = object(
     dnsPolicy: oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
     dnsConfig: object({
       nameservers: list(text(ipAddress)),
-      searches: list(str),
+      searches: list(text(searchDomain)),
       options: list(object({ name: text(notEmpty), value: pointer(str) }, ["name"])),
     }),
     nodeName: str,
     nodeSelector: map(text(labelValue)),
-    serviceAccountName: str,
-    serviceAccount: str,
+    serviceAccountName: text(dnsSubdomain),
+    serviceAccount: text(dnsSubdomain),
     automountServiceAccountToken: bool,
     hostNetwork: flag,
     hostPID: flag,
@@ -232,7 +237,7 @@ const spec = object(
     ),
     setHostnameAsFQDN: bool,
     hostAliases: list(object({ ip: text(ipAddress), hostnames: list(text(dnsSubdomain)) }, ["ip"])),
-    priorityClassName: str,
+    priorityClassName: text(dnsSubdomain),
     priority: int(-2147483648),
     preemptionPolicy: pointer(oneOf("Never", "PreemptLowerPriority")),
     runtimeClassName: pointer(text(dnsSubdomain)),
@@ -248,11 +253,11 @@ const spec = object(
         tolerationSeconds: int64(),
       }),
     ),
-    readinessGates: list(object({ conditionType: str }, ["conditionType"])),
+    readinessGates: list(object({ conditionType: text(qualifiedName) }, ["conditionType"])),
     os: object({ name: oneOf("linux", "windows") }, ["name"]),
     schedulerName: str,
-    affinity: any,
-    topologySpreadConstraints: list(any),
+    affinity,
+    topologySpreadConstraints,
     schedulingGates: list(object({ name: str }, ["name"])),
     resourceClaims: list(any),
     evictionResponders: later(list(object({ name: str, priority: int(-2147483648) }, ["name"]))),
@@ -273,7 +278,7 @@ const metadata = object(
     uid: str,
     labels: map(text(labelValue)),
     annotations: map(str),
-    finalizers: list(str),
+    finalizers: list(text(finalizerName)),
     creationTimestamp: time,
     ownerReferences: list(ownerReference),
   },

@@ -1,6 +1,7 @@
 // The table of a pod's volumes. Sources the kubelet reads are typed; the others are kept unchanged. So /pods shows them, and the volume
 // manager can report the missing plugin.
 import {
+  amount,
   any,
   bool,
   flag,
@@ -17,18 +18,64 @@ import {
   text,
   type FieldType,
 } from "./field-types.js";
-import { dnsLabel, noBackSteps, notEmpty, relativePath } from "../../../shared/api/manifest/formats.js";
+import {
+  absolutePath,
+  dnsLabel,
+  dnsSubdomain,
+  driverName,
+  iscsiName,
+  labelValue,
+  noBackSteps,
+  notEmpty,
+  relativePath,
+} from "../../../shared/api/manifest/formats.js";
 
 const MODE = int(0, 0o777);
 /** The owner of a file. */
 const USER = later(int64(0));
 const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE, user: USER }, ["key", "path"]));
+const projectedObject = object({ name: str, items, optional: bool }, ["name"]);
+/** Of a token: ten minutes at least, 2^32 seconds at most. */
+const SECONDS = int(600, 2 ** 32);
+
+const resources = map(amount);
+const claimTemplate = object(
+  {
+    metadata: object({ labels: map(text(labelValue)), annotations: map(str) }),
+    spec: object(
+      {
+        accessModes: list(oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")),
+        selector: any,
+        resources: object({ requests: resources, limits: resources }),
+        volumeName: str,
+        storageClassName: pointer(text((value) => (value === "" ? undefined : dnsSubdomain(value)))),
+        volumeMode: pointer(oneOf("Filesystem", "Block")),
+        dataSource: any,
+        dataSourceRef: any,
+        volumeAttributesClassName: pointer(str),
+      },
+      ["accessModes", "resources"],
+    ),
+  },
+  ["spec"],
+  [],
+  { metadata: {} },
+);
+
+const VOLUME_FIELDS = ["name", "namespace", "uid", "labels", "annotations"].map((name) => `metadata.${name}`);
+const SUBSCRIPTED = /^metadata\.(?:labels|annotations)\['[^']+'\]$/;
+
+function volumeFieldPath(value: string): string | undefined {
+  if (VOLUME_FIELDS.includes(value) || SUBSCRIPTED.test(value)) return undefined;
+  return `${VOLUME_FIELDS.join(", ")}, metadata.labels['KEY'] or metadata.annotations['KEY']`;
+}
+
 const downwardItems = list(
   object(
     {
       path: text(relativePath),
-      fieldRef: object({ apiVersion: str, fieldPath: str }, ["fieldPath"]),
-      resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["resource"]),
+      fieldRef: object({ apiVersion: oneOf("v1"), fieldPath: text(volumeFieldPath) }, ["fieldPath"]),
+      resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["containerName", "resource"]),
       mode: MODE,
       user: USER,
     },
@@ -42,15 +89,10 @@ const opaque = [
   "azureFile",
   "cephfs",
   "cinder",
-  "csi",
-  "ephemeral",
   "flocker",
   "gcePersistentDisk",
   "gitRepo",
   "glusterfs",
-  "image",
-  "nfs",
-  "persistentVolumeClaim",
   "photonPersistentDisk",
   "portworxVolume",
   "quobyte",
@@ -79,16 +121,16 @@ const sources: Readonly<Record<string, FieldType>> = {
     },
     ["path"],
   ),
-  secret: object({ secretName: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }),
-  configMap: object({ name: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }),
+  secret: object({ secretName: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }, ["secretName"]),
+  configMap: object({ name: str, items, defaultMode: MODE, optional: bool, defaultUser: USER }, ["name"]),
   downwardAPI: object({ items: downwardItems, defaultMode: MODE, defaultUser: USER }),
   projected: object({
     sources: list(
       object({
-        secret: any,
-        configMap: any,
+        secret: projectedObject,
+        configMap: projectedObject,
         downwardAPI: object({ items: downwardItems }),
-        serviceAccountToken: any,
+        serviceAccountToken: object({ audience: str, expirationSeconds: SECONDS, path: text(relativePath) }, ["path"]),
         clusterTrustBundle: any,
         podCertificate: any,
       }),
@@ -100,10 +142,10 @@ const sources: Readonly<Record<string, FieldType>> = {
     {
       targetPortal: text(notEmpty),
       portals: list(str),
-      iqn: text(notEmpty),
+      iqn: text(iscsiName),
       lun: int(0, 255),
       iscsiInterface: str,
-      initiatorName: pointer(str),
+      initiatorName: pointer(text(iscsiName)),
       fsType: str,
       readOnly: flag,
       chapAuthDiscovery: flag,
@@ -122,6 +164,20 @@ const sources: Readonly<Record<string, FieldType>> = {
       readOnly: flag,
       options: map(str),
       secretRef: object({ name: str }),
+    },
+    ["driver"],
+  ),
+  ephemeral: object({ volumeClaimTemplate: claimTemplate }, ["volumeClaimTemplate"]),
+  persistentVolumeClaim: object({ claimName: str, readOnly: flag }, ["claimName"]),
+  nfs: object({ server: str, path: text(absolutePath), readOnly: flag }, ["server", "path"]),
+  image: object({ reference: str, pullPolicy: oneOf("Always", "IfNotPresent", "Never") }),
+  csi: object(
+    {
+      driver: text(driverName),
+      readOnly: bool,
+      fsType: pointer(str),
+      volumeAttributes: map(str),
+      nodePublishSecretRef: object({ name: text(dnsSubdomain) }, ["name"]),
     },
     ["driver"],
   ),

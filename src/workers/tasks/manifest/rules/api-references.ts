@@ -36,7 +36,10 @@ export function checkAPIReferences(pod: Pod, preventAll: boolean, report: Report
       if (source["clusterTrustBundle"] !== undefined) refuse([...at, "clusterTrustBundle"], "clustertrustbundles");
     }
   }
-  if (!preventAll) return;
+  if (!preventAll) {
+    checkTokens(pod, report);
+    return;
+  }
 
   const spec: Record<string, unknown> = { ...pod.spec };
   for (const name of ["serviceAccountName", "serviceAccount"]) {
@@ -55,10 +58,26 @@ export function checkAPIReferences(pod: Pod, preventAll: boolean, report: Report
       if (valueFrom?.configMapKeyRef !== undefined) refuse([...at, "valueFrom", "configMapKeyRef"], "configmaps");
     }
   }
-  for (const [volume, path] of items(pod.spec.volumes, ["spec", "volumes"])) checkVolume(volume, path, refuse);
+  for (const [volume, path] of items(pod.spec.volumes, ["spec", "volumes"])) checkVolume(volume, path, report, refuse);
 }
 
-function checkVolume(volume: Volume, path: FieldPath, refuse: (path: FieldPath, resource: string) => void): void {
+/** A token of a service account needs one. */
+function checkTokens({ spec }: Pod, report: Report): void {
+  if ((spec.serviceAccountName ?? spec.serviceAccount ?? "") !== "") return;
+  for (const [volume, path] of items(spec.volumes, ["spec", "volumes"])) {
+    for (const [source, at] of projectedSources(volume, path)) {
+      if (source["serviceAccountToken"] === undefined) continue;
+      report.forbidden([...at, "serviceAccountToken"], "serviceAccountName must be set beside it");
+    }
+  }
+}
+
+function checkVolume(
+  volume: Volume,
+  path: FieldPath,
+  report: Report,
+  refuse: (path: FieldPath, resource: string) => void,
+): void {
   for (const [name, source] of Object.entries(volume)) {
     const resource = VOLUMES[name];
     if (resource !== undefined) {
@@ -71,6 +90,8 @@ function checkVolume(volume: Volume, path: FieldPath, refuse: (path: FieldPath, 
     if (isRecord(secret) && (secret["name"] ?? "") !== "") refuse([...path, name, "secretRef"], "secrets");
   }
   for (const [source, at] of projectedSources(volume, path)) {
+    // A source that upstream's check does not know; here one that is empty.
+    if (Object.keys(source).length === 0) report.required(at, "a source");
     for (const [name, resource] of Object.entries(PROJECTED)) {
       if (source[name] !== undefined) refuse([...at, name], resource);
     }

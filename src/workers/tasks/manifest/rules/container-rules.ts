@@ -1,7 +1,8 @@
 // Rules of one container: ports, environment, security, restart rules.
 import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/api/pod.js";
+import type { DownwardAPIVolumeFile } from "../../../../shared/api/volume.js";
 import type { FieldPath, Report } from "../report.js";
-import { containersOf, items, membersSet, type VisitedContainer } from "./visit.js";
+import { containersOf, incomplete, items, membersSet, type VisitedContainer } from "./visit.js";
 import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/api/app-armor.js";
 
 const MAX_RESTART_RULES = 20;
@@ -93,10 +94,24 @@ function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
     const allowed = [...ENV_FIELDS, "metadata.labels['KEY']", "metadata.annotations['KEY']"];
     report.unsupported([...at, "fieldRef", "fieldPath"], fieldPath, allowed);
   }
-  checkResourceField(source.resourceFieldRef?.resource, [...at, "resourceFieldRef", "resource"], report);
+  checkResource(source.resourceFieldRef, [...at, "resourceFieldRef"], report);
 }
 
-function checkResourceField(resource: string | undefined, path: FieldPath, report: Report): void {
+const CPU_DIVISORS = ["1m", "1"];
+const DIVISORS = ["1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
+
+/** A resource of a container as a value: its name, and the unit in which it is given. */
+export function checkResource(ref: DownwardAPIVolumeFile["resourceFieldRef"], path: FieldPath, report: Report): void {
+  if (ref === undefined) return;
+  const { resource, divisor = "0" } = incomplete(ref);
+  checkResourceName(resource, [...path, "resource"], report);
+  // Canonical by now. 0 is the default.
+  if (resource === undefined || divisor === "0") return;
+  const allowed = resource.endsWith(".cpu") ? CPU_DIVISORS : DIVISORS;
+  if (!allowed.includes(String(divisor))) report.invalid([...path, "divisor"], divisor, allowed.join(", "));
+}
+
+function checkResourceName(resource: string | undefined, path: FieldPath, report: Report): void {
   if (resource === undefined || RESOURCE_FIELD.test(resource)) return;
   const known = ["cpu", "memory", "ephemeral-storage"].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
   report.unsupported(path, resource, known);
@@ -112,7 +127,6 @@ function checkRestartRules(container: Container, path: FieldPath, report: Report
   for (const [rule, ruleAt] of items(rules, at)) {
     const values = rule.exitCodes?.values ?? [];
     const valuesAt = [...ruleAt, "exitCodes", "values"];
-    if (rule.exitCodes !== undefined && values.length === 0) report.required(valuesAt, "at least one exit code");
     if (values.length > MAX_EXIT_CODES) report.invalid(valuesAt, values.length, `at most ${MAX_EXIT_CODES} exit codes`);
   }
 }

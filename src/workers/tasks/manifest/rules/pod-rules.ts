@@ -1,7 +1,7 @@
 // Rules of the pod as a whole: names, DNS, host namespaces, tolerations, metadata.
 import type { Pod, Toleration } from "../../../../shared/api/pod.js";
 import { safePodUid } from "../../../../shared/api/pod-uid.js";
-import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
+import { isQualifiedName, labelValue } from "../../../../shared/api/manifest/formats.js";
 import type { FieldPath, Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 
@@ -27,9 +27,19 @@ export function checkPod(pod: Pod, report: Report): void {
     const { name } = incomplete(sysctl);
     if (name === undefined) continue;
     const dotted = name.replaceAll("/", ".");
+    const namespace = hostNamespaceOf(pod, dotted);
+    if (namespace !== undefined)
+      report.invalid([...path, "name"], name, `a parameter of the pod's own, with ${namespace}`);
     if (sysctls.has(dotted)) report.duplicate([...path, "name"], name, "each parameter once");
     sysctls.add(dotted);
   }
+}
+
+/** The pod shares with the node what the parameter belongs to. */
+function hostNamespaceOf({ spec }: Pod, sysctl: string): string | undefined {
+  if (spec.hostNetwork === true && sysctl.startsWith("net.")) return "hostNetwork";
+  const isIpc = sysctl === "kernel.sem" || /^(?:kernel\.(?:shm|msg)|fs\.mqueue\.)/.test(sysctl);
+  return spec.hostIPC === true && isIpc ? "hostIPC" : undefined;
 }
 
 function checkMetadata(pod: Pod, report: Report): void {
@@ -119,6 +129,10 @@ function checkToleration(toleration: Toleration, path: FieldPath, report: Report
   if (key !== "" && !isQualifiedName(key)) report.invalid([...path, "key"], key, "a qualified name");
   if (key === "" && operator !== "Exists") {
     report.invalid([...path, "operator"], operator, "Exists, when the key is empty");
+  }
+  if (operator === "Equal") {
+    const allowed = labelValue(value);
+    if (allowed !== undefined) report.invalid([...path, "value"], value, allowed);
   }
   if (operator === "Exists" && value !== "") {
     report.invalid([...path, "value"], value, "nothing, with operator Exists");

@@ -32,6 +32,7 @@ function refuseOnInit(container: Container, path: FieldPath, report: Report): vo
 
 function checkProbe(name: (typeof PROBES)[number], probe: Probe, path: FieldPath, report: Report): void {
   exactlyOne(probe, ["exec", "httpGet", "tcpSocket", "grpc"], path, "handler", report);
+  checkCommand(probe.exec?.command, [...path, "exec", "command"], report);
   checkPort(probe.httpGet?.port, [...path, "httpGet", "port"], report);
   checkPort(probe.tcpSocket?.port, [...path, "tcpSocket", "port"], report);
   // 0 counts as absent: the default, 1, takes its place.
@@ -41,6 +42,10 @@ function checkProbe(name: (typeof PROBES)[number], probe: Probe, path: FieldPath
   if (name === "readinessProbe" && probe.terminationGracePeriodSeconds !== undefined) {
     report.forbidden([...path, "terminationGracePeriodSeconds"], "a readiness probe never stops a container");
   }
+}
+
+function checkCommand(command: readonly string[] | undefined, path: FieldPath, report: Report): void {
+  if (command?.length === 0) report.required(path, "a program and its arguments");
 }
 
 /** A port by number or by the name a container port has. */
@@ -66,6 +71,7 @@ function checkLifecycle(pod: Pod, container: Container, path: FieldPath, report:
 
 function checkHandler(pod: Pod, handler: LifecycleHandler, path: FieldPath, report: Report): void {
   exactlyOne(handler, ["exec", "httpGet", "tcpSocket", "sleep"], path, "handler", report);
+  checkCommand(handler.exec?.command, [...path, "exec", "command"], report);
   checkPort(handler.httpGet?.port, [...path, "httpGet", "port"], report);
   checkPort(handler.tcpSocket?.port, [...path, "tcpSocket", "port"], report);
   const grace = pod.spec.terminationGracePeriodSeconds ?? GRACE_DEFAULT;

@@ -1,8 +1,15 @@
 // Rules of volumes and of what containers mount of them.
 import type { Container, Pod, VolumeMount } from "../../../../shared/api/pod.js";
-import type { Volume } from "../../../../shared/api/volume.js";
+import type {
+  DownwardAPIVolumeFile,
+  EphemeralVolumeSource,
+  FCVolumeSource,
+  Volume,
+} from "../../../../shared/api/volume.js";
+import { checkResource, exactlyOne } from "./container-rules.js";
 import { shown, type FieldPath, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
+import { quantityNanos } from "../quantity-syntax.js";
 import { containersOf, incomplete, items } from "./visit.js";
 import { didYouMean } from "../../../../shared/text/nearest-name.js";
 
@@ -13,10 +20,62 @@ export function checkVolumes(pod: Pod, report: Report): void {
     if (name !== undefined && names.has(name)) report.duplicate([...path, "name"], name, "each volume name once");
     if (name !== undefined) names.add(name);
     const [first, ...others] = sourcesOf(volume);
+    checkSource(volume, path, report);
     for (const other of others)
       report.forbidden([...path, other], `one source per volume, and ${first ?? ""} is set already`);
   }
-  for (const { container, path } of containersOf(pod)) checkMounts(container, path, [...names], report);
+  for (const { container, path } of containersOf(pod)) {
+    checkMounts(container, path, [...names], report);
+    for (const [{ valueFrom }, at] of items(container.env, [...path, "env"])) {
+      checkKnown(
+        valueFrom?.fileKeyRef?.volumeName,
+        [...at, "valueFrom", "fileKeyRef", "volumeName"],
+        [...names],
+        report,
+      );
+    }
+  }
+}
+
+function checkSource({ fc, iscsi, downwardAPI, projected, ephemeral }: Volume, path: FieldPath, report: Report): void {
+  if (ephemeral !== undefined) checkClaim(ephemeral, [...path, "ephemeral"], report);
+  if (fc !== undefined) checkFc(fc, [...path, "fc"], report);
+  if ((iscsi?.chapAuthDiscovery === true || iscsi?.chapAuthSession === true) && iscsi.secretRef === undefined) {
+    report.required([...path, "iscsi", "secretRef"], "the credentials of CHAP");
+  }
+  checkFiles(downwardAPI?.items, [...path, "downwardAPI", "items"], report);
+  for (const [source, at] of items(projected?.sources, [...path, "projected", "sources"])) {
+    checkFiles(source.downwardAPI?.items, [...at, "downwardAPI", "items"], report);
+    const [first, ...others] = Object.keys(source);
+    for (const other of others) report.forbidden([...at, other], `one source only, and ${first ?? ""} is set already`);
+  }
+}
+
+function checkClaim({ volumeClaimTemplate }: EphemeralVolumeSource, path: FieldPath, report: Report): void {
+  const at = [...path, "volumeClaimTemplate", "spec"];
+  const { accessModes = [], resources } = volumeClaimTemplate?.spec ?? {};
+  if (volumeClaimTemplate?.spec === undefined) return;
+  if (accessModes.length === 0) report.required([...at, "accessModes"], "at least one");
+  const storage = resources?.requests?.["storage"];
+  const storageAt = [...at, "resources", "requests", "storage"];
+  if (storage === undefined) {
+    if (!report.isRefused(storageAt)) report.required(storageAt, "the size of the volume");
+  } else if (quantityNanos(storage) === 0n) report.invalid(storageAt, storage, "more than zero");
+}
+
+function checkFc({ targetWWNs = [], wwids = [], lun }: FCVolumeSource, path: FieldPath, report: Report): void {
+  if (targetWWNs.length === 0 && wwids.length === 0) report.required([...path, "targetWWNs"], "targetWWNs or wwids");
+  if (targetWWNs.length === 0) return;
+  if (wwids.length > 0) report.forbidden([...path, "wwids"], "it may not stand beside targetWWNs");
+  if (lun === undefined && !report.isRefused([...path, "lun"]))
+    report.required([...path, "lun"], "0 to 255, beside targetWWNs");
+}
+
+function checkFiles(files: readonly DownwardAPIVolumeFile[] | undefined, path: FieldPath, report: Report): void {
+  for (const [file, at] of items(files, path)) {
+    exactlyOne(file, ["fieldRef", "resourceFieldRef"], at, "source", report);
+    checkResource(file.resourceFieldRef, [...at, "resourceFieldRef"], report);
+  }
 }
 
 /** Names of the sources a volume has; one, normally. */
