@@ -226,9 +226,29 @@ describe("pods of the API server", { concurrency: 8 }, () => {
   test("a static pod has a mirror pod, which is created again after a deletion and removed with the pod", async () => {
     const { api, node } = cluster;
     const name = `mirrored-${NODE_NAME}`;
-    await node.writeManifest("mirrored", manifest("mirrored", [shell("app", IDLE)]));
+    const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "1", controller: true };
+    // As an exported pod has it.
+    const metadata = { generateName: "mirrored-", creationTimestamp: "2020-01-02T03:04:05Z", ownerReferences: [owner] };
+    await node.writeManifest("mirrored", manifest("mirrored", [shell("app", IDLE)], { metadata }));
     const shown = await ready(name);
     const annotations = shown?.metadata.annotations ?? {};
+    assert.deepEqual(
+      shown?.metadata.ownerReferences?.map(({ kind, name: of }) => [kind, of]),
+      [["Node", NODE_NAME]],
+      "the node is the only owner",
+    );
+    assert.equal((shown.metadata as Fields)["generateName"], "mirrored-");
+    assert.deepEqual(
+      (shown.spec?.["containers"] as Fields[]).map(({ securityContext }) => securityContext),
+      [undefined],
+      "nothing is added to the container's security context",
+    );
+    const own = (await node.pods()).find(({ metadata: { name: found } }) => found === name);
+    assert.deepEqual(
+      [own?.metadata.creationTimestamp, own?.metadata.ownerReferences],
+      [metadata.creationTimestamp, [owner]],
+      "the kubelet shows the manifest's",
+    );
     assert.equal(annotations["kubernetes.io/config.mirror"], annotations["kubernetes.io/config.hash"]);
     const id = statusOf(shown).containerStatuses?.[0]?.containerID;
     await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
