@@ -1,5 +1,5 @@
 // The rules of `nodelet status`: the current problems of the node, their start times and their remedies. Pure.
-import type { DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
+import type { ApiServerFacts, DiskFacts, NodeletStatus, ThreadFacts } from "../shared/contracts/nodelet.js";
 import { NO_MANIFESTS } from "../shared/contracts/manifest-facts.js";
 import { manifestProblems } from "./manifests/problems.js";
 import { bytes, duration, moment } from "./output/amounts.js";
@@ -124,16 +124,25 @@ export function cniHelp(status: Pick<NodeView, "docker" | "cni" | "apiServer">):
   return `install or repair the CNI plugin: ${where}${fix}`;
 }
 
+/** What the API server does instead of serving this node. */
+export function apiServerFails({ refused }: Pick<ApiServerFacts, "refused">): string {
+  return refused === true ? "refuses the requests of this node" : "does not respond to this node";
+}
+
 function* apiServerProblems({ apiServer, facts }: NodeletStatus): Iterable<Problem> {
   if (apiServer?.problem !== undefined) {
     const { server, awaySince } = facts?.api ?? {};
     const where = server === undefined ? "" : ` ${server}`;
+    const does = apiServerFails(apiServer);
     const check = server === undefined ? "" : `: \`curl -k ${server}/readyz\` shows whether this node reaches it`;
     yield {
       severity: "error",
-      what: `the API server${where} does not respond to this node: ${apiServer.problem}. Pods of this node keep running, with their probes and restarts, and static pods still start and end; pods that are made, changed or deleted in the API follow when it is back`,
+      what: `the API server${where} ${does}: ${apiServer.problem}. Pods of this node keep running, with their probes and restarts, and static pods still start and end; pods that are made, changed or deleted in the API follow when it serves this node again`,
       ...(awaySince !== undefined && { since: awaySince }),
-      help: `check the API server, its address in the kubeconfig, the network and the client certificate${check}`,
+      help:
+        apiServer.refused === true
+          ? "check the node's client certificate, its rights, and that its Node object exists"
+          : `check the API server, its address in the kubeconfig, the network and the client certificate${check}`,
     };
   }
   for (const { type, status, reason, message, lastTransitionTime } of facts?.conditions ?? []) {

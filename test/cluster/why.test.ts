@@ -1,7 +1,7 @@
 // `nodelet why` about what a pod lacks in the API: one row a case. Names of keys are evidence; values never are.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { boundPod, isReady, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
+import { boundPod, isReady, NODE_NAME, startClusterNode, type ClusterNode } from "../support/cluster-node.js";
 import { explained, listedAs, type Expected } from "../support/why-command.js";
 import { nodelet } from "../support/nodelet-command.js";
 import { testImage, waitFor } from "../harness/node.js";
@@ -15,6 +15,7 @@ interface Row extends Expected {
   spec?: Fields;
 }
 
+const ON_REAL_SERVER = process.env["KUBECONFIG"] !== undefined;
 const variable = (source: Fields) => ({ env: [{ name: "URL", valueFrom: source }] });
 const volume = (source: Fields): Fields => ({ volumes: [{ name: "v", ...source }] });
 const mounted = { volumeMounts: [{ name: "v", mountPath: "/v" }] };
@@ -117,7 +118,7 @@ describe("nodelet why", () => {
 
   test(
     "the API server that does not respond is named, since when, with what still works and what to do",
-    { skip: process.env["KUBECONFIG"] !== undefined },
+    { skip: ON_REAL_SERVER },
     async () => {
       const { api, node, fixture } = cluster;
       await api.create("pods", boundPod("steady", "while :; do sleep 1; done"));
@@ -172,4 +173,19 @@ describe("nodelet why", () => {
       });
     }
   });
+
+  test(
+    "an API server that answers, and has no Node of this name, is not called silent",
+    { skip: ON_REAL_SERVER },
+    async () => {
+      cluster.fixture?.store.remove("nodes", "", NODE_NAME);
+      await waitFor(
+        async () =>
+          /the API server https:\S+ refuses the requests of this node: .*not found/.test(
+            (await nodelet(cluster.node, "status")).stdout.replace(/\s+/g, " "),
+          ),
+        { what: "status to name the refusal" },
+      );
+    },
+  );
 });

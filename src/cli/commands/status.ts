@@ -10,7 +10,7 @@ import { fullName, podsOf } from "../pods/find.js";
 import { inOrder } from "../pods/order.js";
 import { seenPods } from "../pods/seen.js";
 import { withCni } from "../runtime/cni-places.js";
-import { isLate, problemsOf, type Problem } from "../problems.js";
+import { apiServerFails, isLate, problemsOf, type Problem } from "../problems.js";
 import type { SeenPod } from "../why/seen-pod.js";
 
 /** Broken pods whose cause is shown, so that the node stays on one screen. */
@@ -106,8 +106,9 @@ function runtimeText({ facts, runtimeEndpoint, now }: NodeletStatus): string {
   return `${name}${state}${at} (${runtimeEndpoint})`;
 }
 
-function apiServerText({ tookMs, problem }: NonNullable<NodeletStatus["apiServer"]>): string {
-  return problem === undefined ? `responds in ${tookMs ?? 0} ms` : `does not respond: ${problem}`;
+function apiServerText(facts: NonNullable<NodeletStatus["apiServer"]>): string {
+  const { tookMs, problem } = facts;
+  return problem === undefined ? `responds in ${tookMs ?? 0} ms` : `${apiServerFails(facts)}: ${problem}`;
 }
 
 function podCounts(pods: readonly SeenPod[]): string {

@@ -10,6 +10,7 @@ import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { clean, wrap } from "../output/table.js";
 import { manifestsOf } from "../manifests/find.js";
+import { apiServerFails } from "../problems.js";
 import { podsOf, podPath } from "../pods/find.js";
 import { ofMain } from "../pods/seen.js";
 import { withCni } from "../runtime/cni-places.js";
@@ -60,8 +61,12 @@ function withOutage<T>({ apiServer, facts, now }: NodeletStatus, find: () => T):
     if (!(error instanceof NoPodError) || apiServer?.problem === undefined) throw error;
     const { awaySince } = facts?.api ?? {};
     const duration = awaySince === undefined ? "" : ` ${since(awaySince, now)}`;
+    const when =
+      facts?.settled === false
+        ? "this kubelet learns of the API's pods when it is back, and their containers run on until then"
+        : "a pod that was made meanwhile arrives when it is back";
     throw new NoPodError(
-      `${error.message}, and the API server does not respond to this node${duration}: a pod that was made meanwhile arrives when it is back`,
+      `${error.message}, and the API server ${apiServerFails(apiServer)}${duration}: ${when}`,
       `see \`nodelet status\`; ${error.remedy ?? ""}`,
     );
   }

@@ -4,7 +4,7 @@ import { podState } from "../pods/state.js";
 import { cniHelp, fullDiskHelp, problemsOf, unitOf } from "../problems.js";
 import { containersOf, type Finding, type WhyInput } from "./input.js";
 
-const API_SERVER_AWAY = /^the API server \S* ?does not respond/;
+const API_SERVER_AWAY = /^the API server \S* ?(?:does not respond|refuses the requests)/;
 
 /** The node's own problems that keep every pod from starting or stopping. */
 export function* nodeRules({ node, pod }: WhyInput): Iterable<Finding> {

@@ -1,5 +1,5 @@
 // The node: usage, machine, runtime, API server, certificates, resources, conditions, events, threads and their queues. Pure.
-import { isLate } from "../../cli/problems.js";
+import { apiServerFails, isLate } from "../../cli/problems.js";
 import { duration, moment, since } from "../../cli/output/amounts.js";
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -64,7 +64,7 @@ function factsView(status: NodeletStatus, host: HostFacts | undefined, now: numb
         ? "none: the node runs stand-alone"
         : apiServer.problem === undefined
           ? badge("good", `responds in ${apiServer.tookMs ?? 0} ms`)
-          : badge("bad", `does not respond: ${apiServer.problem}`),
+          : badge("bad", `${apiServerFails(apiServer)}: ${apiServer.problem}`),
     ],
     ...certificates.map(({ use, notAfter, problem }): [string, Child] => [
       `${use === "serving" ? "Serving" : "Client"} certificate`,

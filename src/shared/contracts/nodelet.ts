@@ -196,6 +196,8 @@ export interface ApiServerFacts {
   /** How long one small request took. */
   tookMs?: number;
   problem?: string;
+  /** The server responded, and `problem` is its refusal. Absent, too: from an older kubelet. */
+  refused?: true;
 }
 
 /** The file system of the kubelet's root directory: pods' volumes and the kubelet's records. Bytes. */

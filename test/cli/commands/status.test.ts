@@ -55,6 +55,11 @@ const PROBLEMS: readonly (readonly [name: string, status: NodeletStatus, ...word
     /^the API server https:\/\/10\.0\.0\.1:6443 does not respond to this node: refused/,
   ],
   [
+    "an API server that refuses the node",
+    node({}, { apiServer: { problem: "Unauthorized", refused: true } }),
+    /^the API server refuses the requests of this node: Unauthorized\. Pods of this node keep running/,
+  ],
+  [
     "a pressure",
     node({ pressures: [{ type: "DiskPressure", since: NOW - 5000 }] }),
     /short of disk space or inodes \(DiskPressure\)/,

@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Scope, unlessAborted } from "../../../shared/abort/scope.js";
+import { ApiError } from "../../../shared/api/client/errors.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -112,7 +113,8 @@ async function askApiServer(
     await client.get(NODES, { name }, { timeoutMs: API_MS });
     return { tookMs: Math.round(clock.monotonic() - startedAt) };
   } catch (error) {
-    return { problem: messageOf(error) };
+    const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
+    return { problem: messageOf(error), ...(refused && { refused }) };
   }
 }
 
