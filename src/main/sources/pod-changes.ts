@@ -1,5 +1,8 @@
 // The deliveries of all pod sources, merged and passed to the syncLoop as one ordered stream of changes.
+// Invariant: a round of the event loop has MOST_AT_ONCE changes at most, so that a list of thousands of pods leaves time for others; changes keep
+// their order, and the sources count as seen when all changes of their sets have been passed on.
 import type { Pod } from "../../shared/api/pod.js";
+import { LoopYield } from "../../shared/queue/loop-yield.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./merge.js";
@@ -22,9 +25,16 @@ export interface PodChangesDeps {
   log: Logger;
 }
 
+/** Each takes some tens of microseconds. @internal */
+export const MOST_AT_ONCE = 200;
+
 export class PodChanges {
   private readonly merger: PodMerger;
   private readonly conflicts = new Set<string>();
+  /** Changes for later rounds. */
+  private readonly queue: PodChange[] = [];
+  private readonly rounds = new LoopYield();
+  private passed = 0;
   private stopped = false;
   private announced = false;
   private staticAnnounced: boolean;
@@ -35,7 +45,7 @@ export class PodChanges {
   }
 
   allSourcesSeen(): boolean {
-    return this.merger.allSourcesSeen();
+    return this.queue.length === 0 && this.merger.allSourcesSeen();
   }
 
   /** All pods known now, in the order in which they were first delivered. */
@@ -66,7 +76,7 @@ export class PodChanges {
   /** Reports to the loop, once, that the sources have delivered. */
   announce(): void {
     const { loop } = this.deps;
-    if (this.stopped) return;
+    if (this.stopped || this.queue.length > 0) return;
     if (!this.staticAnnounced && this.merger.staticSourcesSeen()) {
       this.staticAnnounced = true;
       loop.onStaticSourcesSeen();
@@ -82,14 +92,31 @@ export class PodChanges {
   }
 
   private pass({ changes, conflicts }: Delivery): void {
-    const { loop, log } = this.deps;
-    for (const change of changes) loop.onPodChange(change);
+    const { log } = this.deps;
+    const isIdle = this.queue.length === 0;
+    for (const change of changes) this.queue.push(change);
     for (const { uid, source, pod } of conflicts) {
       const key = `${source} ${uid} ${pod}`;
       if (this.conflicts.has(key)) continue;
       this.conflicts.add(key);
       log.error({ uid, source, pod }, `pod ${pod} from ${source} has the UID ${uid} of another pod; ignoring it`);
     }
+    if (isIdle) this.passSome();
+  }
+
+  private passSome(): void {
+    const { loop } = this.deps;
+    if (this.stopped) return;
+    const end = Math.min(this.queue.length, this.passed + MOST_AT_ONCE);
+    while (this.passed < end) {
+      const change = this.queue[this.passed++];
+      if (change !== undefined) loop.onPodChange(change);
+    }
+    if (this.passed < this.queue.length) {
+      this.rounds.next(() => this.passSome());
+      return;
+    }
+    this.queue.length = this.passed = 0;
     this.announce();
   }
 }

@@ -19,6 +19,7 @@ import { removeCgroup } from "./cgroup-removal.js";
 import { QUOTA_PERIOD_US, UNLIMITED_QUOTA } from "../cpu.js";
 import { podCgroupLimits, tierLimits, type TierLimits, type TierOptions } from "./cgroup-limits.js";
 import { PodPlaces } from "./pod-places.js";
+import { keyOf, TierListing } from "./tier-listing.js";
 import { qosClass } from "../qos.js";
 import { systemdTree } from "./systemd/systemd-tree.js";
 import { systemdUnits, type SystemdUnits } from "./systemd/systemd-units.js";
@@ -129,6 +130,7 @@ class TreeManager implements CgroupManager {
   /** Values last written, by pod UID. Only a hint: the cgroup directories are authoritative. */
   private readonly applied = new Map<string, string>();
   private readonly known = new PodPlaces();
+  private readonly listing: TierListing;
   private readonly removing = new Map<string, Promise<void>>();
   private readonly tierOptions: TierOptions;
   /** The last requested values: a tree that is created again gets them. */
@@ -145,6 +147,10 @@ class TreeManager implements CgroupManager {
     private readonly options: CgroupManagerOptions,
   ) {
     this.version = tree.version;
+    this.listing = new TierListing(
+      (tier) => tree.children(tier),
+      () => TIERS.map((qos) => this.tier(qos)),
+    );
     this.root = names.parseCgroupRoot(options.cgroupRoot, options.driver);
     const { hugePageSizes = [], reserved, reserveMemory = false } = options;
     this.tierOptions = { hugePageSizes, reserveMemory, ...(reserved !== undefined && { reserved }) };
@@ -292,6 +298,17 @@ class TreeManager implements CgroupManager {
     return TIERS.map((qos) => names.podCgroupName(this.tier(qos), uid));
   }
 
+  /** @throws UnsafePodUidError */
+  private async existingPlaces(uid: string): Promise<names.CgroupName[]> {
+    const places = this.places(uid);
+    const found = await this.listing.children();
+    const isSystemd = this.options.driver === "systemd";
+    return places.filter((name) => {
+      const directory = (isSystemd ? names.slicePath(name) : name).at(-1) ?? "";
+      return found.has(keyOf(name.slice(0, -1), directory));
+    });
+  }
+
   private describe(name: names.CgroupName): PodCgroup {
     return {
       criParent: names.criCgroupParent(name, this.options.driver),
@@ -301,7 +318,8 @@ class TreeManager implements CgroupManager {
 
   private async remove(uid: string): Promise<void> {
     this.applied.delete(uid);
-    const places = this.known.of(uid) ?? this.places(uid);
+    const places = this.known.of(uid) ?? (await this.existingPlaces(uid));
+    if (places.length === 0) return;
     await this.timed("destroy", () =>
       Promise.all(places.map((name) => removeCgroup(this.tree, name, uid, this.options))),
     );
