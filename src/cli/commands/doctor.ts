@@ -35,7 +35,7 @@ export async function doctorCommand(
   const results = [
     ...judge(machine, status),
     ...(await podChecks({ client, status, config, settings: machine.settings }, { clock })),
-    ...(asked instanceof CliError ? [silentKubelet(asked)] : []),
+    ...(asked instanceof CliError ? [silentKubelet(asked, machine)] : []),
   ];
   await print(context, { machine, results }, () => doctorText(context, results));
   return results.some(({ severity }) => severity === "error") ? EXIT.wrong : EXIT.fine;

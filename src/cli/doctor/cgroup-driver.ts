@@ -31,6 +31,7 @@ function ofKubelet(file: string, driver: string): string {
 /** The cluster's ConfigMap says what the kubelet has: kubeadm writes it again with each upgrade. */
 function ofRuntime(driver: string): string {
   const now = driver === "systemd";
-  const text = `containerd config dump | sed 's/SystemdCgroup = ${String(now)}/SystemdCgroup = ${String(!now)}/'`;
-  return `${text} >${NEW} && mv ${NEW} ${CONFIG} && systemctl restart containerd`;
+  // The dump names the file itself among its imports.
+  const edit = `sed -e '/^imports = /d' -e 's/SystemdCgroup = ${String(now)}/SystemdCgroup = ${String(!now)}/'`;
+  return `containerd config dump | ${edit} >${NEW} && mv ${NEW} ${CONFIG} && systemctl restart containerd`;
 }

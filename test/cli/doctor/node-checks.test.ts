@@ -235,13 +235,13 @@ const ROWS: readonly Row[] = [
     ...{ title: "two cgroup drivers in a cluster, whose configuration is not the node's", check: "cgroup driver" },
     machine: { mode: "cluster", cniFiles: CLUSTER_NETWORK, kubelet: SYSTEMD },
     ...{ severity: "error", found: /^the kubelet has systemd, containerd cgroupfs \(SystemdCgroup = false\)$/ },
-    fix: "containerd config dump | sed 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
+    fix: "containerd config dump | sed -e '/^imports = /d' -e 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
   },
   {
     ...{ title: "a driver that is not the one of kubeadm, before the join", check: "cgroup driver" },
     machine: { mode: "cluster", cniFiles: CLUSTER_NETWORK, kubelet: { ...SYSTEMD, expected: true } },
     ...{ severity: "error", found: /^kubeadm gives the kubelet systemd, containerd cgroupfs / },
-    fix: "containerd config dump | sed 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
+    fix: "containerd config dump | sed -e '/^imports = /d' -e 's/SystemdCgroup = false/SystemdCgroup = true/' >/etc/containerd/config.toml.new && mv /etc/containerd/config.toml.new /etc/containerd/config.toml && systemctl restart containerd",
   },
 ];
 

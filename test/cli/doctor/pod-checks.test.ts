@@ -11,6 +11,7 @@ import { CliError, EXIT } from "../../../src/cli/errors.js";
 import { addressOf, hostLocalOf } from "../../../src/cli/machine/address-ranges.js";
 import type { ReadManifest } from "../../../src/cli/machine/manifests.js";
 import { PLAIN } from "../kit.js";
+import { HEALTHY } from "./healthy.js";
 
 const severities = (results: readonly Result[]): string[] => results.map(({ severity }) => severity);
 
@@ -148,11 +149,18 @@ describe("a kubelet that does not answer", () => {
   ];
   for (const [message, severity, fix] of rows) {
     test(message, () => {
-      const result = silentKubelet(new CliError(EXIT.noKubelet, message, "run it as root"));
+      const result = silentKubelet(new CliError(EXIT.noKubelet, message, "run it as root"), HEALTHY);
       equal(result.severity, severity);
       match(result.fix ?? "", fix);
     });
   }
+
+  test("a node before kubeadm join waits for it, and a hanging kubelet is still an error", () => {
+    const before = { kubelet: { ...HEALTHY.kubelet, expected: true } };
+    const of = (message: string): Result => silentKubelet(new CliError(EXIT.noKubelet, message), before);
+    equal(of("there is no socket /x: the kubelet does not run").severity, "ok");
+    equal(of("the kubelet did not respond /nodelet/status within 15 s").severity, "error");
+  });
 });
 
 test("the closing line of doctor agrees in number", () => {
