@@ -1,8 +1,8 @@
 // Rules of resource requests and limits: names, request against limit, what may not be overcommitted.
 import type { Pod, ResourceRequirements } from "../../../../shared/api/pod.js";
 import { isQualifiedName } from "../../../../shared/api/manifest/formats.js";
-import { isInvalidQuantityError, parseQuantity, type QuantityLike } from "../../../../shared/api/quantity.js";
 import type { FieldPath, Report } from "../report.js";
+import { nanosOf } from "./nanos.js";
 import { containersOf } from "./visit.js";
 
 const NATIVE = ["cpu", "memory", "ephemeral-storage"];
@@ -57,14 +57,4 @@ function checkEntry(name: string, value: string | number, path: FieldPath, repor
   if (page === undefined || page <= 0n) report.invalid(path, name, "hugepages-<size> such as hugepages-2Mi");
   else if (nanos % page !== 0n)
     report.invalid(path, value, `a multiple of the page size (${name.slice("hugepages-".length)})`);
-}
-
-/** In billionths; undefined: no quantity, which has been reported where it stands. */
-function nanosOf(quantity: QuantityLike): bigint | undefined {
-  try {
-    return parseQuantity(quantity).nanos;
-  } catch (error) {
-    if (isInvalidQuantityError(error)) return undefined;
-    throw error;
-  }
 }

@@ -9,7 +9,7 @@ import type {
 import { checkResource, exactlyOne } from "./container-rules.js";
 import { shown, type FieldPath, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
-import { quantityNanos } from "../quantity-syntax.js";
+import { nanosOf } from "./nanos.js";
 import { containersOf, incomplete, items } from "./visit.js";
 import { didYouMean } from "../../../../shared/text/nearest-name.js";
 
@@ -60,7 +60,7 @@ function checkClaim({ volumeClaimTemplate }: EphemeralVolumeSource, path: FieldP
   const storageAt = [...at, "resources", "requests", "storage"];
   if (storage === undefined) {
     if (!report.isRefused(storageAt)) report.required(storageAt, "the size of the volume");
-  } else if (quantityNanos(storage) === 0n) report.invalid(storageAt, storage, "more than zero");
+  } else if (nanosOf(storage) === 0n) report.invalid(storageAt, storage, "more than zero");
 }
 
 function checkFc({ targetWWNs = [], wwids = [], lun }: FCVolumeSource, path: FieldPath, report: Report): void {
