@@ -10,7 +10,7 @@ import { readEnvFile, valueOf, type EnvFile } from "./config/env-file.js";
 export const LONGEST_FILE = 4 * 1024 * 1024;
 /** The kernel's PATH_MAX. */
 const LONGEST_PATH = 4096;
-/** The kernel's MAX_ARG_STRLEN: no process starts with a longer variable. @internal */
+/** The kernel's MAX_ARG_STRLEN: no process starts with a longer variable. */
 export const LONGEST_VALUE = 128 * 1024;
 /** Linux starts no process with a longer environment. */
 const MAX_VALUES = 6 * 1024 * 1024;

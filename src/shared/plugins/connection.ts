@@ -10,7 +10,7 @@ import { PluginCallError, STATUS } from "./call-error.js";
 import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
 
-/** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. @internal */
+/** Bytes of the response to one call: the limit of gRPC in Go, upstream's. The kubelet decodes it in one piece. */
 export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 const OPTIONS = {

@@ -26,7 +26,7 @@ interface ReadPlace {
   auths: ReadonlyMap<string, AuthConfig> | undefined;
 }
 
-/** Bytes of one file, parsed on the main thread: entries for tens of thousands of registries. @internal */
+/** Bytes of one file, parsed on the main thread: entries for tens of thousands of registries. */
 export const CREDENTIALS_FILE_LIMIT = 4 * 1024 * 1024;
 
 export class NodeCredentialFiles {

@@ -5,7 +5,7 @@ import { listOf, numberOf, recordOf, textOf } from "../json-shape.js";
 
 /** Upstream's, for a device whose plugin names none. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** Devices of one driver that are kept: a plugin that reports more is refused. @internal */
+/** Devices of one driver that are kept: a plugin that reports more is refused. */
 export const MAX_DEVICES = 10_000;
 
 export interface DeviceRef {

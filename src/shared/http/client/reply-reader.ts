@@ -11,7 +11,7 @@ import { HeaderBlock } from "./header-block.js";
 import { Lines, withoutCr } from "../lines.js";
 import { HeadLimitError, ReplyError } from "./reply-error.js";
 
-/** Bytes of the head with all informational ones before it. Go's client reads 10 MB. @internal */
+/** Bytes of the head with all informational ones before it. Go's client reads 10 MB. */
 export const MAX_HEAD_BYTES = 512 * 1024;
 
 export interface ReplyHead {

@@ -81,8 +81,8 @@ export class LogScanner {
   }
 }
 
-/** The format of a file by its first bytes; undefined: more of the first line is needed. @internal */
-export function formatOf(bytes: Buffer, isWhole = false): LogFormat | "none" | undefined {
+/** The format of a file by its first bytes; undefined: more of the first line is needed. */
+function formatOf(bytes: Buffer, isWhole = false): LogFormat | "none" | undefined {
   const newline = bytes.indexOf(LF);
   const isLine = newline >= 0 || isWhole;
   const head = emptyHead();

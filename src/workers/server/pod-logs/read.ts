@@ -122,7 +122,8 @@ class LogReader {
       else yield* this.readToEnd(file, start, file.size);
       yield* this.writer.takeAll();
       if (this.isFull()) return;
-      this.scanner.endOfFile(!this.checked.follow);
+      // A compressed file that is damaged ends anywhere.
+      this.scanner.endOfFile(!this.checked.follow && !file.name.compressed);
       yield* this.writer.takeAll();
       if (this.isFull()) return;
       this.queue.shift();
