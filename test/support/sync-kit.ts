@@ -14,6 +14,7 @@ import type { Plan, Step } from "../../src/main/model/step.js";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { InspectHint, InspectRequest, PlegRecord, RuntimeState } from "../../src/shared/contracts/pleg.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
+import { Limiter } from "../../src/shared/cri/limiter.js";
 import { LoopShare } from "../../src/shared/turns/loop-share.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { keptLog } from "./sources-kit.js";
@@ -57,6 +58,7 @@ export interface Synced {
 export class SyncWorld {
   readonly clock = new SteppedClock();
   readonly loop = new LoopShare(this.clock);
+  readonly overPasses = new Limiter(8, this.clock);
   /** Pods whose doers were dropped. */
   readonly rested: string[] = [];
   readonly kept = keptLog();
@@ -146,6 +148,7 @@ export class SyncWorld {
       runtime: () => this.runtimeState,
       clock: this.clock,
       loop: this.loop,
+      overPasses: this.overPasses,
       log: this.kept.log,
     };
   }

@@ -40,6 +40,7 @@ export class PodEnding {
   private deadlineKept: Promise<void> = Promise.resolve();
   /** The final status was reported: a later observation of the pod changes nothing. */
   private reported = false;
+  private resumedOver = false;
   private released = false;
   private cleaned = false;
   private readonly stopWatch: StopWatch;
@@ -60,6 +61,11 @@ export class PodEnding {
     return this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined;
   }
 
+  /** An earlier kubelet ended the pod: what is left to do is to look after remains, if there are any. */
+  get wasOver(): boolean {
+    return this.resumedOver && this.termination === undefined;
+  }
+
   /** The pod must stop: why, and until when. */
   get request(): TerminationRequest | undefined {
     const { end, termination } = this;
@@ -76,14 +82,14 @@ export class PodEnding {
   /** Forgets a termination that {@link mayRunAgain}. */
   revoke(): void {
     this.end = undefined;
-    this.reported = false;
+    this.reported = this.resumedOver = false;
     this.released = false;
   }
 
   /** Continues the termination of an earlier kubelet; `reported`: that kubelet also completed it. */
   resume(end: PodEnd, reported: boolean): void {
     this.end = end;
-    this.reported = reported;
+    this.reported = this.resumedOver = reported;
     this.worker.become("ending", `a previous kubelet terminated it (${end.failure?.reason ?? end.cause})`);
   }
 

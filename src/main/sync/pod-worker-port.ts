@@ -3,6 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { Limiter } from "../../shared/cri/limiter.js";
 import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
@@ -39,6 +40,8 @@ export interface PodWorkerDeps {
   clock: Clock;
   /** Of the passes of all pods. */
   loop: Pick<LoopShare, "turn">;
+  /** Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the others need. */
+  overPasses: Pick<Limiter, "acquire" | "release">;
   log: Logger;
   /** Back-off of crashing containers; a missing value means the standard one. */
   backoff: Partial<BackoffOptions>;

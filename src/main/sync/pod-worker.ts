@@ -216,10 +216,13 @@ export class PodWorker implements EndingWorker, SyncingWorker {
   private async timedPass(signal: AbortSignal): Promise<void> {
     const { clock, loop, reports } = this.deps;
     const [startedAt, operation] = [clock.monotonic(), operationOf(this.state, this.next)];
+    const place = this.ending.wasOver ? this.deps.overPasses : undefined;
+    await place?.acquire({ signal });
     try {
       await loop.turn();
       await this.pass(signal);
     } finally {
+      place?.release();
       this.next = "sync";
       reports.onPass(operation, clock.monotonic() - startedAt);
     }

@@ -4,6 +4,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus, PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { type Logger, moduleLogger } from "../../shared/log/logger.js";
+import { Limiter } from "../../shared/cri/limiter.js";
 import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
@@ -87,6 +88,9 @@ export interface ClusterPods {
 
 // Builds the collaborators of each pod worker.
 
+/** Passes at once of pods that ended before this kubelet started. */
+const OVER_PASSES = 8;
+
 type DoerParts = Pick<SyncComponents, "cgroupWatches" | "records" | "allocations" | "workers"> & {
   deps: Pick<NodeSyncDeps, "runtime">;
 };
@@ -107,6 +111,7 @@ export function podWorkerDeps(components: SyncComponents, reports: PassReports):
     runtime: () => components.cache.runtime,
     clock,
     loop: components.share,
+    overPasses: new Limiter(OVER_PASSES, clock),
     log,
     reports,
     gates: deps.gates,

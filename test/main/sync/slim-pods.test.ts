@@ -18,8 +18,14 @@ import { syncNode } from "./node-sync-kit.js";
 const LARGE = "a".repeat(1_000_000);
 
 /** A node that joined a cluster whose API server has these objects; patches of a status are applied to them. */
-async function joined(t: TestContext, verdict: (pod: Pod) => AdmissionVerdict, objects: Pod[]) {
+async function joined(
+  t: TestContext,
+  verdict: (pod: Pod) => AdmissionVerdict,
+  objects: Pod[],
+  prepare: (node: Awaited<ReturnType<typeof syncNode>>) => void = () => undefined,
+) {
   const node = await syncNode(t, { verdict });
+  prepare(node);
   const { sync, world } = node;
   const { log } = world.kept;
   let version = objects.length;
@@ -124,4 +130,35 @@ test("many large pods that are new in one list are taken in a few at a time, and
   // Each has two megabytes, and the budget 16 MiB.
   assert.ok(reads.length >= 30, `${reads.length} were dropped and read again`);
   assert.equal(new Set(reads).size, reads.length, "each once");
+});
+
+test("pods that ended before this kubelet look for remains a few at a time, and a new pod starts meanwhile", async (t) => {
+  const objects = Array.from({ length: 60 }, (_, at) => {
+    const object = large(`a${at}`);
+    object.status = { phase: "Failed", reason: "Evicted" };
+    return object;
+  });
+  let looking = 0;
+  let end: () => void = () => undefined;
+  const looks = new Promise<void>((resolve) => (end = resolve));
+  const { until, sync, phase } = await joined(
+    t,
+    () => ({ admit: true }),
+    [...objects, large("new")],
+    ({ world }) => {
+      t.mock.method(world.runtime.volumes, "tearDownPod", async () => {
+        looking++;
+        await looks;
+      });
+    },
+  );
+  await until("the new pod to be taken on", () => sync.workers.get("uid-new")?.state === "syncing");
+  await until("some to look for remains", () => looking === 8);
+  for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(looking, 8);
+  end();
+  await until("all to be finished", () =>
+    objects.every(({ metadata }) => sync.workers.get(metadata.uid)?.state === "finished"),
+  );
+  assert.equal(phase("uid-a0"), "Failed");
 });

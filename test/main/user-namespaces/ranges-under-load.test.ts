@@ -24,6 +24,13 @@ const podOf = (uid: string): Pod => ({
 
 const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;
 
+/** A promise that the test resolves. */
+function gate<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
 interface Live {
   ids: IdRange;
   /** The pod's removal has begun: its ids are no longer in use. */
@@ -141,9 +148,9 @@ test("ids of a pod that was released before its file was read are not its next s
   const order = await readdir(join(rootDir, "pods"));
   const [early = "", late = ""] = [order[0], order.at(-1)];
   await writeFile(usernsPath(rootDir, late), "damaged");
-  const ranges = Promise.withResolvers<undefined>();
-  const observed = Promise.withResolvers<IdRange[]>();
-  const looked = Promise.withResolvers<undefined>();
+  const ranges = gate<undefined>();
+  const observed = gate<IdRange[]>();
+  const looked = gate<undefined>();
   const next = new UserNamespaces(
     { rootDir, idsPerPod: UNIT, maxPods: 1, run: () => ranges.promise },
     {
