@@ -1,15 +1,18 @@
 // Reads a body in chunks (RFC 9112, section 7.1) with the limits of Go's net/http: chunk lines end with "\r\n" and have at most 4 KiB,
 // what is no data is at most 16 KiB more than twice the data, trailers have at most 4 KiB.
 import { trimBlanksEnd } from "./bytes.js";
-import { HeaderBlock } from "./client/header-block.js";
+import { FieldLines } from "./field-lines.js";
 import { Lines, withoutCr } from "./lines.js";
-import { ReplyError } from "./client/reply-error.js";
 
 const MAX_LINE = 4096;
 const MAX_EXCESS = 16 * 1024;
 const FREE_PER_CHUNK = 16;
 export const MAX_TRAILER = 4096;
-const NO_FIELDS: ReadonlySet<string> = new Set();
+
+/** The body is no body in chunks, or breaks off. */
+export class ChunkError extends Error {
+  override readonly name = "ChunkError";
+}
 
 type State = "size" | "data" | "data-end" | "trailer" | "done";
 
@@ -26,8 +29,8 @@ export class Chunks {
     return this.state === "done";
   }
 
-  /** Takes the piece from `at` on; gives each part of the data. Returns where it stopped. Throws ReplyError. */
-  read(piece: Buffer, at: number, onData: (data: Buffer) => void): void {
+  /** Takes the piece from `at` on; gives each part of the data. Returns where it stopped: behind the body, once that is done. Throws ChunkError. */
+  read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
     let position = at;
     while (position < piece.length && this.state !== "done") {
       switch (this.state) {
@@ -43,7 +46,7 @@ export class Chunks {
           break;
         }
         case "data-end":
-          if (piece[position] !== (this.ended === 0 ? 0x0d : 0x0a)) throw broken("malformed chunked encoding");
+          if (piece[position] !== (this.ended === 0 ? 0x0d : 0x0a)) throw new ChunkError("malformed chunked encoding");
           position++;
           this.ended = (this.ended + 1) % 2;
           if (this.ended === 0) this.state = "size";
@@ -53,13 +56,14 @@ export class Chunks {
           break;
       }
     }
+    return position;
   }
 
-  /** No more bytes come. Throws ReplyError unless the body is whole. */
+  /** No more bytes come. Throws ChunkError unless the body is whole. */
   end(): void {
     if (this.state === "done") return;
-    if (this.state !== "trailer") throw broken("unexpected EOF");
-    throw broken(
+    if (this.state !== "trailer") throw new ChunkError("unexpected EOF");
+    throw new ChunkError(
       this.trailer.length < 2
         ? "http: unexpected EOF reading trailer"
         : "http: suspiciously long trailer after chunked body",
@@ -68,15 +72,15 @@ export class Chunks {
 
   private readSize(piece: Buffer, at: number): number {
     const found = this.lines.next(piece, at);
-    if ((found?.line.length ?? this.lines.waiting) >= MAX_LINE) throw broken("header line too long");
+    if ((found?.line.length ?? this.lines.waiting) >= MAX_LINE) throw new ChunkError("header line too long");
     if (found === undefined) return piece.length;
     const { line, next } = found;
     const cr = line.indexOf("\r");
-    if (cr < 0) throw broken("chunked line ends with bare LF");
-    if (cr !== line.length - 1) throw broken("invalid CR in chunked line");
+    if (cr < 0) throw new ChunkError("chunked line ends with bare LF");
+    if (cr !== line.length - 1) throw new ChunkError("invalid CR in chunked line");
     const size = sizeOf(line.slice(0, -1));
     this.excess = Math.max(0, this.excess + line.length + 1 - FREE_PER_CHUNK - 2 * size);
-    if (this.excess > MAX_EXCESS) throw broken("chunked encoding contains too much non-data");
+    if (this.excess > MAX_EXCESS) throw new ChunkError("chunked encoding contains too much non-data");
     this.left = size;
     this.state = size === 0 ? "trailer" : "data";
     return next;
@@ -84,36 +88,36 @@ export class Chunks {
 
   /** Fields until the empty line. They are checked, and not kept. */
   private readTrailer(piece: Buffer, at: number): number {
+    const before = this.trailer.length;
     // Longer pieces than the limit need not be read.
     const end = Math.min(piece.length, at + MAX_TRAILER + 4);
     this.trailer += piece.toString("latin1", at, end);
     if (this.trailer.startsWith("\r\n")) {
       this.state = "done";
-      return piece.length;
+      return at + 2 - before;
     }
     const blank = this.trailer.indexOf("\r\n\r\n");
     if (blank < 0 || blank + 4 > MAX_TRAILER) {
-      if (this.trailer.length >= MAX_TRAILER) throw broken("http: suspiciously long trailer after chunked body");
+      if (this.trailer.length >= MAX_TRAILER)
+        throw new ChunkError("http: suspiciously long trailer after chunked body");
       return end;
     }
-    const block = new HeaderBlock(NO_FIELDS);
-    try {
-      for (const line of this.trailer.slice(0, blank + 4).split("\n")) if (block.line(withoutCr(line))) break;
-    } catch (error) {
-      throw error instanceof ReplyError ? broken(error.message) : error;
+    let behind = 0;
+    const fields = new FieldLines({ onField: () => undefined, malformed: (message) => new ChunkError(message) });
+    for (const line of this.trailer.slice(0, blank + 4).split("\n")) {
+      behind += line.length + 1;
+      if (fields.line(withoutCr(line))) break;
     }
     this.state = "done";
-    return piece.length;
+    return at + behind - before;
   }
 }
 
 /** The size in a chunk's line; extensions after ";" mean nothing. */
 function sizeOf(line: string): number {
   const [digits = ""] = trimBlanksEnd(line).split(";");
-  if (digits === "") throw broken("empty hex number for chunk length");
-  if (!/^[0-9a-fA-F]+$/.test(digits.slice(0, 17))) throw broken("invalid byte in chunk length");
-  if (digits.length > 16) throw broken("http chunk length too large");
+  if (digits === "") throw new ChunkError("empty hex number for chunk length");
+  if (!/^[0-9a-fA-F]+$/.test(digits.slice(0, 17))) throw new ChunkError("invalid byte in chunk length");
+  if (digits.length > 16) throw new ChunkError("http chunk length too large");
   return Number.parseInt(digits, 16);
 }
-
-const broken = (message: string): ReplyError => new ReplyError("body", message);

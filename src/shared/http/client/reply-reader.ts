@@ -6,7 +6,7 @@
 // Invariant: bytes of the head, and of the body that is kept, are bounded; of the fields only those with a meaning here are kept.
 import { FRAMING_FIELDS, framingOf, type Framing } from "./body-framing.js";
 import { quoteBytes } from "../bytes.js";
-import { Chunks } from "../chunks.js";
+import { ChunkError, Chunks } from "../chunks.js";
 import { HeaderBlock } from "./header-block.js";
 import { Lines, withoutCr } from "../lines.js";
 import { HeadLimitError, ReplyError } from "./reply-error.js";
@@ -67,7 +67,8 @@ export class ReplyReader {
   feed(piece: Buffer): void {
     let at = 0;
     while (this.framing === undefined && at < piece.length) at = this.readLine(piece, at);
-    if (this.framing !== undefined && at < piece.length && !this.isWhole) this.readBody(this.framing, piece, at);
+    const { framing } = this;
+    if (framing !== undefined && at < piece.length && !this.isWhole) inBody(() => this.readBody(framing, piece, at));
   }
 
   /** The server sends no more. Throws ReplyError unless that ends the body. */
@@ -81,7 +82,7 @@ export class ReplyReader {
         this.isWhole = true;
         break;
       case "chunked":
-        this.chunks?.end();
+        inBody(() => this.chunks?.end());
         break;
       case "length":
       case "none":
@@ -154,6 +155,15 @@ export class ReplyReader {
     else if (this.statusLine === undefined) throw new ReplyError("head", "unexpected EOF");
     else if (line === "" || !this.header.line(line)) this.header.end();
     throw new ReplyError("head", "unexpected EOF");
+  }
+}
+
+function inBody(read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof ChunkError)) throw error;
+    throw new ReplyError("body", error.message, { cause: error });
   }
 }
 
