@@ -1,10 +1,11 @@
 // The status page over an example node: the real routes, feeds and document, without a kubelet.
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/status-page.js";
 import type { Logger } from "../../src/shared/log/logger.js";
 import { Feed, type Entries } from "../../src/workers/server/status-page/feed.js";
+import { plainServer } from "../../src/workers/server/listener.js";
 import { loopbackHandler } from "../../src/workers/server/status-page/open-page.js";
 import { pageRoutes } from "../../src/workers/server/status-page/page-routes.js";
 import { podDetails } from "../../src/workers/server/status-page/pod-details.js";
@@ -17,6 +18,7 @@ export interface PageServer {
   close(): void;
 }
 
+const LOG = { error: () => undefined } as unknown as Logger;
 const PAGE = new URL("../../agent/page/", import.meta.url);
 
 /** `node` is read again every half second, so that a test may change it. */
@@ -72,7 +74,7 @@ export async function servePage(node: () => ExampleNode): Promise<PageServer> {
     },
     clock: systemClock,
   });
-  const server: Server = createServer(loopbackHandler(routes, { error: () => undefined } as unknown as Logger));
+  const server: Server = plainServer(loopbackHandler(routes, LOG), systemClock, LOG).server as Server;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {

@@ -1,22 +1,26 @@
 // The server behind the admin socket: HTTP/1.1 with the routes of the authenticated port and of the nodelet command. Routes are made, and
 // their code loaded, with the first request.
 // Invariant: without a client it costs one listener.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { Socket, type Server } from "node:net";
-import type { Duplex } from "node:stream";
+import { createServer } from "node:http";
+import type { Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { AdminInit } from "../../shared/contracts/server.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { Turns } from "./clients/turns.js";
-import { ACCEPTED_SOCKETS, CHECK_MS, HEADERS_TIMEOUT_MS, HTTP_LIMITS, LISTEN_RETRY_MS } from "./listener.js";
-import { ownedByFirst } from "./owned.js";
+import { Http1Connections } from "./http1/connections.js";
+import { HeadMemory } from "./http1/head-memory.js";
+import {
+  ACCEPTED_SOCKETS,
+  CHECK_MS,
+  HEADERS_TIMEOUT_MS,
+  HTTP_LIMITS,
+  LISTEN_RETRY_MS,
+  PLAIN_HEAD_POOL,
+} from "./listener.js";
 import { authorisedPath, isManifestPath } from "./auth/attributes.js";
 import { entry } from "./entry.js";
 import { replyError } from "./reply.js";
 import type { Router } from "./router.js";
-import { answerUnreadable } from "./unreadable.js";
-import { answerUpgrade } from "./upgrade.js";
 import { bindSocket } from "./admin/socket.js";
 import type { BoundSocket } from "../../shared/net/private-socket.js";
 
@@ -106,34 +110,16 @@ export class AdminServer {
       connectionsCheckingInterval: CHECK_MS,
     });
     server.maxConnections = MAX_CONNECTIONS;
-    const turns = new Turns(clock);
-    const { handle } = this;
-    server.prependListener("connection", (socket: Socket) => {
+    const memory = new HeadMemory(PLAIN_HEAD_POOL);
+    const { handle: handler } = this;
+    const options = { handler, headMs: HEADERS_TIMEOUT_MS, lingerMs: LINGER_MS, upgrades: true, clock };
+    const connections = new Http1Connections(server, options);
+    server.on("connection", (socket: Socket) => {
       this.connections.add(socket);
       socket.on("error", (err) => this.options.log.debug({ err }, "a client of the admin socket broke off"));
       socket.once("close", () => this.connections.delete(socket));
+      connections.open(socket, memory);
     });
-    server.on(
-      "request",
-      ownedByFirst(
-        (request: IncomingMessage) => request.socket,
-        (request: IncomingMessage, response: ServerResponse) =>
-          turns.request(request, response, () => handle(request, response)),
-      ),
-    );
-    const upgrade = ownedByFirst(
-      (request: IncomingMessage) => request.socket,
-      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (!(socket instanceof Socket)) socket.destroy();
-        else {
-          turns.upgrade(socket, () => answerUpgrade(handle, { lingerMs: LINGER_MS, clock }, request, socket, head));
-        }
-      },
-    );
-    server.on("upgrade", upgrade);
-    // Answered 400.
-    server.on("connect", upgrade);
-    server.on("clientError", answerUnreadable({ lingerMs: LINGER_MS, clock }));
     return server;
   }
 

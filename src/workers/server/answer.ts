@@ -19,8 +19,10 @@ export interface Upgrade {
 export interface Call {
   readonly method: string;
   readonly target: Target;
-  /** undefined: no route has this path. */
+  /** undefined: no route has this path, or the client is sent to another. */
   readonly route: Route | undefined;
+  /** Where the client is sent, as its path is not written as this server has it; undefined: nowhere. */
+  readonly redirect: string | undefined;
   /** Segments of the path that the route leaves open, by their names. */
   readonly params: Params;
 }
@@ -36,6 +38,11 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export interface Route {
   path: RoutePath;
+  /**
+   * Path of the web service in which upstream has the route. A final slash of the request's path means nothing there. If the service's own
+   * path has one, clients that leave it out are redirected. Absent: the path is exact.
+   */
+  service?: RoutePath;
   /** undefined: every method. */
   methods?: readonly Method[];
   answer: Answer;

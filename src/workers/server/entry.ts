@@ -1,11 +1,12 @@
-// The first thing that a port or socket does with a request: it reads the request's head once, and answers a malformed one. What follows
-// gets the value that was read, and does not look at the request's URL again.
-// Path cleaning with redirects, as upstream's ServeMux does it, would be here: after the reading and before the gate.
+// The first thing that a port or socket does with a request: it reads the request's target and host once, and answers a malformed one. What
+// follows gets the value that was read, and does not look at the request's URL again.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { readRequest, type ReadRequest } from "../../shared/http/read-request.js";
+import { readHttp1, readHttp2, type ReadRequest, type Reading } from "../../shared/http/read-request.js";
+import type { Refusal } from "../../shared/http/server/refusal.js";
 import type { Scheme } from "../../shared/http/target.js";
 import type { Upgrade } from "./answer.js";
-import { replyPlain } from "./reply.js";
+import { headOf } from "./http1/heads.js";
+import { TEXT } from "./reply.js";
 
 /** What Node hands over; never throws, never rejects. */
 export type Lookup = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade) => void;
@@ -24,15 +25,39 @@ export function entry(
   onMalformed: (request: IncomingMessage, response: ServerResponse, why: string) => void = () => undefined,
 ): Lookup {
   return (request, response, upgrade) => {
-    const reading = readRequest(request, scheme);
+    const reading = read(request, scheme);
     if (reading.kind === "request") {
       next(request, response, reading.request, upgrade);
       return;
     }
-    onMalformed(request, response, reading.why);
-    // As Go's server does. Where such a request ends is as uncertain as what it asks for.
-    response.shouldKeepAlive = false;
     request.resume();
-    replyPlain(response, 400, `400 Bad Request: ${reading.why}`);
+    if (reading.kind === "server options") {
+      response.writeHead(200, { "Content-Length": "0" }).end();
+      return;
+    }
+    onMalformed(request, response, reading.refusal.why);
+    // HTTP/2 has no text beside the status.
+    if (headOf(request) !== undefined) response.statusMessage = reading.refusal.reason;
+    refuse(response, reading.refusal);
   };
+}
+
+function read(request: IncomingMessage, scheme: Scheme): Reading {
+  const head = headOf(request);
+  if (head === undefined) return readHttp2(request.headers, request.rawHeaders, scheme);
+  if (head.kind === "refused") return head;
+  return head.expects === "unknown" ? { kind: "refused", refusal: UNKNOWN_EXPECTATION } : readHttp1(head, scheme);
+}
+
+const UNKNOWN_EXPECTATION: Refusal = {
+  ...{ status: 417, reason: "Expectation Failed", body: "" },
+  why: "an expectation other than 100-continue",
+};
+
+/** As Go's server does. Where such a request ends is as uncertain as what it asks for. */
+function refuse(response: ServerResponse, { status, body }: Refusal): void {
+  const type: Record<string, string> = body === "" ? {} : { "Content-Type": TEXT };
+  response.shouldKeepAlive = false;
+  response.writeHead(status, { ...type, "Content-Length": String(Buffer.byteLength(body)) });
+  response.end(body);
 }

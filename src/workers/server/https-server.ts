@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse, ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -16,10 +16,10 @@ import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";
 import { HandshakeRate, type HandshakeLimits } from "./clients/handshake-rate.js";
 import { HandlerError, ownedBy, ownedByFirst } from "./owned.js";
 import { Http2Connection, http2ConnectionOf } from "./clients/http2-connection.js";
-import { Turns } from "./clients/turns.js";
 import type { Lookup } from "./entry.js";
-import { answerUnreadable } from "./unreadable.js";
-import { answerUpgrade } from "./upgrade.js";
+import { Http1Connections } from "./http1/connections.js";
+import { HeadMemory } from "./http1/head-memory.js";
+import { MAX_HEAD_BYTES } from "../../shared/http/server/request-reader.js";
 import { ACCEPTED_SOCKETS, HTTP_LIMITS, type Bindable } from "./listener.js";
 
 /** Limits for the time and size of a client's requests (docs/adr/0039); times in milliseconds. */
@@ -78,8 +78,13 @@ const MAX_STREAMS = 250;
 const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
-/** A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
+/** Of HTTP/2. A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
 export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
+/** The same, without a verified certificate. Tokens fit many times. */
+const STRANGER_HEADER_BYTES = 64 * 1024;
+/** Of HTTP/1: four of the largest heads at once, and thirty-two with a verified certificate. */
+const STRANGER_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
+const IDENTIFIED_HEAD_POOL = { pool: 32 * MAX_HEAD_BYTES, poolOfNetwork: 16 * MAX_HEAD_BYTES };
 
 export interface HttpsServer extends Bindable {
   /** For connections made from now on. */
@@ -122,34 +127,14 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],
   });
-  const turns = new Turns(clock);
-  const { handler } = options;
-  server.on(
-    "request",
-    ownedByFirst(
-      (request: IncomingMessage) => request.socket,
-      (request: IncomingMessage, response: ServerResponse) =>
-        turns.request(request, response, () => {
-          faultPoint("http-request");
-          handler(request, response);
-        }),
-    ),
-  );
-  const upgrade = ownedByFirst(
-    (request: IncomingMessage) => request.socket,
-    (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (socket instanceof Socket)
-        turns.upgrade(socket, () => {
-          faultPoint("http-upgrade");
-          answerUpgrade(handler, { lingerMs: limits.lingerMs, clock }, request, socket, head);
-        });
-      else socket.destroy();
+  const { headersMs: headMs, lingerMs } = limits;
+  const connections = new Http1Connections(server, {
+    handler: (request, response, upgrade) => {
+      faultPoint(upgrade === undefined ? "http-request" : "http-upgrade");
+      options.handler(request, response, upgrade);
     },
-  );
-  server.on("upgrade", upgrade);
-  // Answered 400.
-  server.on("connect", upgrade);
-  server.on("clientError", answerUnreadable({ lingerMs: limits.lingerMs, clock }));
+    ...{ headMs, lingerMs, upgrades: true, clock },
+  });
   server.on("tlsClientError", (error, socket) => options.onTlsError(error, socket));
 
   const budget = new ConnectionBudget(limits, clock);
@@ -177,10 +162,11 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
   server.on("connection", (socket: Socket) => queue.admit(socket));
 
   const sides = {
-    stranger: new Http2Side(options, HTTP_LIMITS.maxHeaderSize, STRANGER_STREAMS),
+    stranger: new Http2Side(options, STRANGER_HEADER_BYTES, STRANGER_STREAMS),
     identified: new Http2Side(options, IDENTIFIED_HEADER_BYTES, MAX_STREAMS),
   };
   const http1 = takeListener(server, "secureConnection");
+  const heads = { stranger: new HeadMemory(STRANGER_HEAD_POOL), identified: new HeadMemory(IDENTIFIED_HEAD_POOL) };
   server.on(
     "secureConnection",
     ownedByFirst(
@@ -200,9 +186,8 @@ export function httpsServer(options: HttpsServerOptions): HttpsServer {
           sides[identified ? "identified" : "stranger"].accept(socket);
           return;
         }
-        // Node reads it once for each connection, here.
-        Object.assign(server, { maxHeaderSize: identified ? IDENTIFIED_HEADER_BYTES : HTTP_LIMITS.maxHeaderSize });
         http1(socket);
+        connections.open(socket, heads[identified ? "identified" : "stranger"]);
       },
     ),
   );

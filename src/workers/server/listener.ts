@@ -1,22 +1,20 @@
 // One HTTP listener, plain or with TLS. It repeats a bind that failed, and closes with its connections. A port in use
 // is logged once, with the setting that changes it. The bind is repeated every 5 s (upstream's healthz server restart
 // delay), so the server starts when the port becomes free.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { Socket, type AddressInfo, type Server } from "node:net";
-import type { Duplex } from "node:stream";
+import { createServer } from "node:http";
+import type { AddressInfo, Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ListenAddress } from "../../shared/contracts/server.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import type { Lookup } from "./entry.js";
-import { HandlerError, ownedByFirst } from "./owned.js";
-import { Turns } from "./clients/turns.js";
-import { answerUnreadable } from "./unreadable.js";
-import { answerUpgrade } from "./upgrade.js";
+import { Http1Connections, HTTP1_OPTIONS } from "./http1/connections.js";
+import { HeadMemory } from "./http1/head-memory.js";
+import { HandlerError } from "./owned.js";
 
 export const LISTEN_RETRY_MS = 5000;
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** From the response to CONNECT until the connection is cut. */
+/** From a response that ends a connection until the connection is cut. */
 const LINGER_MS = 1000;
 /** Interval between two checks for slow clients, milliseconds. */
 export const CHECK_MS = 5000;
@@ -33,10 +31,12 @@ const PLAIN_LIMITS: BudgetLimits = {
   refusals: Infinity,
 };
 
+/** Eight of the largest heads at once. */
+export const PLAIN_HEAD_POOL = { pool: 8 * 1024 * 1024, poolOfNetwork: 8 * 1024 * 1024 } as const;
+
 /** Options of every HTTP server of this thread. */
 export const HTTP_LIMITS = {
-  /** Tokens fit many times. Go's 1 MiB for each of a thousand strangers would be more than the thread's heap. */
-  maxHeaderSize: 64 * 1024,
+  ...HTTP1_OPTIONS,
   keepAliveTimeout: 90_000,
   requestTimeout: 4 * 60 * 60 * 1000,
 } as const;
@@ -137,34 +137,16 @@ export function plainServer(handler: Lookup, clock: Clock, log: Logger): Bindabl
     connectionsCheckingInterval: CHECK_MS,
   });
   const budget = new ConnectionBudget(PLAIN_LIMITS, clock);
-  const turns = new Turns(clock);
-  server.prependListener("connection", (socket: Socket) => {
+  const memory = new HeadMemory(PLAIN_HEAD_POOL);
+  // No plain port upgrades to another protocol: such a request is an ordinary one.
+  const options = { handler, headMs: HEADERS_TIMEOUT_MS, lingerMs: LINGER_MS, upgrades: false, clock };
+  const connections = new Http1Connections(server, options);
+  server.on("connection", (socket: Socket) => {
     socket.on("error", (err) => {
       if (err instanceof HandlerError) log.error({ err }, "a connection was closed, as its request failed");
     });
-    budget.admit(socket);
+    if (budget.admit(socket)) connections.open(socket, memory);
   });
-  server.on(
-    "request",
-    ownedByFirst(
-      (request: IncomingMessage) => request.socket,
-      (request: IncomingMessage, response: ServerResponse) =>
-        turns.request(request, response, () => handler(request, response)),
-    ),
-  );
-  // Answered 400. No plain port upgrades to another protocol: such a request is an ordinary one.
-  server.on(
-    "connect",
-    ownedByFirst(
-      (request: IncomingMessage) => request.socket,
-      (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (socket instanceof Socket)
-          turns.upgrade(socket, () => answerUpgrade(handler, { lingerMs: LINGER_MS, clock }, request, socket, head));
-        else socket.destroy();
-      },
-    ),
-  );
-  server.on("clientError", answerUnreadable({ lingerMs: LINGER_MS, clock }));
   return { server, endConnections: () => budget.endAll() };
 }
 

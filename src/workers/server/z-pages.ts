@@ -6,6 +6,7 @@ import { goDuration } from "../../shared/clock/durations.js";
 import type { HandlerInit, ServerUpcalls } from "../../shared/contracts/server.js";
 import { processStartedAt } from "./process-metrics.js";
 import type { Route, Answer } from "./answer.js";
+import { wantBody } from "./http1/bodies.js";
 import { apiTime } from "../../shared/api/time.js";
 import { replyError, replyPlain, replyText } from "./reply.js";
 import type { Remote } from "../../shared/thread/remote-calls.js";
@@ -22,7 +23,6 @@ export function zPages(init: HandlerInit, routes: readonly Route[], clock: Pick<
 function route(path: RoutePath, page: () => ZPage | Promise<ZPage>): Route {
   return {
     path,
-    methods: ["GET"],
     answer: async (request, response) => replyZPage(request, response, await page()),
   };
 }
@@ -87,6 +87,7 @@ export function flagsRoute(enabled: boolean, upcalls: Pick<Remote<ServerUpcalls>
 /** undefined: longer than any number. */
 async function readShort(request: IncomingMessage): Promise<string | undefined> {
   let text = "";
+  wantBody(request);
   for await (const part of request as AsyncIterable<Buffer>) {
     text += part.toString("utf8");
     if (text.length > MAX_BODY) return undefined;

@@ -1,13 +1,10 @@
-// What is malformed in a head that Node's parsers let through, in both versions of the protocol.
+// What is malformed in a head that the parsers of both protocols let through.
 import { deepEqual, equal } from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { readRequest } from "../../../src/shared/http/read-request.js";
+import { readHttp2, readNodeHttp1, type Reading } from "../../../src/shared/http/read-request.js";
 
-const whyOf = (message: Partial<IncomingMessage>): string | undefined => {
-  const reading = readRequest(message as IncomingMessage, "https");
-  return reading.kind === "malformed" ? reading.why : undefined;
-};
+const whyOf = (reading: Reading): string | undefined => (reading.kind === "refused" ? reading.refusal.why : undefined);
 const HTTP2 = { ":method": "GET", ":path": "/pods", ":scheme": "https", ":authority": "node:1" };
 
 test("a head of HTTP/2 is malformed with an odd pseudo-header", () => {
@@ -31,25 +28,26 @@ test("a head of HTTP/2 is malformed with an odd pseudo-header", () => {
     const headers = Object.fromEntries(Object.entries({ ...HTTP2, ...changed }).filter(([, value]) => value));
     if (changed[":method"] === "") headers[":method"] = "";
     if (changed[":authority"] === "") headers[":authority"] = "";
-    equal(whyOf({ headers, rawHeaders: [] }), why, JSON.stringify(changed));
+    equal(whyOf(readHttp2(headers, [], "https")), why, JSON.stringify(changed));
   }
-  equal(
-    whyOf({ headers: HTTP2, rawHeaders: ["host", "other"] }),
-    "the Host header names another host than the authority",
-  );
+  equal(whyOf(readHttp2(HTTP2, ["host", "other"], "https")), "the Host header names another host than the authority");
+});
+
+test("OPTIONS * of HTTP/2 is about the server", () => {
+  equal(readHttp2({ ...HTTP2, ":method": "OPTIONS", ":path": "*" }, [], "https").kind, "server options");
 });
 
 test("a head of HTTP/1 is read as method, target and host", () => {
-  const head = { headers: {}, method: "GET", httpVersion: "1.1", url: "https://Node:1/a%20b?c" };
-  const reading = readRequest({ ...head, rawHeaders: ["hOsT", "node:1"] } as unknown as IncomingMessage, "https");
+  const head = { method: "GET", httpVersionMajor: 1, httpVersionMinor: 1, url: "https://Node:1/a%20b?c" };
+  const read = (changed: Partial<IncomingMessage>): Reading =>
+    readNodeHttp1({ ...head, rawHeaders: ["hOsT", "node:1"], ...changed } as IncomingMessage, "https");
   const host = { name: "node", port: 1 };
-  deepEqual(reading, {
-    kind: "request",
-    request: { method: "GET", target: { path: "/a b", query: "c", authority: host }, host },
-  });
-  equal(
-    whyOf({ ...head, rawHeaders: ["Host", "node:2"] }),
-    "the request target names another host than the Host header",
-  );
-  equal(whyOf({ ...head, httpVersion: "2.0", rawHeaders: ["Host", "node:1"] }), "unsupported HTTP version");
+  const target = {
+    ...{ path: "/a b", segments: ["a b"], isUtf8: true, query: "c" },
+    ...{ raw: { path: "/a%20b", query: "c" }, authority: host },
+  };
+  deepEqual(read({}), { kind: "request", request: { method: "GET", target, host } });
+  equal(whyOf(read({ rawHeaders: ["Host", "node:2"] })), "the request target names another host than the Host header");
+  equal(whyOf(read({ httpVersionMajor: 2, httpVersionMinor: 0 })), "unsupported protocol version");
+  equal(whyOf(read({ rawHeaders: ["Host", "a", "Host", "a"] })), "too many Host headers");
 });

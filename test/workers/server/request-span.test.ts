@@ -1,12 +1,14 @@
 // Spans of requests to the kubelet's ports: whose trace they belong to, and what they say.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer, get, type IncomingMessage } from "node:http";
+import { get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../../../src/shared/log/logger.js";
 import { traced } from "../../../src/shared/tracing/tracing.js";
+import { systemClock } from "../../../src/shared/clock/clock.js";
+import { plainServer } from "../../../src/workers/server/listener.js";
 import { entry } from "../../../src/workers/server/entry.js";
 import { Router } from "../../../src/workers/server/router.js";
 import type { CallerTrace } from "../../../src/workers/server/request-span.js";
@@ -78,7 +80,7 @@ async function asked(context: TestContext, callerTrace: CallerTrace): Promise<Re
   const log = { error: (fields: object) => void problems.push(fields) } as unknown as Logger;
   const router = new Router([{ path: "/pods", answer }], log, callerTrace);
   const lookup = entry("http", (request, response, read) => router.answer(request, response, router.callOf(read)));
-  const server = createServer((request, response) => lookup(request, response));
+  const { server } = plainServer(lookup, systemClock, log);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -251,7 +251,7 @@ describe("a client that means no good", () => {
   });
 
   test("one that sends nothing, or sends slowly, is let go of", async () => {
-    await open({ limits: { handshakeMs: 50, headersMs: 50, checkMs: 20 } });
+    await open({ limits: { handshakeMs: 500, headersMs: 500, checkMs: 20 } });
     const silent = connectTcp(server.port, "127.0.0.1");
     const slow = connect({ host: "127.0.0.1", port: server.port, ca: certificates.ca.pair.cert });
     slow.write("GET /healthz HTTP/1.1\r\nX-A: ");

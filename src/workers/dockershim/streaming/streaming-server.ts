@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isLoopbackHost } from "../../../shared/http/host.js";
-import { readRequest } from "../../../shared/http/read-request.js";
+import { readNodeHttp1 } from "../../../shared/http/read-request.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { channelProtocol } from "./channel-connection.js";
@@ -118,8 +118,11 @@ export class StreamingServer {
 
   /** Takes the token of the URL, which a second request does not find again. */
   private wantedBy(message: IncomingMessage): { request: StreamRequest } | { refused: Refusal } {
-    const reading = readRequest(message, "http");
-    if (reading.kind === "malformed") return { refused: { ...MALFORMED, text: `400 Bad Request: ${reading.why}` } };
+    const reading = readNodeHttp1(message, "http");
+    if (reading.kind !== "request") {
+      const why = reading.kind === "refused" ? reading.refusal.why : "malformed request target";
+      return { refused: { ...MALFORMED, text: `400 Bad Request: ${why}` } };
+    }
     const { host, target, method } = reading.request;
     if (host !== undefined && !isLoopbackHost(host)) return { refused: OTHER_HOST };
     const [, kind, token = ""] = /^\/(exec|attach|portforward)\/([\w-]{1,64})$/.exec(target.path) ?? [];

@@ -15,6 +15,8 @@ const UPGRADE_WAIT_MS = 10_000;
 interface Line {
   current: ServerResponse | undefined;
   readonly waiting: (() => void)[];
+  /** Called once, when nothing is in progress and nothing waits. */
+  onIdle: (() => void) | undefined;
 }
 
 /** The part of Node's HTTP parser that is replaced; Node does not document it. */
@@ -60,6 +62,18 @@ export class Turns {
     });
   }
 
+  /** The response in progress. */
+  currentOf(socket: Socket): ServerResponse | undefined {
+    return this.lines.get(socket)?.current;
+  }
+
+  /** Calls `then` once all responses of the connection have ended: at once, if none is in progress. A later call replaces an earlier one. */
+  whenIdle(socket: Socket, then: () => void): void {
+    const line = this.lineOf(socket);
+    if (line.current === undefined && line.waiting.length === 0) then();
+    else line.onIdle = then;
+  }
+
   private enter(socket: Socket, start: () => void): void {
     const line = this.lineOf(socket);
     if (line.current === undefined && line.waiting.length === 0) start();
@@ -73,11 +87,14 @@ export class Turns {
   private next(socket: Socket, line: Line): void {
     if (socket.destroyed || socket.writableEnded) line.waiting.length = 0;
     else line.waiting.shift()?.();
+    if (line.current !== undefined || line.waiting.length > 0) return;
+    line.onIdle?.();
+    line.onIdle = undefined;
   }
 
   private lineOf(socket: Socket): Line {
     let line = this.lines.get(socket);
-    if (line === undefined) this.lines.set(socket, (line = { current: undefined, waiting: [] }));
+    if (line === undefined) this.lines.set(socket, (line = { current: undefined, waiting: [], onIdle: undefined }));
     return line;
   }
 }

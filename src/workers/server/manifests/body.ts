@@ -1,6 +1,7 @@
 // A request's body, whole: bounded in size, time and number.
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../shared/clock/clock.js";
+import { wantBody } from "../http1/bodies.js";
 import { MANIFEST_BODY_LIMIT, type ManifestRefusal } from "../../../shared/contracts/manifests.js";
 
 /** Of one body, ms: 10 MiB at 350 KiB/s. */
@@ -45,6 +46,7 @@ export class Bodies {
   private async whole(request: IncomingMessage): Promise<Uint8Array> {
     const chunks: Buffer[] = [];
     let length = 0;
+    wantBody(request);
     await new Promise<void>((resolve, reject) => {
       const late = this.clock.after(DEADLINE_MS, () => {
         const message = `the request's body did not arrive within ${DEADLINE_MS / 1000} s`;

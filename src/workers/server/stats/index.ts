@@ -5,6 +5,7 @@ import { finished } from "node:stream/promises";
 import { EXPOSITION_CONTENT_TYPE } from "../merge-metrics.js";
 import { queryOf, type Target } from "../../../shared/http/target.js";
 import type { Answer, Route } from "../answer.js";
+import { wantBody } from "../http1/bodies.js";
 import { writePage } from "../compress.js";
 import { replyError, replyText } from "../reply.js";
 import { failedCadvisorPage } from "./cadvisor-look.js";
@@ -32,7 +33,7 @@ export class Stats {
       }
     };
     return [
-      { path: "/stats/summary", methods: ["GET", "POST"], answer: summary },
+      { path: "/stats/summary", service: "/stats/", methods: ["GET", "POST"], answer: summary },
       {
         path: "/metrics/resource",
         answer: this.page(
@@ -96,6 +97,7 @@ async function wantsCore(request: IncomingMessage, target: Target): Promise<bool
 async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   if (request.headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return undefined;
   let text = "";
+  wantBody(request);
   request.on("data", (chunk: Buffer) => {
     if (text.length <= FORM_LIMIT) text += chunk.toString("latin1");
   });

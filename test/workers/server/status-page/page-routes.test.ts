@@ -1,15 +1,17 @@
 // The routes of the status page over real sockets: their limits, headers, methods, and the check of the host's name.
 import assert from "node:assert/strict";
-import { createServer, request, type IncomingMessage, type Server } from "node:http";
+import { request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { subresourcesOf } from "../../../../src/workers/server/auth/attributes.js";
 import { Feed } from "../../../../src/workers/server/status-page/feed.js";
+import { plainServer } from "../../../../src/workers/server/listener.js";
 import { loopbackHandler } from "../../../../src/workers/server/status-page/open-page.js";
 import { pageRoutes } from "../../../../src/workers/server/status-page/page-routes.js";
 import type { Logger } from "../../../../src/shared/log/logger.js";
 
+const LOG = { error: () => undefined } as unknown as Logger;
 const feed = (key: string): Feed => new Feed([{ everyMs: 1000, read: () => new Map([[key, "true"]]) }], systemClock);
 
 describe("the routes of the status page", () => {
@@ -27,7 +29,7 @@ describe("the routes of the status page", () => {
       logs: (_request, response) => void response.end("log"),
       clock: systemClock,
     });
-    server = createServer(loopbackHandler(routes, { error: () => undefined } as unknown as Logger));
+    server = plainServer(loopbackHandler(routes, LOG), systemClock, LOG).server as Server;
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     ({ port } = server.address() as AddressInfo);
   });
