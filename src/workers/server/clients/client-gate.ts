@@ -24,6 +24,9 @@ export interface GateDeps {
   onRefused(why: string): void;
 }
 
+/** As Go's server answers a client that sends plain HTTP to the port of HTTPS. */
+const HTTP_ANSWER = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+
 type Callback = (error?: Error | null) => void;
 
 export class ClientGate extends Duplex implements TurnTaker {
@@ -164,7 +167,8 @@ export class ClientGate extends Duplex implements TurnTaker {
       this.waiting.push(...this.splitter.split(bytes));
     } catch (error) {
       if (!(error instanceof NotTlsError)) throw error;
-      this.refuse(error.message);
+      if (error.isHttp) this.answerHttp(error.message);
+      else this.refuse(error.message);
       return;
     }
     if (this.waiting.length > 0) this.raw.pause();
@@ -181,12 +185,16 @@ export class ClientGate extends Duplex implements TurnTaker {
 
   private onEnd(): void {
     this.hasEnded = true;
-    if (this.secure !== undefined) this.pushEnd();
-    else this.destroy();
+    this.pushEnd();
   }
 
+  /** A client may end its side right after its request, when the handshake is not done here. */
   private pushEnd(): void {
     if (!this.hasEnded || this.waiting.length > 0 || this.readableEnded) return;
+    if (this.secure === undefined) {
+      this.destroy();
+      return;
+    }
     this.hasEnded = false;
     this.push(null);
   }
@@ -195,6 +203,11 @@ export class ClientGate extends Duplex implements TurnTaker {
     const done = this.drained;
     this.drained = undefined;
     done?.();
+  }
+
+  private answerHttp(why: string): void {
+    this.raw.removeAllListeners("data").resume();
+    this.raw.end(HTTP_ANSWER, () => this.refuse(why));
   }
 
   private refuse(why: string): void {

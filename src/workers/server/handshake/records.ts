@@ -6,11 +6,15 @@ const HEADER_BYTES = 5;
 /** Bytes of TLS 1.2's encrypted records, the largest ones. */
 const MAX_FRAGMENT_BYTES = 16 * 1024 + 2048;
 
+/** What a client of plain HTTP sends first, as far as Go's server looks for it. */
+const HTTP = new Set(["GET /", "HEAD ", "POST ", "PUT /", "OPTIO"]);
+
 /** Bytes that are no TLS record. */
 export class NotTlsError extends Error {
   override readonly name = "NotTlsError";
-  constructor() {
-    super("the client does not send TLS");
+  /** @param isHttp the client has sent an HTTP request instead of a handshake */
+  constructor(readonly isHttp: boolean) {
+    super(`the client does not send TLS${isHttp ? ", but HTTP" : ""}`);
   }
 }
 
@@ -25,6 +29,7 @@ export interface TlsRecord {
 export class RecordSplitter {
   private parts: Buffer[] = [];
   private size = 0;
+  private hasRecord = false;
 
   /**
    * The records that are complete with these bytes.
@@ -51,10 +56,13 @@ export class RecordSplitter {
 
   private next(): TlsRecord | undefined {
     if (this.size < HEADER_BYTES) return undefined;
-    const [type = 0, major, , high = 0, low = 0] = this.first(HEADER_BYTES);
+    const header = this.first(HEADER_BYTES);
+    const [type = 0, major, , high = 0, low = 0] = header;
     const length = high * 256 + low;
     const isKnown = type >= RECORD.changeCipherSpec && type <= RECORD.data;
-    if (!isKnown || major !== 3 || length > MAX_FRAGMENT_BYTES) throw new NotTlsError();
+    if (!isKnown || major !== 3 || length > MAX_FRAGMENT_BYTES)
+      throw new NotTlsError(!this.hasRecord && HTTP.has(header.toString("latin1")));
+    this.hasRecord = true;
     const end = HEADER_BYTES + length;
     if (this.size < end) return undefined;
     const bytes = this.first(end);
