@@ -29,10 +29,9 @@ export const ENDPOINT_MEANINGS: Readonly<Record<string, string>> = {
   "/runningpods": "pods and containers that run in the runtime, a PodList",
   "/containerLogs/{namespace}/{pod}/{container}": "the log of a container, with the options of `kubectl logs`",
   "/checkpoint/{namespace}/{pod}/{container}": "checkpoints a container into an archive on the node",
-  "/logs": "the files of /var/log; with enableSystemLogQuery also `?query=<service>`, the journal",
-  "/logs/{path}": "one file of /var/log",
-  "/debug/pprof": "the profiles that there are; with enableProfilingHandler",
-  "/debug/pprof/{path}": "one profile: CPU, heap, threads",
+  "/logs/{path}":
+    "the files of /var/log, or one of them; with enableSystemLogQuery also `?query=<service>`, the journal",
+  "/debug/pprof/{path}": "the profiles that there are, or one of them: CPU, heap, threads; with enableProfilingHandler",
   "/debug/flags/v": "sets the verbosity of the log; with enableDebugFlagsHandler",
   "/configz": "the configuration; `?origin=1` with the origin of each value",
   "/flagz": "the flags, with the gate ComponentFlagz",

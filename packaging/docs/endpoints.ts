@@ -43,6 +43,7 @@ export function endpointsPage(): string {
       "Every path that the kubelet serves. 10250 is the authenticated port, 10255 the read-only port, `socket` the admin socket of the `nodelet` command.",
       "With `--read-only-pods=false`, as in the packages and in `npm start`, 10255 serves no `/pods` and no timelines.",
       "Over loopback, 10255, 10248 and the status page's port respond to localhost, 127.0.0.1 and [::1] only (421 otherwise).",
+      "Requests are read as Go's server reads them ([ADR 0096](../adr/0096-requests-as-go-reads-them.md)). A path that is not clean (`//healthz`), or `/logs`, `/stats`, `/runningpods`, `/checkpoint` and `/debug/pprof` without a final slash, is redirected (307), before authentication. A final slash behind other paths with names in them, `/pods` and `/stats/summary` means nothing.",
       "The healthz port (10248) serves `/healthz` and `/healthz/ping` only.",
       "On 10250 a client needs one of the rights: a verb on a subresource of `nodes`, for this node ([Security model](../security.md)).",
     ]),
@@ -93,8 +94,14 @@ function methods({ methods: named, path }: Route): string {
   return path === "/debug/flags/v" ? "PUT" : "any";
 }
 
+/** Of routes that take every method. */
+const OTHER_VERBS: Readonly<Partial<Record<string, readonly string[]>>> = {
+  "/debug/flags/v": ["update"],
+  "/metrics/slis": ["get", "delete"],
+};
+
 function rights({ methods: named = ["GET"], path }: Route): string {
-  const verbs = path === "/debug/flags/v" ? ["update"] : named.map(verbOf);
+  const verbs = OTHER_VERBS[path] ?? named.map(verbOf);
   const subresources = subresourcesOf(path).map((name) => code(`nodes/${name}`));
   return `${verbs.join(", ")} on ${subresources.join(" or ")}`;
 }

@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
+import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -95,6 +96,29 @@ test("/pods is a v1 PodList", async () => {
     assert.ok(list.items[0]?.status);
   }
   assert.equal((await get("/pods", { method: "POST" })).status, 405);
+});
+
+test("requests that Go's server reads are answered: of nc, which ends lines with LF and its side with the request, and paths that are not clean", async () => {
+  const sent = async (port: string, text: string): Promise<string> => {
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.end(text);
+    return (await buffer(socket)).toString("latin1");
+  };
+  const [readOnly, health] = [new URL(node.kubelet.url).port, new URL(node.kubelet.healthzUrl).port];
+  for (const port of [readOnly, health]) {
+    assert.match(await sent(port, "GET /healthz HTTP/1.0\n\n"), /^HTTP\/1\.1 200 OK\r\n[^]*\r\nok$/);
+    assert.match(
+      await sent(port, "GET /x/..//healthz?a HTTP/1.0\n\n"),
+      /^HTTP\/1\.1 307 [^]*\r\nLocation: \/healthz\?a\r\n/,
+    );
+    assert.match(await sent(port, "GET /healthz HTTP/2.0\nHost: a\n\n"), /^HTTP\/1\.1 505 /);
+  }
+  // The response is computed after the client's end.
+  assert.match(
+    await sent(readOnly, "GET /metrics HTTP/1.0\nX: a\n b\n\n"),
+    /^HTTP\/1\.1 200 OK\r\n[^]*\nprocess_start_time_seconds /,
+  );
+  assert.match(await sent(readOnly, "GET /stats HTTP/1.0\n\n"), /^HTTP\/1\.1 307 [^]*\r\nLocation: \/stats\/\r\n/);
 });
 
 test("/healthz on both ports", async () => {

@@ -20,6 +20,7 @@ export interface CheckpointDeps {
 export function checkpointRoute({ pods, runtime, checkpointsDir, clock }: CheckpointDeps): Route {
   return {
     path: "/checkpoint/:namespace/:pod/:container",
+    service: "/checkpoint/",
     methods: ["POST"],
     answer: async (_request, response, { target, params }) => {
       const { namespace = "", pod: name = "", container = "" } = params;

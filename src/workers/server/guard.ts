@@ -54,6 +54,13 @@ export class Guard {
       gone = true;
       end();
     });
+    if (call.redirect !== undefined) {
+      // As upstream, whose ServeMux is before its filters. The response tells only what the request said; nothing is handled.
+      request.resume();
+      this.options.refused(request.socket, response);
+      router.answer(request, response, call, upgrade);
+      return;
+    }
     this.pass(request, response, call)
       .then(
         (passed) => {

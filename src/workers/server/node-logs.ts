@@ -31,7 +31,7 @@ export function nodeLogsRoutes(deps: NodeLogsDeps): Route[] {
       await serveLogs(deps.logDirectory, path, request, response);
     }
   };
-  return (["/logs", "/logs/*"] as const).map((path) => ({ path, methods: ["GET"], answer }));
+  return [{ path: "/logs/*", service: "/logs/", methods: ["GET"], answer }];
 }
 
 function readQuery(target: Target, response: ServerResponse): NodeLogQuery | "refused" | undefined {

@@ -1,10 +1,13 @@
 // Finds the route of a request and calls its handler. A route names its methods; another method of a known path is 405,
-// an unknown path 404.
+// an unknown path 404. A path with "//" or dot segments, or without a web service's final slash, is redirected, as upstream's ServeMux does.
+// Invariant: a redirected request has no route: nothing handles it.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ReadRequest } from "../../shared/http/read-request.js";
+import { cleanedPath, redirectLocation } from "../../shared/http/server/clean-path.js";
+import { pathSegments, type Target } from "../../shared/http/target.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { Call, Route, Upgrade } from "./answer.js";
-import { replyError, replyMethodNotAllowed, replyNotFound } from "./reply.js";
+import { replyError, replyMethodNotAllowed, replyNotFound, replyRedirect } from "./reply.js";
 import { requestSpan, type CallerTrace } from "./request-span.js";
 import { RouteTable } from "./route-table.js";
 
@@ -20,13 +23,27 @@ export class Router {
   }
 
   callOf({ method, target }: ReadRequest): Call {
-    const { route, params = {} } = this.table.find(target.path) ?? {};
-    return { method, target, route, params };
+    const redirect = this.redirectOf(method, target);
+    if (redirect !== undefined) return { method, target, redirect, route: undefined, params: {} };
+    const { route, params = {} } = (target.isUtf8 ? this.table.find(target.segments) : undefined) ?? {};
+    return { method, target, redirect, route, params };
+  }
+
+  private redirectOf(method: string, target: Target): string | undefined {
+    // The path of CONNECT is not cleaned.
+    const cleaned = method === "CONNECT" ? undefined : cleanedPath(target);
+    const segments = cleaned === undefined ? target.segments : pathSegments(cleaned).segments;
+    const path = this.table.slashedPath(segments) ?? cleaned;
+    return path === undefined ? undefined : redirectLocation(path, target);
   }
 
   /** Answers one request; never throws, never rejects. */
   answer(request: IncomingMessage, response: ServerResponse, call: Call, upgrade?: Upgrade): void {
-    const { route, method } = call;
+    const { route, method, redirect } = call;
+    if (redirect !== undefined) {
+      replyRedirect(response, method, redirect);
+      return;
+    }
     if (route === undefined) {
       replyNotFound(response);
       return;

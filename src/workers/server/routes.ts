@@ -44,9 +44,7 @@ export interface ReadOnlyRouteDeps extends NodeRouteDeps {
 
 /** The read-only port: plain HTTP, no authentication, nothing that changes or reveals container content. */
 export function readOnlyHandler(deps: ReadOnlyRouteDeps): Lookup {
-  const pods = deps.servesPods
-    ? podRoutes(deps)
-    : (["pods", "debug/pods"] as const).flatMap((tree) => disabledTree(tree, NO_PODS));
+  const pods = deps.servesPods ? podRoutes(deps) : noPodRoutes();
   const routes = [...pods, ...usageRoutes(deps), ...disabledDebugRoutes()];
   return handler(new Router(routes, deps.log, "refer"), deps.hostNames, deps.http);
 }
@@ -64,14 +62,22 @@ export function nodeRoutes(deps: NodeRouteDeps): Route[] {
 function podRoutes(deps: NodeRouteDeps): Route[] {
   const podsRoute: Answer = (_request, response) => deps.pods.reply(response);
   return [
-    { path: "/pods", methods: ["GET"], answer: podsRoute },
-    { path: "/pods/", methods: ["GET"], answer: podsRoute },
+    { path: "/pods", service: "/pods", methods: ["GET"], answer: podsRoute },
     {
       path: "/debug/pods/:namespace/:name/timeline",
       methods: ["GET"],
       answer: (request, response, { target, params: { namespace = "", name = "" } }) =>
         replyTimeline(deps.timeline, { namespace, name }, request, target, response),
     },
+  ];
+}
+
+function noPodRoutes(): Route[] {
+  const answer: Answer = (_request, response) => replyError(response, 405, NO_PODS);
+  return [
+    { path: "/pods", service: "/pods", answer },
+    { path: "/pods/*", service: "/pods", answer },
+    { path: "/debug/pods/*", answer },
   ];
 }
 
@@ -92,13 +98,10 @@ export function disabledDebugRoutes(): Route[] {
   );
 }
 
-/** Every path under /tree returns 405 with the message. */
-export function disabledTree(tree: TreeName | "debug/pprof" | "debug/pods", message: string): Route[] {
+/** Every path under /tree/ returns 405 with the message. */
+export function disabledTree(tree: TreeName | "debug/pprof", message: string): Route[] {
   const disabled: Answer = (_request, response) => replyError(response, 405, message);
-  return [
-    { path: `/${tree}`, answer: disabled },
-    { path: `/${tree}/*`, answer: disabled },
-  ];
+  return [{ path: `/${tree}/*`, service: `/${tree}/`, answer: disabled }];
 }
 
 function metricsRoute(path: RoutePath, scrape: Scrape): Route {

@@ -37,7 +37,7 @@ export function runRoutes({ pods, runtime, mirrorUid }: RunDeps): Route[] {
     }
   };
   return [
-    { path: "/run/:namespace/:pod/:container", methods: ["POST"], answer },
-    { path: "/run/:namespace/:pod/:uid/:container", methods: ["POST"], answer },
+    { path: "/run/:namespace/:pod/:container", service: "/run", methods: ["POST"], answer },
+    { path: "/run/:namespace/:pod/:uid/:container", service: "/run", methods: ["POST"], answer },
   ];
 }

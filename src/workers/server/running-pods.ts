@@ -19,7 +19,7 @@ export function runningPodsRoutes(runtime: () => Promise<ServedRuntime>): Route[
       replyPlain(response, 500, messageOf(error));
     }
   };
-  return (["/runningpods", "/runningpods/"] as const).map((path) => ({ path, methods: ["GET"], answer }));
+  return [{ path: "/runningpods", service: "/runningpods/", methods: ["GET"], answer }];
 }
 
 const JSON_TYPE = "application/json";

@@ -28,7 +28,6 @@ export class HealthSlis {
   route(): Route {
     return {
       path: "/metrics/slis",
-      methods: ["GET", "DELETE"],
       answer: async (request, response) => {
         if (request.method === "DELETE") {
           this.registry = pageRegistry();

@@ -39,10 +39,10 @@ type Address = (runtime: ServedRuntime, pod: Pod, container: string) => Promise<
 type Kind = (query: URLSearchParams, request: IncomingMessage, deps: StreamDeps) => Address;
 
 export function streamRoutes(deps: StreamDeps): Route[] {
-  const route = (path: RoutePath, answer: Answer): Route => ({ path, methods: ["GET", "POST"], answer });
   const both = (name: TreeName, rest: string, kind: Kind): Route[] => {
     const answer = stream(deps, kind);
-    return [route(`/${name}/:namespace/:pod${rest}`, answer), route(`/${name}/:namespace/:pod/:uid${rest}`, answer)];
+    const route = (path: RoutePath): Route => ({ path, service: `/${name}`, methods: ["GET", "POST"], answer });
+    return [route(`/${name}/:namespace/:pod${rest}`), route(`/${name}/:namespace/:pod/:uid${rest}`)];
   };
   return [
     ...both("exec", "/:container", exec),

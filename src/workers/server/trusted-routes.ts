@@ -122,7 +122,6 @@ export class TrustedRoutes {
 function configzRoute(bodies: () => ConfigzBodies): Route {
   return {
     path: "/configz",
-    methods: ["GET"],
     answer: (_request, response, { target }) => {
       const wantsOrigins = /^(1|true|t)$/i.test(queryOf(target).get("origin") ?? "");
       replyText(response, wantsOrigins ? bodies().withOrigins : bodies().plain, "application/json");

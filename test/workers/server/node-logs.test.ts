@@ -103,7 +103,7 @@ describe("files", () => {
       ["/logs/pods/a%20b", 301, "a%20b/"],
       ["/logs/sys.log/", 301, "../sys.log"],
       ["/logs/pods/", 200, undefined],
-      ["/logs", 200, undefined],
+      ["/logs", 307, "/logs/"],
     ] as const) {
       const answer = await ask(path);
       deepEqual([answer.status, answer.headers.location], [status, location], path);
@@ -113,12 +113,9 @@ describe("files", () => {
   test("paths outside of the folder, and other kinds of files, are NotFound", async () => {
     const { ask } = { ask: (await open()).ask.bind(server) };
     for (const path of [
-      "../secret",
       "..%2fsecret",
       "%2e%2e/secret",
-      "pods/../../secret",
       "pods/%2e%2e%2f%2e%2e%2fsecret",
-      "....//secret",
       "..\\secret",
       "sys.log%00",
       "nothing",
@@ -127,6 +124,11 @@ describe("files", () => {
       const { status, body } = await ask(`/logs/${path}`);
       equal(status, 404, path);
       ok(!body.includes("secret"), path);
+    }
+    for (const path of ["../secret", "pods/../../secret", "....//secret"]) {
+      const { status, headers } = await ask(`/logs/${path}`);
+      equal(status, 307, path);
+      ok(["/secret", "/logs/..../secret"].includes(headers.location ?? ""), headers.location);
     }
     equal((await ask("/logs/sys.log", { method: "POST" })).status, 405);
   });

@@ -50,7 +50,7 @@ export function pprofRoutes(deps: PprofDeps): Route[] {
       );
     } else replyNotFound(response);
   };
-  return (["/debug/pprof", "/debug/pprof/*"] as const).map((path) => ({ path, methods: ["GET"], answer }));
+  return [{ path: "/debug/pprof/*", service: "/debug/pprof/", methods: ["GET"], answer }];
 }
 
 async function replyProfile(

@@ -9,8 +9,7 @@ export function manifestRoutes(answers: LazyManifestAnswers): Route[] {
   const one: Answer = async (request, response, { target, params: { namespace = "", name = "" } }) =>
     (await answers()).answer(request, response, target, { namespace, name });
   return [
-    { path: "/manifests", methods: ["GET", "POST"], answer: all },
-    { path: "/manifests/", methods: ["GET", "POST"], answer: all },
-    { path: "/manifests/:namespace/:name", methods: ["GET", "PUT", "DELETE"], answer: one },
+    { path: "/manifests", service: "/manifests", methods: ["GET", "POST"], answer: all },
+    { path: "/manifests/:namespace/:name", service: "/manifests", methods: ["GET", "PUT", "DELETE"], answer: one },
   ];
 }

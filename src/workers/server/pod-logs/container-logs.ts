@@ -39,6 +39,7 @@ const STREAMS = ["All", "Stdout", "Stderr"] as const;
 export function containerLogsRoute(deps: ContainerLogsDeps): Route {
   return {
     path: "/containerLogs/:namespace/:pod/:container",
+    service: "/containerLogs",
     methods: ["GET"],
     answer: async (_request, response, { target, params }) => {
       const { namespace = "", pod: name = "", container = "" } = params;
