@@ -9,7 +9,7 @@ import type { Logger } from "../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { Call, Route } from "../../../src/workers/server/answer.js";
 import { pingCheck } from "../../../src/workers/server/health.js";
-import { CONNECTION_LIMITS } from "../../../src/workers/server/https-server.js";
+import { CONNECTION_LIMITS, type ConnectionLimits } from "../../../src/workers/server/https-server.js";
 import type { NodeRouteDeps } from "../../../src/workers/server/routes.js";
 import { SecurePort } from "../../../src/workers/server/secure-port.js";
 import { HealthSlis } from "../../../src/workers/server/slis.js";
@@ -83,8 +83,9 @@ export class RecordedPort {
 
   private constructor(
     private readonly certificates: Certificates,
-    private readonly port: number,
+    readonly port: number,
     mode: SecureInit["authorization"]["mode"],
+    limits: Partial<ConnectionLimits>,
   ) {
     const routes = everyRoute();
     this.paths = routes.map(({ path }) => path);
@@ -101,7 +102,7 @@ export class RecordedPort {
       address: "127.0.0.1",
       nodeName: "node-1",
       routes: routes.map((route) => this.recorded(route)),
-      limits: { ...CONNECTION_LIMITS, ...LIMITS },
+      limits: { ...CONNECTION_LIMITS, ...LIMITS, ...limits },
       api: () => Promise.resolve({ create: this.review as ApiClient["create"] }),
       registry: new ThreadRegistry("server"),
       clock: systemClock,
@@ -109,8 +110,12 @@ export class RecordedPort {
     });
   }
 
-  static async open(certificates: Certificates, mode: SecureInit["authorization"]["mode"]): Promise<RecordedPort> {
-    const port = new RecordedPort(certificates, await freePort(), mode);
+  static async open(
+    certificates: Certificates,
+    mode: SecureInit["authorization"]["mode"],
+    limits: Partial<ConnectionLimits> = {},
+  ): Promise<RecordedPort> {
+    const port = new RecordedPort(certificates, await freePort(), mode, limits);
     await port.secure.start();
     await port.secure.listening();
     return port;
