@@ -252,7 +252,11 @@ describe("pods of the API server", { concurrency: 8 }, () => {
     assert.equal(annotations["kubernetes.io/config.mirror"], annotations["kubernetes.io/config.hash"]);
     const id = statusOf(shown).containerStatuses?.[0]?.containerID;
     await api.delete("pods", "default", name, { gracePeriodSeconds: 0 });
-    const healed = await until(name, (one) => isReady(one) && one.metadata.uid !== shown.metadata.uid, "shown again");
+    const healed = await until(
+      name,
+      (one) => one !== undefined && isReady(one) && one.metadata.uid !== shown.metadata.uid,
+      "shown again",
+    );
     assert.equal(statusOf(healed).containerStatuses?.[0]?.containerID, id, "the static pod ran on");
     await node.removeManifest("mirrored");
     await gone(name);
