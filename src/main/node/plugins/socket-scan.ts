@@ -15,7 +15,7 @@ export interface SocketScan {
 
 /** Plugins keep their sockets a level or two down; a loop of mounts must not be walked for ever. */
 const DEEPEST = 8;
-/** Far above what the plugins of a node need. @internal */
+/** Far above what the plugins of a node need. */
 export const MOST_SOCKETS = 256;
 /** Each is watched, and the kernel has few watches. */
 const MOST_DIRECTORIES = 256;

@@ -1,7 +1,7 @@
 // Limits of what device plugins claim together, so that one that registers under made-up names, or never answers, leaves room for the others.
 import { DevicePluginError } from "./plugin-port.js";
 
-/** Names of resources that plugins of this node offer, or have offered. Each is a row of the Node object and of the metrics. @internal */
+/** Names of resources that plugins of this node offer, or have offered. Each is a row of the Node object and of the metrics. */
 export const MAX_RESOURCES = 256;
 /** Registrations that wait for their plugin. @internal */
 export const MAX_PENDING = 64;

@@ -8,7 +8,7 @@ import type { Endpoints } from "./endpoints.js";
 import { DevicePluginError } from "./plugin-port.js";
 
 const VERSION = "v1beta1";
-/** The kubelet's own, in the same directory. @internal */
+/** The kubelet's own, in the same directory. */
 export const OWN_SOCKET = "kubelet.sock";
 
 export interface RegisterRequest {
