@@ -70,7 +70,7 @@ describe("large and ended pods of the API server", () => {
     await cluster.node.restart();
     t.diagnostic(`healthy ${since()}`);
     await becomesReady(name);
-    t.diagnostic(`a new pod Ready ${since()}`);
+    t.diagnostic(`a new pod Ready ${since()}; processor time of the kubelet ${(await usage()).cpuSeconds} s`);
   }
 
   async function growsLittle(): Promise<string> {

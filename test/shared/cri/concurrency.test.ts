@@ -35,6 +35,21 @@ test("at most so many calls of the verb run at once, other verbs are not held up
   assert.ok((records.at(-1)?.queuedMs ?? 0) >= 35, "queueing is reported apart from the call");
 });
 
+test("thousands of commands that hang leave the connection to all other calls", async (context) => {
+  const { client, fake } = await pair(context, {}, { concurrency: { StopContainer: 1 } });
+  fake.failpoint("ExecSync", "hang");
+  const ending = new AbortController();
+  const commands = Array.from({ length: 2000 }, () =>
+    client.execSync({ containerId: "c", cmd: ["sleep"], timeout: 0n }, { signal: ending.signal }),
+  );
+  const settled = Promise.allSettled(commands);
+  await until("all are under way", () => fake.calls.filter(({ verb }) => verb === "ExecSync").length === 2000);
+  await client.version({});
+  assert.deepEqual((await client.listContainers({})).containers, []);
+  ending.abort(new Error("the test is over"));
+  await settled;
+});
+
 test("waiting counts against the deadline, and an abort leaves the queue; neither is ever sent", async (context) => {
   const { client, fake } = await pair(context, {}, { concurrency: { ListImages: 1 } });
   fake.failpoint("ListImages", "1*hang");
