@@ -13,9 +13,9 @@ import { globSync } from "../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const DIST = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-/** Calls of a registry that make a metric. */
+/** Calls of a registry that make a metric. Pods have a summary of their usage, too. */
 const MAKES = /\.(?:counter|gauge|histogram)\(|\bregistry\.summary\(/g;
-/** It declares the three methods. */
+/** It declares these methods. */
 const REGISTRY = "src/shared/metrics/thread-registry.js";
 
 test("the generated pages and pictures are up to date: run npm run docs after a change of flags, fields, gates, metrics, events or routes", async () => {
