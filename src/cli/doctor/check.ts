@@ -26,7 +26,7 @@ export const bad = (severity: "warning" | "error", check: string, found: string,
   ...{ severity, check, found, why, fix },
 });
 
-export interface CniFolder {
+interface CniFolder {
   folder: string;
   programs: readonly string[];
 }
