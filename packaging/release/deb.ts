@@ -58,7 +58,8 @@ function controlText(version: string, architecture: Architecture, size: number):
     // Node and koffi; mount, umount and losetup for volumes. blkid and fsck are of util-linux, which every Debian has.
     Depends: "libc6 (>= 2.28), libstdc++6 (>= 8), libgcc-s1, mount",
     // A runtime, its network, upstream's iptables chains, file systems for volumes.
-    Recommends: "containerd | containerd.io | cri-o, containernetworking-plugins | kubernetes-cni, iptables, iproute2, e2fsprogs",
+    Recommends:
+      "containerd | containerd.io | cri-o, containernetworking-plugins | kubernetes-cni, iptables, iproute2, e2fsprogs",
     Suggests: "nfs-common, open-iscsi, multipath-tools, xfsprogs, uidmap",
     Provides: `kubelet (= ${KUBERNETES_VERSION.slice(1)})`,
     Conflicts: "kubelet",
