@@ -1,12 +1,13 @@
 // Zero values, nulls and bounds of KubeletConfiguration against upstream: test/facts/config-values.jsonl has, for each field and value, whether
-// the decoding and validation of Kubernetes 1.36 refuse it. (It was recorded with failCgroupV1: false and a runtime endpoint.)
+// the decoding and validation of Kubernetes 1.36 refuse it, and otherwise what defaulting and conversion change in the configuration. (It was
+// recorded with failCgroupV1: false and a runtime endpoint.)
 import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { isSettingsError } from "../../../../src/main/command/errors.js";
 import { loadSettings } from "../../../../src/main/command/settings.js";
-import { CONFIG_FILE, filesOf, ioOf } from "../../../support/config-kit.js";
+import { CONFIG_FILE, filesOf, ioOf, resolveSources } from "../../../support/config-kit.js";
 
 /** Refused here at once: upstream's validation passes them. */
 const STRICTER: Readonly<Record<string, readonly string[]>> = {
@@ -28,6 +29,8 @@ interface Row {
   /** As YAML. */
   value: string;
   error?: true;
+  /** Beside the configuration of an empty file: a value of another text, or a field that is no longer there. */
+  changes?: [path: string[], value?: unknown][];
 }
 const rows = readFileSync(join(import.meta.dirname, "../../../../../test/facts/config-values.jsonl"), "utf8")
   .trimEnd()
@@ -56,4 +59,59 @@ test("a start takes what upstream takes", async () => {
     if (row.error !== true && !(await starts(row))) refused.add(row.path);
   }
   deepEqual([...refused].sort(), Object.values(STRICTER).flat().sort());
+});
+
+/** Values of ours that are not upstream's. */
+const OTHER_VALUES: Readonly<Record<string, readonly string[]>> = {
+  "a path is relative to the folder of its file: upstream's loader makes it so after the step that was recorded": [
+    ...["authentication.x509.clientCAFile", "resolvConf", "staticPodPath", "tlsCertFile", "tlsPrivateKeyFile"],
+    "volumePluginDir",
+  ],
+  "an empty list or map is shown, and null in one is left out": [
+    ...["allowedUnsafeSysctls", "clusterDNS", "cpuManagerPolicyOptions", "enforceNodeAllocatable", "evictionHard"],
+    ...["evictionMinimumReclaim", "evictionSoft", "evictionSoftGracePeriod", "featureGates", "kubeReserved"],
+    ...["logging.vmodule", "preloadedImagesVerificationAllowlist", "qosReserved", "registerWithTaints"],
+    ...["reservedMemory", "shutdownGracePeriodByPodPriority", "staticPodURLHeader", "systemReserved"],
+    ...["tlsCipherSuites", "tlsCurvePreferences", "topologyManagerPolicyOptions"],
+  ],
+  "null is shown as no object, where upstream shows an empty one": [
+    ...["tracing.endpoint", "tracing.samplingRatePerMillion", "userNamespaces.idsPerPod"],
+  ],
+  "an empty text counts as given": ["imagePullCredentialsVerificationPolicy"],
+  "beyond 2^53 as 2^53-1": ["maxOpenFiles", "podPidsLimit"],
+  "written in another form": ["enableSystemLogQuery", "logging.flushFrequency"],
+  "the record was made with false": ["failCgroupV1"],
+};
+
+type Fields = Record<string, unknown>;
+
+function withChanges(value: Fields, changes: NonNullable<Row["changes"]>): Fields {
+  const copy = structuredClone(value);
+  for (const [path, ...set] of changes) {
+    let target = copy;
+    for (const step of path.slice(0, -1)) target = (target[step] ??= {}) as Fields;
+    const last = path.at(-1) ?? "";
+    target[last] = set[0];
+  }
+  // Without what is undefined.
+  return JSON.parse(JSON.stringify(copy)) as Fields;
+}
+
+async function effective(file: string): Promise<Fields> {
+  const { config } = await resolveSources({ file });
+  return JSON.parse(JSON.stringify(config.toObject())) as Fields;
+}
+
+test("the effective configuration is upstream's", async () => {
+  const base = await effective("");
+  const other = new Set<string>();
+  for (const row of rows) {
+    if (row.error === true || !(await starts(row))) continue;
+    try {
+      deepEqual(await effective(bodyOf(row)), withChanges(base, row.changes ?? []));
+    } catch {
+      other.add(row.path);
+    }
+  }
+  deepEqual([...other].sort(), Object.values(OTHER_VALUES).flat().sort());
 });
