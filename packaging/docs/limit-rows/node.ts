@@ -18,10 +18,10 @@ import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/api/client/ku
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/cri/channel.js";
 import { MAX_ITEMS } from "../../../src/shared/cri/streamed-lists.js";
 import { OUTPUT_LIMIT } from "../../../src/shared/exec/run-program.js";
+import { MAX_HEAD_BYTES } from "../../../src/shared/http/server/request-reader.js";
 import { MAX_RESPONSE_BYTES } from "../../../src/shared/plugins/connection.js";
 import { MAX_BODY_BYTES } from "../../../src/workers/server/guard.js";
 import { CONNECTION_LIMITS, IDENTIFIED_HEADER_BYTES } from "../../../src/workers/server/https-server.js";
-import { HTTP_LIMITS } from "../../../src/workers/server/listener.js";
 import { MAX_MESSAGE } from "../../../src/workers/server/streams/websocket/handshake.js";
 import type { LimitRows } from "./row.js";
 
@@ -46,21 +46,21 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
+      of: ["src/shared/http/server/request-reader.ts", "MAX_HEAD_BYTES"],
+      value: MAX_HEAD_BYTES,
+      unit: "bytes",
+      what: "head of a request over HTTP/1.1",
+      beyond: "431",
+      reason: "upstream's limit; heads above 64 KiB share a pool for each port (docs/adr/0096)",
+      upstream: "the same, without a pool",
+    },
+    {
       of: ["src/workers/server/https-server.ts", "IDENTIFIED_HEADER_BYTES"],
       value: IDENTIFIED_HEADER_BYTES,
       unit: "bytes",
-      what: "head of a request of a client that has shown rights",
+      what: "head of a request over HTTP/2 with a verified client certificate; 64 KiB without one",
       beyond: "431",
-      reason: "a command of 128 KiB fits",
-      upstream: "1 MiB",
-    },
-    {
-      of: ["src/workers/server/listener.ts", "HTTP_LIMITS"],
-      value: HTTP_LIMITS.maxHeaderSize,
-      unit: "bytes",
-      what: "head of any other request",
-      beyond: "431",
-      reason: "clients without credentials fill the memory of the thread",
+      reason: "clients without credentials fill the memory of the thread; a command of 128 KiB fits",
       upstream: "1 MiB",
     },
     {

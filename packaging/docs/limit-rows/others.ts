@@ -2,7 +2,10 @@
 
 export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   "clients of the ports and sockets (docs/security.md)": [
+    "src/shared/http/server/request-head.ts: MAX_LENGTH",
+    "src/shared/http/server/request-reader.ts: MAX_FIELDS",
     "src/workers/server/admin-server.ts: MAX_BODY_BYTES",
+    "src/workers/server/listener.ts: HTTP_LIMITS",
     "src/workers/server/admin-server.ts: MAX_CONNECTIONS",
     "src/workers/server/admin/status.ts: MAX_CERTIFICATE_BYTES",
     "src/workers/server/auth/authorizer.ts: LIMIT",
@@ -205,6 +208,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
   ],
   "threads, queues and tries of the kubelet itself": [
     "src/main/collection/leased-images.ts: MAX_TRIES",
+    "src/main/sources/pod-changes.ts: MOST_AT_ONCE",
     "src/main/startup/systemd/notify.ts: MAX_WAITING",
     "src/main/startup/systemd/systemd.ts: WATCHDOG_LIMITS",
     "src/main/sync/pod-cache.ts: ASK_LIMIT",

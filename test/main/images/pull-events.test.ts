@@ -65,7 +65,7 @@ test("failures, and the tries that their back-off refuses", async (t) => {
   await assert.rejects(puller.ensureVolume(makePod(), { name: "v", image: { reference: BUSYBOX } }, sandbox, never));
   assert.deepEqual(events.slice(0, 2), [
     'web/app Warning ErrImageNeverPull: Container image "gone:1" is not present with pull policy of Never',
-    'web/app Warning InspectFailed: Failed to apply default image tag "Gone": couldn\'t parse image name "Gone": invalid reference format',
+    'web/app Warning InspectFailed: Failed to apply default image tag "Gone": couldn\'t parse image name "Gone": invalid reference format: repository name (library/Gone) must be lowercase',
   ]);
   assert.match(events[2] ?? "", /^web\/- Warning InspectFailed: Failed to inspect image "": .*database is closed/);
 });

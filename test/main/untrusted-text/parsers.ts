@@ -60,6 +60,7 @@ import { parseUrl, resolveUrl } from "../../../src/shared/http/client/url.js";
 import { quote } from "../../../src/shared/log/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
 import { candidates } from "../../../src/shared/net/pod-lookups.js";
+import { bytesOfText } from "../../../src/shared/text/escaped-bytes.js";
 import { withoutTrailing } from "../../../src/shared/text/linear.js";
 import { parseHangable } from "../../../src/shared/volume-calls/may-hang.js";
 import { pod as makePod, container } from "../../support/pods.js";
@@ -408,6 +409,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     functions: [],
     parse: [checkedDriver, (text) => executableOf("/drivers", text), driverOfDirectory],
   },
+  "values of variables from Secrets": { functions: ["escaped-bytes: bytesOfText"], parse: [bytesOfText] },
   "responses of a manifest URL": {
     functions: [
       "body-framing: framingOf",
@@ -415,7 +417,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
       "bytes: trimBlanks",
       "bytes: trimBlanksEnd",
       "chunks: Chunks.read",
-      "header-block: HeaderBlock.line",
+      "field-lines: FieldLines.line",
       "lines: Lines.next",
       "reply-reader: ReplyReader.feed",
     ],
@@ -527,9 +529,13 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "proxy: proxyFor",
     "verbosity: matchGlob",
   ],
-  "the head of a request, which Node's parser bounds; the server thread reads it": [
+  "the head of a request, which its reader bounds; the server thread reads it": [
+    "clean-path: redirectLocation",
     "host: parseHost",
+    "read-request: readHttp2",
+    "request-line: parseRequestLine",
     "target: parseTarget",
+    "target: pathSegments",
   ],
   "an address of a connection, which the kernel names": ["host: isLoopbackAddress"],
   "a file that only the kubelet writes": [
