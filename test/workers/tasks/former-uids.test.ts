@@ -79,6 +79,18 @@ const ROWS: Record<string, Row> = {
     submitted: "65fae083c683aa6cc09673ded2a1d533",
     kept: '{"terminationGracePeriodSeconds":0,"hostNetwork":false,"hostPID":false,"nodeSelector":{},"volumes":[{"name":"d","emptyDir":{"sizeLimit":"0.5Gi"}}],"containers":[{"name":"app","image":"busybox"}]}',
   },
+  "objects that the release kept whole": {
+    spec: `affinity: {nodeAffinity: {}, extra: 1}
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]
+  volumes:
+  - name: net
+    nfs: {server: s, path: /p, readOnly: false}
+  - name: img
+    image: {reference: r, extra: [null, 1]}`,
+    ...{ file: "6a0015ab2500e8a58e43075f2a3e3df6", url: "d25b96acae19c60839b464977d70fa23" },
+    submitted: "a4af77a3e6233639a76ccf46bc759928",
+    kept: '{"affinity":{"nodeAffinity":{},"extra":1},"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"a","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}],"volumes":[{"name":"net","nfs":{"server":"s","path":"/p","readOnly":false}},{"name":"img","image":{"reference":"r","extra":[null,1]}}],"containers":[{"name":"app","image":"busybox"}]}',
+  },
 };
 
 function manifest({ container = "", spec = "" }: Row): string {

@@ -1,5 +1,5 @@
 // The table of a pod's affinity and topology spread constraints. The kubelet reads node affinity only; the rest is checked as the API checks it.
-import { int, list, map, object, oneOf, pointer, str, text } from "./field-types.js";
+import { int, list, map, object, onceKeptWhole, oneOf, pointer, str, text } from "./field-types.js";
 import { dnsLabel, dnsSubdomain, labelValue, notEmpty, qualifiedName } from "../../../shared/api/manifest/formats.js";
 
 const key = text(qualifiedName);
@@ -45,32 +45,36 @@ const podAffinity = object({
   ),
 });
 
-export const affinity = object({
-  nodeAffinity: object({
-    requiredDuringSchedulingIgnoredDuringExecution: object(
-      { nodeSelectorTerms: list(nodeTerm(list(text(labelValue)))) },
-      ["nodeSelectorTerms"],
-    ),
-    preferredDuringSchedulingIgnoredDuringExecution: list(
-      object({ weight, preference: nodeTerm(list(str)) }, ["weight"], [], { preference: {} }),
-    ),
+export const affinity = onceKeptWhole(
+  object({
+    nodeAffinity: object({
+      requiredDuringSchedulingIgnoredDuringExecution: object(
+        { nodeSelectorTerms: list(nodeTerm(list(text(labelValue)))) },
+        ["nodeSelectorTerms"],
+      ),
+      preferredDuringSchedulingIgnoredDuringExecution: list(
+        object({ weight, preference: nodeTerm(list(str)) }, ["weight"], [], { preference: {} }),
+      ),
+    }),
+    podAffinity,
+    podAntiAffinity: podAffinity,
   }),
-  podAffinity,
-  podAntiAffinity: podAffinity,
-});
+);
 
 export const topologySpreadConstraints = list(
-  object(
-    {
-      maxSkew: int(1),
-      topologyKey: text(notEmpty),
-      whenUnsatisfiable: oneOf("DoNotSchedule", "ScheduleAnyway"),
-      labelSelector,
-      minDomains: int(1),
-      nodeAffinityPolicy: policy,
-      nodeTaintsPolicy: policy,
-      matchLabelKeys: list(key),
-    },
-    ["maxSkew", "topologyKey", "whenUnsatisfiable"],
+  onceKeptWhole(
+    object(
+      {
+        maxSkew: int(1),
+        topologyKey: text(notEmpty),
+        whenUnsatisfiable: oneOf("DoNotSchedule", "ScheduleAnyway"),
+        labelSelector,
+        minDomains: int(1),
+        nodeAffinityPolicy: policy,
+        nodeTaintsPolicy: policy,
+        matchLabelKeys: list(key),
+      },
+      ["maxSkew", "topologyKey", "whenUnsatisfiable"],
+    ),
   ),
 );

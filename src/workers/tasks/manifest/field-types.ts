@@ -36,6 +36,8 @@ export interface ObjectType {
   dropped: readonly string[];
   /** Fields that Go always writes, with their zero values. */
   zeros: Readonly<Record<string, string | number | Readonly<Record<string, never>>>>;
+  /** Releases up to 0.1.0 kept the object as it came: for the UID of their static pods (written-form.ts). */
+  keptWhole?: true;
 }
 
 type StringType = Extract<FieldType, { kind: "string" }>;
@@ -71,6 +73,9 @@ export const object = (
   dropped: readonly string[] = [],
   zeros: ObjectType["zeros"] = {},
 ): ObjectType => ({ kind: "object", fields, required, dropped, zeros });
+
+/** An object that releases up to 0.1.0 did not look into. */
+export const onceKeptWhole = (type: ObjectType): ObjectType => ({ ...type, keptWhole: true });
 
 /** The name of a type in a message. */
 export function typeName(type: FieldType): string {

@@ -12,6 +12,7 @@ import {
   map,
   object,
   oneOf,
+  onceKeptWhole,
   pointer,
   quantity,
   str,
@@ -34,7 +35,7 @@ const MODE = int(0, 0o777);
 /** The owner of a file. */
 const USER = later(int64(0));
 const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE, user: USER }, ["key", "path"]));
-const projectedObject = object({ name: str, items, optional: bool }, ["name"]);
+const projectedObject = onceKeptWhole(object({ name: str, items, optional: bool }, ["name"]));
 /** Of a token: ten minutes at least, 2^32 seconds at most. */
 const SECONDS = int(600, 2 ** 32);
 
@@ -130,7 +131,9 @@ const sources: Readonly<Record<string, FieldType>> = {
         secret: projectedObject,
         configMap: projectedObject,
         downwardAPI: object({ items: downwardItems }),
-        serviceAccountToken: object({ audience: str, expirationSeconds: SECONDS, path: text(relativePath) }, ["path"]),
+        serviceAccountToken: onceKeptWhole(
+          object({ audience: str, expirationSeconds: SECONDS, path: text(relativePath) }, ["path"]),
+        ),
         clusterTrustBundle: any,
         podCertificate: any,
       }),
@@ -167,19 +170,21 @@ const sources: Readonly<Record<string, FieldType>> = {
     },
     ["driver"],
   ),
-  ephemeral: object({ volumeClaimTemplate: claimTemplate }, ["volumeClaimTemplate"]),
-  persistentVolumeClaim: object({ claimName: str, readOnly: flag }, ["claimName"]),
-  nfs: object({ server: str, path: text(absolutePath), readOnly: flag }, ["server", "path"]),
-  image: object({ reference: str, pullPolicy: oneOf("Always", "IfNotPresent", "Never") }),
-  csi: object(
-    {
-      driver: text(driverName),
-      readOnly: bool,
-      fsType: pointer(str),
-      volumeAttributes: map(str),
-      nodePublishSecretRef: object({ name: text(dnsSubdomain) }, ["name"]),
-    },
-    ["driver"],
+  ephemeral: onceKeptWhole(object({ volumeClaimTemplate: claimTemplate }, ["volumeClaimTemplate"])),
+  persistentVolumeClaim: onceKeptWhole(object({ claimName: str, readOnly: flag }, ["claimName"])),
+  nfs: onceKeptWhole(object({ server: str, path: text(absolutePath), readOnly: flag }, ["server", "path"])),
+  image: onceKeptWhole(object({ reference: str, pullPolicy: oneOf("Always", "IfNotPresent", "Never") })),
+  csi: onceKeptWhole(
+    object(
+      {
+        driver: text(driverName),
+        readOnly: bool,
+        fsType: pointer(str),
+        volumeAttributes: map(str),
+        nodePublishSecretRef: object({ name: text(dnsSubdomain) }, ["name"]),
+      },
+      ["driver"],
+    ),
   ),
   ...Object.fromEntries(opaque.map((name) => [name, any])),
 };

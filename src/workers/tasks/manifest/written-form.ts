@@ -15,6 +15,7 @@ export function writtenForm(type: FieldType, value: unknown): unknown {
       return isRecord(value) ? mapped(value, (item) => mapValue(type.of, item)) : undefined;
     case "object": {
       if (!isRecord(value)) return undefined;
+      if (type.keptWhole === true) return withoutNulls(value);
       const known = Object.entries(value).filter(([name]) => Object.hasOwn(type.fields, name));
       return mapped(Object.fromEntries(known), (item, name) => writtenForm(type.fields[name] ?? type, item));
     }
