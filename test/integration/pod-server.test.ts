@@ -231,6 +231,12 @@ test("Prometheus gets its protobuf, with native histograms of the threads while 
     }
     assert.ok((families.get(name)?.[0]?.positive?.length ?? 0) > 0, name);
   }
+  const [delay] = families.get("nodelet_loop_delay_seconds") ?? [];
+  assert.deepEqual(
+    delay?.quantiles?.map(([quantile]) => quantile),
+    [0.5, 0.9, 0.99, 1],
+  );
+  assert.ok((delay?.count ?? 0) > 0 && delay?.sum !== undefined);
 });
 
 test("paths of the authenticated port are refused", async () => {

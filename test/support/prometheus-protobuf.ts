@@ -13,6 +13,8 @@ interface ReadMetric {
   zeroCount?: number;
   /** Index and count. */
   positive?: [number, number][];
+  /** Quantile and value, of a summary. */
+  quantiles?: [number, number][];
 }
 
 export interface ReadFamily {
@@ -52,10 +54,25 @@ function readMetric(bytes: Uint8Array): ReadMetric {
       const pair = ["", ""];
       fields(reader.bytes(), (part, value) => (pair[part - 1] = value.string()));
       metric.labels[pair[0] ?? ""] = pair[1] ?? "";
-    } else if (number === 7) Object.assign(metric, readHistogram(reader.bytes()));
+    } else if (number === 4) Object.assign(metric, readSummary(reader.bytes()));
+    else if (number === 7) Object.assign(metric, readHistogram(reader.bytes()));
     else fields(reader.bytes(), (_part, value) => (metric.value = value.double()));
   });
   return metric;
+}
+
+function readSummary(bytes: Uint8Array): Omit<ReadMetric, "labels"> {
+  const summary: Omit<ReadMetric, "labels"> & { quantiles: [number, number][] } = { quantiles: [] };
+  fields(bytes, (number, reader) => {
+    if (number === 1) summary.count = Number(reader.uint64());
+    else if (number === 2) summary.sum = reader.double();
+    else if (number === 3) {
+      const quantile: [number, number] = [0, 0];
+      fields(reader.bytes(), (part, value) => (quantile[part - 1] = value.double()));
+      summary.quantiles.push(quantile);
+    } else throw new Error(`unexpected field ${number} of a summary`);
+  });
+  return summary;
 }
 
 function readHistogram(bytes: Uint8Array): Omit<ReadMetric, "labels"> {
