@@ -242,9 +242,9 @@ describe("the status page", () => {
   });
 
   test("images and configuration are shown, and can be filtered", async () => {
-    await page.getByRole("link", { name: "Images" }).click();
+    await page.getByRole("link", { name: "Images", exact: true }).click();
     await page.getByRole("row", { name: /busybox.* used keys-testnode/ }).waitFor(PATIENCE);
-    await page.getByRole("link", { name: "Configuration" }).click();
+    await page.getByRole("link", { name: "Configuration", exact: true }).click();
     await page.getByRole("row", { name: "maxPods 110 default" }).waitFor(PATIENCE);
     await page.getByRole("checkbox").check();
     await page.getByRole("row", { name: /^cgroupDriver "cgroupfs" .*kubelet-config\.yaml:\d+:\d+$/ }).waitFor(PATIENCE);
