@@ -149,7 +149,7 @@ for (const { name, width, height, base } of [
       const block = (text: string): ReturnType<Page["locator"]> => page.locator(".code").filter({ hasText: text });
       assert.match(
         await copied(block("cat >web.yaml")),
-        /^cat >web\.yaml <<'EOF'\napiVersion: v1\n[^]*\nsudo cp web\.yaml \S+\n$/,
+        /^cat >web\.yaml <<'EOF'\napiVersion: v1\n[^]*\nsudo nodelet apply -f web\.yaml\n$/,
       );
       assert.equal(
         await copied(block("nodelet logs web")),
