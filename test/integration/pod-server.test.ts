@@ -236,7 +236,7 @@ test("Prometheus gets its protobuf, with native histograms of the threads while 
     delay?.quantiles?.map(([quantile]) => quantile),
     [0.5, 0.9, 0.99, 1],
   );
-  assert.ok((delay?.count ?? 0) > 0 && delay?.sum !== undefined);
+  assert.ok((delay.count ?? 0) > 0 && delay.sum !== undefined);
 });
 
 test("paths of the authenticated port are refused", async () => {
