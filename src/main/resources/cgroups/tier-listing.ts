@@ -2,27 +2,16 @@
 // try the removal of each in every class and hierarchy takes tens of system calls per pod, and all of the thread pool.
 // Invariant: a listing begins after the request that it answers; requests that wait share one.
 import type { CgroupName } from "../../../shared/cgroup/name.js";
+import { sharedRead } from "../../../shared/turns/shared-read.js";
 
 export class TierListing {
-  private next: Promise<ReadonlySet<string>> | undefined;
-  private last: Promise<unknown> = Promise.resolve();
+  /** The children of all classes, each as `keyOf` names it. Rejects when they cannot be read. */
+  readonly children = sharedRead(() => this.read());
 
   constructor(
     private readonly list: (tier: CgroupName) => Promise<readonly string[]>,
     private readonly tiers: () => readonly CgroupName[],
   ) {}
-
-  /** The children of all classes, each as `keyOf` names it. Rejects when they cannot be read. */
-  children(): Promise<ReadonlySet<string>> {
-    if (this.next !== undefined) return this.next;
-    const next = this.last.then(() => {
-      this.next = undefined;
-      return this.read();
-    });
-    this.next = next;
-    this.last = next.catch(() => undefined);
-    return next;
-  }
 
   private async read(): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
