@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { REDIRECT_STATUS } from "../../shared/http/server/clean-path.js";
+import { escapeHtml } from "./html.js";
 
 export const TEXT = "text/plain; charset=utf-8";
 
@@ -38,15 +39,9 @@ export function replyNotFound(response: ServerResponse): void {
 /** The client is to send its request to another path. Texts are those of Go's server. */
 export function replyRedirect(response: ServerResponse, method: string, location: string): void {
   const hasPage = method === "GET" || method === "HEAD";
-  const page = method === "GET" ? `<a href="${htmlEscaped(location)}">Temporary Redirect</a>.\n\n` : "";
+  const page = method === "GET" ? `<a href="${escapeHtml(location)}">Temporary Redirect</a>.\n\n` : "";
   const type: Record<string, string> = hasPage ? { "Content-Type": "text/html; charset=utf-8" } : {};
   send(response, REDIRECT_STATUS, { ...type, Location: location }, page);
-}
-
-const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
-
-function htmlEscaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => HTML[character] ?? "");
 }
 
 /** The path exists, for other methods: upstream's router sends this response without a newline. */

@@ -4,6 +4,7 @@ import { errorCode } from "../../../shared/errors/thrown.js";
 import { entriesOf, FolderTooBigError, leadsToFolder, MOST_NAMES } from "../../../shared/fs/untrusted-folder.js";
 import { replyError, replyNotFound, writeChunks } from "../reply.js";
 import { checkOnNode, LogNotOnNodeError, openLogFile, pathBelow, type LogFile } from "./log-file.js";
+import { escapeHtml } from "../html.js";
 
 const SNIFFED = 512;
 
@@ -73,15 +74,6 @@ async function replyListing(folder: string, response: ServerResponse): Promise<v
 function hrefOf(name: string): string {
   const path = name.split("/").map(encodeURIComponent).join("/");
   return name.includes(":") ? `./${path}` : path;
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&#34;")
-    .replaceAll("'", "&#39;");
 }
 
 async function replyFile(file: LogFile, request: IncomingMessage, response: ServerResponse): Promise<void> {
