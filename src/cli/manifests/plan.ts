@@ -1,9 +1,10 @@
 // What `nodelet apply`, `diff` and `restart` would change: manifests as written against those of the node. Pure.
 import { podFullName, type Pod } from "../../shared/api/pod.js";
+import { staticPodName } from "../../shared/api/static-pod-name.js";
 import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 import type { Manifest } from "./read.js";
-import { podNameOf, refusalOf } from "./source-of-pod.js";
+import { refusalOf } from "./source-of-pod.js";
 
 /** @internal Annotation of a manifest that was restarted; its value is the time. Another value makes another pod. */
 export const RESTARTED_AT = "nodelet.dev/restartedAt";
@@ -41,7 +42,7 @@ export function foreignPods(manifests: readonly ManifestName[], state: NodeState
   return manifests
     .filter((manifest) => currentOf(manifest, state) === undefined)
     .flatMap((manifest) => {
-      const name = podNameOf(manifest, state.node);
+      const name = staticPodName(manifest.name, state.node);
       return state.pods.filter(({ metadata }) => metadata.namespace === manifest.namespace && metadata.name === name);
     });
 }

@@ -1,19 +1,16 @@
 // Where a pod of this node comes from, and why a command may not change it. Pure.
 import type { Pod } from "../../shared/api/pod.js";
-import type { ManifestName } from "../../shared/contracts/manifests.js";
+import { staticPodName } from "../../shared/api/static-pod-name.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
 
 type Source = "manifest API" | "file" | "URL" | "API server";
 
-/** Name of the pod that a manifest makes on the node. */
-export function podNameOf({ name }: ManifestName, node: string): string {
-  return `${name}-${node.toLowerCase()}`;
-}
-
 /** The manifest of the manifest API that makes this pod. */
 export function manifestOfPod({ metadata }: Pod, { manifests, node }: NodeState): NodeManifest | undefined {
   if (sourceAnnotation(metadata) !== "http") return undefined;
-  return manifests.find((one) => one.namespace === metadata.namespace && podNameOf(one, node) === metadata.name);
+  return manifests.find(
+    (one) => one.namespace === metadata.namespace && staticPodName(one.name, node) === metadata.name,
+  );
 }
 
 function sourceOf(pod: Pod, state: NodeState): Source {

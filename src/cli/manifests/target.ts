@@ -1,9 +1,10 @@
 // The pod that `nodelet delete` or `restart` is to change: by the name of its manifest, or of the pod. Pure.
 import type { Pod } from "../../shared/api/pod.js";
+import { staticPodName } from "../../shared/api/static-pod-name.js";
 import { CliError, EXIT } from "../errors.js";
 import { findPod, KINDS, nameOf } from "../pods/find.js";
 import type { NodeManifest, NodeState } from "./node-manifests.js";
-import { manifestOfPod, podNameOf, refusalOf, type Verb } from "./source-of-pod.js";
+import { manifestOfPod, refusalOf, type Verb } from "./source-of-pod.js";
 
 export interface Target {
   /** Absent: it was deleted, and its pod is being terminated. */
@@ -18,7 +19,7 @@ export function targetOf(verb: Verb, named: string, namespace: string | undefine
   const found = state.manifests.filter(
     (one) =>
       (wanted.namespace === undefined || one.namespace === wanted.namespace) &&
-      (one.name === wanted.name || podNameOf(one, state.node) === wanted.name),
+      (one.name === wanted.name || staticPodName(one.name, state.node) === wanted.name),
   );
   const [manifest, other] = found;
   if (other !== undefined) {

@@ -1,6 +1,7 @@
 // Finds the pod that an operator names ("name", "namespace/name", or a static pod without the node's name at its end), and its paths in
 // the kubelet's routes.
 import type { Pod } from "../../shared/api/pod.js";
+import { staticPodName } from "../../shared/api/static-pod-name.js";
 import { nearestName } from "../../shared/text/nearest-name.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT, NoPodError } from "../errors.js";
@@ -72,7 +73,7 @@ export function manifestName(pod: Pod): string {
 }
 
 function isStaticName({ metadata, spec }: Pod, name: string): boolean {
-  return spec.nodeName !== undefined && metadata.name === `${name}-${spec.nodeName.toLowerCase()}`;
+  return spec.nodeName !== undefined && metadata.name === staticPodName(name, spec.nodeName);
 }
 
 // Paths of a pod in the kubelet's routes.

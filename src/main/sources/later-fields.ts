@@ -1,6 +1,7 @@
 // Warns of pods of the API server that set fields of a later Kubernetes. An API server that is newer than the kubelet accepts them, and
 // upstream's kubelet says nothing. Of a static pod the manifest's own warnings tell.
 import { laterFields } from "../../shared/api/later-fields.js";
+import { fieldName } from "../../shared/api/manifest/field-path.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { PodSubscriber } from "../model/pod-events.js";
@@ -23,8 +24,4 @@ function laterFieldsText(pod: Pod): string | undefined {
   const named = found.slice(0, MOST_NAMED).map(({ path, gate }) => `${fieldName(path)} (${gate})`);
   const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : "";
   return `this kubelet keeps the contract of Kubernetes 1.36 and does not act on fields of 1.37: ${named.join(", ")}${more}`;
-}
-
-function fieldName(path: readonly (string | number)[]): string {
-  return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
 }

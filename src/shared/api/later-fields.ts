@@ -1,11 +1,10 @@
 // Fields of a Pod that Kubernetes 1.37 has added. This kubelet, of 1.36, keeps and shows them, passes them on, and does nothing else with
 // them. docs/kubernetes-1.37.md has a row for each; test/shared/api/later-fields.test.ts compares both.
 
-/** Steps from the pod to a value. */
-type FieldSteps = readonly (string | number)[];
+import type { FieldPath } from "./manifest/field-path.js";
 
 export interface FoundField {
-  path: FieldSteps;
+  path: FieldPath;
   /** The feature gate of 1.37 that has the field. */
   gate: string;
 }
@@ -92,12 +91,12 @@ export function withoutLaterFields<T extends object>(pod: T): T {
 }
 
 interface Found {
-  path: FieldSteps;
+  path: FieldPath;
   value: unknown;
   field: LaterField;
 }
 
-function* found(value: unknown, { field, steps }: Branch, path: FieldSteps): Generator<Found> {
+function* found(value: unknown, { field, steps }: Branch, path: FieldPath): Generator<Found> {
   if (field !== undefined && value !== undefined && value !== null) yield { path, value, field };
   if (typeof value !== "object" || value === null) return;
   for (const [step, branch] of steps) {

@@ -4,6 +4,7 @@
 import { Scope } from "../../../shared/abort/scope.js";
 import { ManifestError, warningText } from "../../../shared/api/manifest/violation.js";
 import { podFullName, type Pod } from "../../../shared/api/pod.js";
+import { staticPodName } from "../../../shared/api/static-pod-name.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import {
   MANIFESTS_LIMIT,
@@ -190,7 +191,7 @@ export class SubmittedSource {
   private async remove(call: Extract<ManifestCall, { op: "delete" }>): Promise<Written> {
     const { of, condition, dryRun, gracePeriodSeconds } = call;
     const { nodeName, shorten } = this.options;
-    const pod = { namespace: of.namespace, name: `${of.name}-${nodeName.toLowerCase()}` };
+    const pod = { namespace: of.namespace, name: staticPodName(of.name, nodeName) };
     const hurry = (): boolean =>
       gracePeriodSeconds !== undefined && !dryRun && shorten(podFullName({ metadata: pod }), gracePeriodSeconds);
     // Its manifest was deleted before, and the pod still terminates.

@@ -2,12 +2,14 @@
 // Runs in a pool thread: a hostile file costs this thread its time (the pool has a deadline), never the sync path.
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
-import { fieldName, Report, shown, type FieldPath, type Finding } from "./report.js";
+import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
+import { Report, shown, type Finding } from "./report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
+import { staticPodName } from "../../../shared/api/static-pod-name.js";
 import { isRecord, walk } from "./walk.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
-import { formerUid, staticPod, staticPodName, withoutOwnAnnotations } from "./identity.js";
+import { formerUid, staticPod, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
 import type { KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../shared/yaml/tree.js";
@@ -122,7 +124,7 @@ function decodePods(values: [Record<string, unknown>, FieldPath][], job: PodsJob
   return pods;
 }
 
-/** Without what is no part of the definition. */
+/** The manifest without the parts that are not of the definition. */
 function ownForm(pod: Pod, { namespace }: PodsJob): Pod {
   const own = withoutOwnAnnotations({ ...pod, apiVersion: "v1", kind: "Pod" });
   return namespace === undefined ? own : withNamespace(own, namespace);

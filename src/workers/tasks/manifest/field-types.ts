@@ -22,7 +22,7 @@ export type FieldType =
   | { kind: "time" }
   /** Kept as it came: nothing below it is read by the kubelet. */
   | { kind: "any" }
-  /** A field that a later Kubernetes has: kept if it fits, and otherwise ignored, as a field that nobody knows. */
+  /** A field that a later Kubernetes has: kept if it fits, and otherwise ignored, as an unknown field. */
   | { kind: "later"; of: FieldType; version: string }
   | { kind: "list"; of: FieldType }
   | { kind: "map"; of: FieldType }

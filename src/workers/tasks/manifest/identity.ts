@@ -4,6 +4,7 @@
 // release that began to keep it restarts nothing.
 import { withoutLaterFields } from "../../../shared/api/later-fields.js";
 import type { Pod, Toleration } from "../../../shared/api/pod.js";
+import { staticPodName } from "../../../shared/api/static-pod-name.js";
 import type { ManifestOrigin } from "../../../shared/contracts/tasks.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";
@@ -22,11 +23,6 @@ function canonicalJson(value: unknown): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
   return `{${members.join(",")}}`;
-}
-
-/** The name of the static pod that a manifest's `name` makes on `nodeName`. */
-export function staticPodName(name: string, nodeName: string): string {
-  return `${name}-${nodeName.toLowerCase()}`;
 }
 
 /** The pod as written, without fields that the kubelet sets. */

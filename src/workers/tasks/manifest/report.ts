@@ -1,9 +1,7 @@
 // Collects the violations and warnings of one manifest while schema and rules walk it.
 // Positions are added afterwards, once, because finding them is the costly part and most manifests are right.
+import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
 import type { ManifestViolation, ViolationReason } from "../../../shared/api/manifest/violation.js";
-
-/** Steps from the document root to a value. */
-export type FieldPath = readonly (string | number)[];
 
 export interface Finding {
   path: FieldPath;
@@ -15,18 +13,7 @@ export interface WarningFinding extends Finding {
   message: string;
 }
 
-const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const GOT_LIMIT = 80;
-
-/** "spec.containers[0].resources.limits[cpu]": names that are no identifiers are in brackets. */
-export function fieldName(path: FieldPath): string {
-  let text = "";
-  for (const step of path) {
-    if (typeof step === "number" || !PLAIN_KEY.test(step)) text += `[${step}]`;
-    else text += text === "" ? step : `.${step}`;
-  }
-  return text;
-}
 
 /** A value for a message: JSON, on one line, truncated. */
 export function shown(value: unknown): string {

@@ -36,7 +36,7 @@ const MODE = int(0, 0o777);
 const USER = later(int64(0));
 const items = list(object({ key: text(notEmpty), path: text(relativePath), mode: MODE, user: USER }, ["key", "path"]));
 const projectedObject = onceKeptWhole(object({ name: str, items, optional: bool }, ["name"]));
-/** Of a token: ten minutes at least, 2^32 seconds at most. */
+/** Lifetime of a token: ten minutes at least, 2^32 seconds at most. */
 const SECONDS = int(600, 2 ** 32);
 
 const resources = map(amount);

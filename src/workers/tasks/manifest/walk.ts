@@ -3,7 +3,8 @@
 import { typeName, type FieldType, type ObjectType } from "./field-types.js";
 import { isInvalidQuantityError } from "../../../shared/api/quantity.js";
 import { canonicalQuantity } from "./canonical-quantity.js";
-import { Report, shown, type FieldPath } from "./report.js";
+import type { FieldPath } from "../../../shared/api/manifest/field-path.js";
+import { Report, shown } from "./report.js";
 import { apiTime } from "../../../shared/api/time.js";
 import { violationText } from "../../../shared/api/manifest/violation.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";

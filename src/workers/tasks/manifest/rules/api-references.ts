@@ -2,7 +2,8 @@
 // With the gate off, cluster trust bundles and resource claims stay refused.
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";
-import type { FieldPath, Report } from "../report.js";
+import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
+import type { Report } from "../report.js";
 import { isRecord } from "../walk.js";
 import { containersOf, items } from "./visit.js";
 

@@ -2,7 +2,8 @@
 import type { Pod, Toleration } from "../../../../shared/api/pod.js";
 import { safePodUid } from "../../../../shared/api/pod-uid.js";
 import { isQualifiedName, labelValue } from "../../../../shared/api/manifest/formats.js";
-import type { FieldPath, Report } from "../report.js";
+import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
+import type { Report } from "../report.js";
 import { containersOf, incomplete, items } from "./visit.js";
 
 const ANNOTATIONS_LIMIT = 256 * 1024;

@@ -7,7 +7,8 @@ import type {
   Volume,
 } from "../../../../shared/api/volume.js";
 import { checkResource, exactlyOne } from "./container-rules.js";
-import { shown, type FieldPath, type Report } from "../report.js";
+import type { FieldPath } from "../../../../shared/api/manifest/field-path.js";
+import { shown, type Report } from "../report.js";
 import { volumeSourceNames } from "../volume-schema.js";
 import { nanosOf } from "./nanos.js";
 import { containersOf, incomplete, items } from "./visit.js";
