@@ -55,7 +55,6 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/resources/devices/plugin-limits.ts: MAX_RESOURCES",
     "src/main/resources/devices/register-plugin.ts: LONGEST_NAME",
     "src/main/resources/devices/register-plugin.ts: LONGEST_QUOTE",
-    "src/main/resources/devices/registration-server.ts: LONGEST",
   ],
   "texts of messages, and what is kept for them": [
     "src/main/model/error-facts.ts: MAX_CAUSES",

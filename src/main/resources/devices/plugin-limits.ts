@@ -1,4 +1,5 @@
 // Limits of what device plugins claim together, so that one that registers under made-up names, or never answers, leaves room for the others.
+import { Scope } from "../../../shared/abort/scope.js";
 import { DevicePluginError } from "./plugin-port.js";
 
 /** Names of resources that plugins of this node offer, or have offered. Each is a row of the Node object and of the metrics. */
@@ -33,7 +34,7 @@ export class ListSizes {
 
 /** Registrations under way. Beyond the limit, the one that has waited longest is given up: a plugin that serves answers at once. */
 export class PendingRegistrations {
-  private readonly pending = new Set<AbortController>();
+  private readonly pending = new Set<Scope>();
 
   /** Settles as `work` does, whose signal aborts when the registration is given up. */
   async run<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -41,10 +42,7 @@ export class PendingRegistrations {
     if (oldest !== undefined && this.pending.size >= MAX_PENDING) {
       oldest.abort(new DevicePluginError(`given up: ${MAX_PENDING} other device plugins wait for their registration`));
     }
-    const own = new AbortController();
-    const onAbort = (): void => own.abort(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    using own = new Scope(signal);
     this.pending.add(own);
     // Gone at once, so that the next one gives up another.
     own.signal.addEventListener("abort", () => this.pending.delete(own), { once: true });
@@ -52,7 +50,6 @@ export class PendingRegistrations {
       return await work(own.signal);
     } finally {
       this.pending.delete(own);
-      signal.removeEventListener("abort", onAbort);
     }
   }
 }

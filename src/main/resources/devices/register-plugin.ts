@@ -74,10 +74,10 @@ function invalidName(name: string): string {
   return `the ResourceName "${quoted(name)}" is invalid`;
 }
 
-/** Longest text of a plugin that an error repeats. */
+/** Longest text of a plugin that an error or the log repeats. */
 const LONGEST_QUOTE = 300;
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return text.slice(0, LONGEST_QUOTE);
 }
 
