@@ -9,7 +9,8 @@ import { print } from "../output/print.js";
 import { table } from "../output/table.js";
 import { findPod, fullName, podsOf, podPath } from "../pods/find.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { ofMain, seenPods, stateIn } from "../pods/seen.js";
+import { ofMain } from "../pods/of-main.js";
+import { seenPods, stateIn } from "../pods/seen.js";
 import { podState, type PodState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 

@@ -12,7 +12,7 @@ import { clean, wrap } from "../output/table.js";
 import { manifestsOf } from "../manifests/find.js";
 import { apiServerFails } from "../problems.js";
 import { podsOf, podPath } from "../pods/find.js";
-import { ofMain } from "../pods/seen.js";
+import { ofMain } from "../pods/of-main.js";
 import { withCni } from "../runtime/cni-places.js";
 import { explain, type Explanation } from "../why/explain.js";
 import { explainManifests } from "../why/explain-manifest.js";

@@ -1,11 +1,12 @@
 // Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
-import { access, readdir, readFile, realpath } from "node:fs/promises";
+import { access, readdir, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readDisks } from "../machine/disks.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";
+import { readIfThere } from "../machine/read-if-there.js";
 import { readCniFiles } from "../network/cni-files.js";
 import { interfacesOfRouters } from "../network/ipv6-facts.js";
 import { readAddresses6 } from "../network/ipv6.js";
@@ -35,10 +36,10 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
   const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt, fromRouter] =
     await Promise.all([
       cgroups(),
-      text("/proc/swaps"),
-      Promise.all(SYSCTLS.map(async (name) => [name, (await text(`/proc/sys/${name}`))?.trim()] as const)),
+      readIfThere("/proc/swaps"),
+      Promise.all(SYSCTLS.map(async (name) => [name, (await readIfThere(`/proc/sys/${name}`))?.trim()] as const)),
       kernelModules(),
-      text("/etc/resolv.conf"),
+      readIfThere("/etc/resolv.conf"),
       readDisks(DISKS, { clock: systemClock }),
       Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
       isSynchronised(),
@@ -46,7 +47,7 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
       isThere("/run/systemd/system"),
       Promise.all(PROGRAMS.map((name) => findProgram(name))),
       findProgram("apt-get"),
-      text("/proc/net/if_inet6").then((known) => interfacesOfRouters(readAddresses6(known ?? ""))),
+      readIfThere("/proc/net/if_inet6").then((known) => interfacesOfRouters(readAddresses6(known ?? ""))),
     ]);
   return {
     kernel: release(),
@@ -104,9 +105,9 @@ function realFolder(folder: string): Promise<string> {
 }
 
 async function cgroups(): Promise<Pick<Machine, "cgroupVersion" | "controllers">> {
-  const second = await text("/sys/fs/cgroup/cgroup.controllers");
+  const second = await readIfThere("/sys/fs/cgroup/cgroup.controllers");
   if (second !== undefined) return { cgroupVersion: 2, controllers: second.trim().split(/\s+/) };
-  const rows = lines(await text("/proc/cgroups")).filter((line) => !line.startsWith("#"));
+  const rows = lines(await readIfThere("/proc/cgroups")).filter((line) => !line.startsWith("#"));
   const enabled = rows.map((line) => line.split(/\s+/)).filter((fields) => fields[3] === "1");
   const controllers = enabled.map(([name = ""]) => name);
   return { cgroupVersion: controllers.length > 0 ? 1 : undefined, controllers };
@@ -114,7 +115,7 @@ async function cgroups(): Promise<Pick<Machine, "cgroupVersion" | "controllers">
 
 /** File systems and modules that the kernel has now. */
 async function kernelModules(): Promise<string[]> {
-  const [modules, fileSystems] = await Promise.all([text("/proc/modules"), text("/proc/filesystems")]);
+  const [modules, fileSystems] = await Promise.all([readIfThere("/proc/modules"), readIfThere("/proc/filesystems")]);
   return [
     ...lines(modules).map((line) => line.split(" ")[0] ?? ""),
     ...lines(fileSystems).map((line) => line.replace(/^nodev/, "").trim()),
@@ -175,10 +176,6 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function text(path: string): Promise<string | undefined> {
-  return readFile(path, "utf8").catch(() => undefined);
 }
 
 function lines(content: string | undefined): string[] {

@@ -1,9 +1,9 @@
 // Reads what the choice of IPv6 addresses for pods depends on.
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock/clock.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { readIfThere } from "../machine/read-if-there.js";
 import { runTool } from "../machine/tool.js";
 import { readAddresses6, readRoutes6, type Address6 } from "./ipv6.js";
 import type { Ipv6Facts } from "./pod-range6.js";
@@ -15,10 +15,10 @@ const TABLES_MS = 10_000;
 
 export async function readIpv6Facts(): Promise<Ipv6Facts> {
   const [disabled, forwarding, routes, known, machineId] = await Promise.all([
-    text(`${SYSCTL}/all/disable_ipv6`),
-    text(`${SYSCTL}/all/forwarding`),
-    text("/proc/net/ipv6_route"),
-    text("/proc/net/if_inet6"),
+    readIfThere(`${SYSCTL}/all/disable_ipv6`),
+    readIfThere(`${SYSCTL}/all/forwarding`),
+    readIfThere("/proc/net/ipv6_route"),
+    readIfThere("/proc/net/if_inet6"),
     readMachineId(),
   ]);
   const isThere = disabled?.trim() === "0";
@@ -36,7 +36,7 @@ export async function readIpv6Facts(): Promise<Ipv6Facts> {
 export async function interfacesOfRouters(addresses: readonly Address6[]): Promise<string[]> {
   const names = new Set(addresses.flatMap(({ name, isGlobal, isDynamic }) => (isGlobal && isDynamic ? [name] : [])));
   const found = await Promise.all(
-    [...names].map(async (name) => ({ name, accepts: (await text(join(SYSCTL, name, "accept_ra")))?.trim() })),
+    [...names].map(async (name) => ({ name, accepts: (await readIfThere(join(SYSCTL, name, "accept_ra")))?.trim() })),
   );
   return found.flatMap(({ name, accepts }) => (accepts === "1" ? [name] : [])).sort();
 }
@@ -54,12 +54,8 @@ async function masqueradeProblem(): Promise<string | undefined> {
 /** Without one, the range is another each time it is chosen; the written one stays. */
 async function readMachineId(): Promise<string> {
   for (const path of MACHINE_IDS) {
-    const id = (await text(path))?.trim();
+    const id = (await readIfThere(path))?.trim();
     if (id !== undefined && /^[0-9a-f]{32}$/.test(id)) return id;
   }
   return randomBytes(16).toString("hex");
-}
-
-async function text(path: string): Promise<string | undefined> {
-  return await readFile(path, "utf8").catch(() => undefined);
 }

@@ -2,8 +2,9 @@
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
-import { AnswerError, type Client } from "../client.js";
+import type { Client } from "../client.js";
 import { seenPod, type SeenPod } from "../why/seen-pod.js";
+import { ofMain } from "./of-main.js";
 import { podState, type StateOf } from "./state.js";
 
 /** Pods by their UID, as `nodelet why` sees them. */
@@ -38,14 +39,4 @@ function byPod(events: readonly Event[]): Map<string, Event[]> {
 /** Rows of manifests, which are no pods, have the state of their own. */
 export function stateIn(seen: SeenPods): StateOf {
   return (pod) => seen.get(pod.metadata.uid)?.state ?? podState(pod);
-}
-
-/** undefined: main does not respond, or the kubelet is older than the route. Events and statuses say less. */
-export async function ofMain<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof AnswerError && (error.status === 503 || error.status === 404)) return undefined;
-    throw error;
-  }
 }

@@ -1,8 +1,9 @@
 // Since when a pod is on this node. On a stand-alone node status.startTime begins anew with each start of the kubelet, as upstream's; main knows
 // the pod's record and its sandbox.
 import type { Pod } from "../../shared/api/pod.js";
-import { AnswerError, type Client } from "../client.js";
+import type { Client } from "../client.js";
 import { timeOf } from "../output/amounts.js";
+import { ofMain } from "./of-main.js";
 
 export type StartOf = (pod: Pod) => number | undefined;
 
@@ -11,11 +12,6 @@ export const statusStart: StartOf = ({ status }) => timeOf(status?.startTime);
 
 /** Where main does not respond, or is of an older version, the status counts. */
 export async function startsOf(client: Client): Promise<StartOf> {
-  try {
-    const starts = await client.json<Record<string, number>>("/nodelet/pod-starts");
-    return (pod) => starts[pod.metadata.uid] ?? statusStart(pod);
-  } catch (error) {
-    if (error instanceof AnswerError && (error.status === 503 || error.status === 404)) return statusStart;
-    throw error;
-  }
+  const starts = await ofMain(() => client.json<Record<string, number>>("/nodelet/pod-starts"));
+  return starts === undefined ? statusStart : (pod) => starts[pod.metadata.uid] ?? statusStart(pod);
 }
