@@ -20,7 +20,7 @@ for (const verb of ["adds", "removes", "implements", "introduces", "improves", "
 }
 
 /**
- * What is wrong with a commit; [] for a good one.
+ * The faults of a commit; [] for a good one.
  *
  * @param {{ subject: string, parents: number }} commit
  * @returns {string[]}

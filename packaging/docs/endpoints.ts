@@ -94,7 +94,7 @@ function methods({ methods: named, path }: Route): string {
   return path === "/debug/flags/v" ? "PUT" : "any";
 }
 
-/** Of routes that take every method. */
+/** Shown for routes that take every method. */
 const OTHER_VERBS: Readonly<Partial<Record<string, readonly string[]>>> = {
   "/debug/flags/v": ["update"],
   "/metrics/slis": ["get", "delete"],

@@ -141,7 +141,7 @@ for (const encoding of ["application/vnd.kubernetes.protobuf", "application/json
       );
     });
 
-    test("the user is told: an event of the pod, a warning for each field of the manifest, one for the configuration", async () => {
+    test("the user gets warnings: an event of the pod, a warning for each field of the manifest, one for the configuration", async () => {
       await settled("the event", async () => {
         const { items } = await cluster.api.list("events", "default", { fieldSelector: "reason=LaterFields" });
         const texts = items.map(

@@ -24,7 +24,7 @@ export interface LimitRow {
   of: readonly [file: string, name: string];
   value: number;
   unit: Unit;
-  /** What is limited. */
+  /** The limited thing, as a noun. */
   what: string;
   /** What happens beyond it. */
   beyond: string;

@@ -92,7 +92,7 @@ export async function effectiveConfig(place: RuntimePlace, options: ToolOptions)
   return runTool(place.program, args, options);
 }
 
-/** Of the running daemon; without one, what the files say. */
+/** The running daemon's configuration; if none runs, that of its files. */
 async function crioConfig({ program, configFile }: RuntimePlace, options: ToolOptions): Promise<string> {
   const running = await crioStatusConfig(STATUS_MS, options.signal);
   return running ?? runTool(program, ["--config", configFile, "config"], options);

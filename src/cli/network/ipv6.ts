@@ -10,7 +10,7 @@ export interface Network6 {
 
 /** An address of an interface of this machine. */
 export interface Address6 {
-  /** Of the interface. */
+  /** The name of the interface. */
   name: string;
   network: Network6;
   /** Other machines may know it: neither link-local nor the loopback's. */

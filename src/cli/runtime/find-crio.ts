@@ -1,4 +1,4 @@
-// Asks CRI-O for its configuration: the running daemon says all that is in effect, else its files say what is set.
+// Asks CRI-O for its configuration: the running daemon prints all settings in effect; if none runs, its files have those that were set.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock/clock.js";

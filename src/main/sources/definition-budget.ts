@@ -112,7 +112,7 @@ export class DefinitionBudget {
         // The same name may be another pod's by now, whose event comes by the watch.
         if (this.waits(uid) && pod.metadata.uid === uid) this.deps.arrived(pod);
         else this.decided(uid);
-        // Larger than what is free: it comes when more is.
+        // The definition exceeds the free bytes: it is read when more are free.
         if (this.waits(uid)) return;
       } catch (error) {
         if (isNotFound(error)) this.decided(uid);

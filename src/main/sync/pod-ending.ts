@@ -61,7 +61,7 @@ export class PodEnding {
     return this.end !== undefined && this.end.cause !== "failed" && this.termination === undefined;
   }
 
-  /** An earlier kubelet ended the pod: what is left to do is to look after remains, if there are any. */
+  /** An earlier kubelet ended the pod: only its remains, if there are any, are left to remove. */
   get wasOver(): boolean {
     return this.resumedOver && this.termination === undefined;
   }

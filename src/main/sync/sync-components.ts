@@ -66,7 +66,7 @@ export interface SyncComponents {
   readonly allocations: Allocations;
   readonly cgroupWatches: PodCgroupWatches;
   readonly planEvents: PlanEvents;
-  /** Of main's event loop, for the syncs of all pods. */
+  /** The share of main's event loop that the syncs of all pods take. */
   readonly share: LoopShare;
   /** Undefined until the node has joined a cluster, and on a stand-alone node. */
   readonly cluster: ClusterPods | undefined;

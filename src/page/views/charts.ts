@@ -26,7 +26,7 @@ export interface ChartsView extends TimeView {
 
 export interface Chart<S> {
   title: string;
-  /** The title for who does not see what is around it; absent: as `title`. */
+  /** The title for screen readers, which do not show the chart's surroundings; absent: as `title`. */
   label?: string;
   value: (sample: S) => number | undefined;
   text: (value: number) => string;

@@ -49,7 +49,7 @@ export function readImageName(text: string): ImageName | string {
     (digest === undefined || DIGEST.test(digest)) &&
     more.length === 0;
   if (!isRest) return INVALID;
-  // What is no registry may still be the first part of a path.
+  // A first part that is no registry may still be part of a path.
   if (!REGISTRY.test(registry) && !PATH_PART.test(registry)) {
     return PATH_PART.test(registry.toLowerCase()) ? "repository name must be lowercase" : INVALID;
   }

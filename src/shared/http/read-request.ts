@@ -103,7 +103,7 @@ function hostOf(value: string): Host {
   return host;
 }
 
-/** Go asks for a host's characters only. What is no host, is the name of none. */
+/** Go checks a host's characters only. A text that is no host names no server. */
 function looseHost(value: string): Host {
   return parseHost(value) ?? { name: value.toLowerCase(), port: undefined };
 }

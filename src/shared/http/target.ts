@@ -13,7 +13,7 @@ export interface Target {
   readonly path: string;
   /** False: no route has this path. */
   readonly isUtf8: boolean;
-  /** Of the path, each decoded. One with an escaped slash holds that slash. */
+  /** Segments of the path, each decoded. One with an escaped slash holds that slash. */
   readonly segments: readonly string[];
   /** Without "?". Its escapes are as the client wrote them. */
   readonly query: string;

@@ -15,7 +15,7 @@ export function exponentialBuckets(start: number, factor: number, count: number)
 export interface Summary<L extends string> {
   labels: Readonly<Record<L, string>>;
   quantiles: readonly (readonly [quantile: number, value: number])[];
-  /** Of all observations so far, as is `count`. */
+  /** Sum of all observations so far; `count` is their number. */
   sum: number;
   count: number;
 }

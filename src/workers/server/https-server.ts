@@ -78,11 +78,11 @@ const MAX_STREAMS = 250;
 const STRANGER_STREAMS = 16;
 /** MiB that nghttp2 holds for one HTTP/2 connection; Node's own limit is 10. */
 const MAX_SESSION_MEMORY = 1;
-/** Of HTTP/2. A command of 128 KiB, Linux' limit for one argument, fits in a URL. Go takes 1 MiB, of strangers, too. */
+/** Header bytes over HTTP/2: a command of 128 KiB, Linux' limit for one argument, fits in the URL. Go allows 1 MiB to every client. */
 export const IDENTIFIED_HEADER_BYTES = 512 * 1024;
-/** The same, without a verified certificate. Tokens fit many times. */
+/** Header bytes over HTTP/2 without a verified certificate. Tokens fit many times. */
 const STRANGER_HEADER_BYTES = 64 * 1024;
-/** Of HTTP/1: four of the largest heads at once, and thirty-two with a verified certificate. */
+/** Heads over HTTP/1: four of the largest at once, and thirty-two with a verified certificate. */
 const STRANGER_HEAD_POOL = { pool: 4 * MAX_HEAD_BYTES, poolOfNetwork: 2 * MAX_HEAD_BYTES };
 const IDENTIFIED_HEAD_POOL = { pool: 32 * MAX_HEAD_BYTES, poolOfNetwork: 16 * MAX_HEAD_BYTES };
 

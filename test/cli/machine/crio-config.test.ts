@@ -46,7 +46,7 @@ test("without a daemon they are those of the files", { skip: installed && "CRI-O
 });
 
 test(
-  "the bundle has what is in effect, else what CRI-O makes of its file",
+  "the bundle has the settings in effect, else what CRI-O makes of its file",
   { skip: installed && "CRI-O is installed" },
   async (t) => {
     const place = { kind: "crio", configFile: "/x/crio.conf", folders: [] } as const;

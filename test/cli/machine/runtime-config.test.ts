@@ -29,7 +29,7 @@ test("the settings of the kubelet have upstream's defaults", () => {
   });
 });
 
-test("the file is read as the kubelet reads YAML; what is no YAML says nothing", () => {
+test("the file is read as the kubelet reads YAML; a text that is no YAML sets nothing", () => {
   deepEqual(fieldsIn("cgroupDriver: systemd\nfailSwapOn: off\n"), { cgroupDriver: "systemd", failSwapOn: false });
   deepEqual(fieldsIn("- a\n- b\n")["cgroupDriver"], undefined);
   for (const text of ["", "a: [", "\u0000"]) deepEqual(fieldsIn(text), {}, text);

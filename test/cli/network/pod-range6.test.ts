@@ -48,7 +48,7 @@ const ROWS: Record<string, Row> = {
   "a node without a global address, on request": {
     ...{ wish: "on", facts: { addresses: [address("fe80::1/64")] }, range: OWN },
   },
-  "a node where nobody wants IPv6": { wish: "off", range: undefined },
+  "a node whose operator wants no IPv6": { wish: "off", range: undefined },
   "a kernel without IPv6": { facts: { isThere: false }, range: undefined },
   "a kernel without IPv6, on request": {
     ...{ wish: "on", facts: { isThere: false }, range: undefined, said: /^this kernel has no IPv6/ },

@@ -11,7 +11,7 @@ export interface RequestInfo {
   /** Plural as in the path; "" for other paths. */
   resource: string;
   subresource: string;
-  /** Of `…/proxy/<rest>` as it was sent, with its first slash; "" for others. */
+  /** The rest of `…/proxy/<rest>` as it was sent, with its first slash; "" for others. */
   proxied: string;
   namespace: string;
   name: string;

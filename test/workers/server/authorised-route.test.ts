@@ -98,7 +98,7 @@ const BEFORE = [
 const AFTER = ["", "#", "#x", "#/../x", "?#", "?x", "/", "//", "/..", ";", ";x", "%23", "%3f", "%00", "%2f..", "*"];
 
 interface Sent {
-  /** Of HTTP/1: in which of FORMS the request is written. */
+  /** In which of FORMS a request over HTTP/1 is written. */
   readonly form: number;
   readonly method: string;
   readonly target: string;

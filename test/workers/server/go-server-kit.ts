@@ -24,7 +24,7 @@ export interface Response {
   /** "HTTP/1.1 200 OK" */
   readonly line: string;
   readonly location?: string;
-  /** Of responses other than 200. */
+  /** Compared for responses other than 200. */
   readonly body?: string;
 }
 
@@ -141,7 +141,7 @@ function plainListener(port: number): Listener {
           })),
       },
       http: httpMetrics(new ThreadRegistry("server"), systemClock, "readonly"),
-      // Host is not what is compared, but for what Go refuses.
+      // Hosts are not compared, except those that Go refuses.
       ...{ hostNames: [], servesPods: true },
     }),
   );

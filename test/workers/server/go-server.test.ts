@@ -13,7 +13,7 @@ const SAMPLE = 4;
 interface Difference {
   readonly why: string;
   readonly differs: (one: Case, port: RecordedPortName) => boolean;
-  /** Of the response in question; "end": the connection ends instead. */
+  /** Status of the response in question; "end": the connection ends instead. */
   readonly status: number | "end";
 }
 
@@ -21,7 +21,7 @@ const textOf = ({ send }: Case): string => send.map((part) => (typeof part === "
 const targetOf = (one: Case): string => textOf(one).split(/[ \n]/)[1] ?? "";
 const hasBody = (one: Case): boolean => /\n(?:content-length|transfer-encoding):/i.test(textOf(one));
 
-/** What is answered in the place of a recorded response. */
+/** The answer in place of a recorded response. */
 const DIFFERENCES: readonly Difference[] = [
   {
     why: "a target that is no path of this server is refused before anything authorises it (docs/adr/0073)",

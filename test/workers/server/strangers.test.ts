@@ -157,7 +157,7 @@ test("large heads of clients without a certificate share a small pool; a certifi
   equal(answers.length, 6);
 });
 
-test("a client that sends plain HTTP is told so, before any cryptography", async () => {
+test("a client that sends plain HTTP gets an answer that says so, before any cryptography", async () => {
   await open({ init: certificatesOnly });
   const socket = connectTcp(server.port, "127.0.0.1");
   clients.add(socket);

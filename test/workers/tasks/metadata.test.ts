@@ -19,7 +19,7 @@ function decoded(metadata: object): { metadata?: ObjectMeta; fields: string[] } 
 
 const OWNER = { apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "1", controller: true };
 
-test("times are kept in UTC and whole seconds; what is no time is refused", () => {
+test("times are kept in UTC and whole seconds; other texts are refused", () => {
   const rows: [written: unknown, kept: string | undefined][] = [
     ["2020-01-02T03:04:05Z", "2020-01-02T03:04:05Z"],
     ["2020-01-02T03:04:05.999+02:00", "2020-01-02T01:04:05Z"],

@@ -27,7 +27,7 @@ export function parseRequestLine(line: string): RequestLine {
   return { method, target, major: Number(major), minor: Number(minor) };
 }
 
-/** Go parses the target before it reads a header. What is left for later is refused with the same status (../target.ts). */
+/** Go parses the target before it reads a header. Faults that ../target.ts finds later get the same status. */
 function mayBeTarget(target: string): boolean {
   if (target === "" || /[\x00-\x20\x7f]/.test(target)) return false;
   if (!target.startsWith("/")) return target === "*" || target.includes(":");

@@ -10,7 +10,7 @@ export const OWN_BYTES = 64 * 1024;
 export interface PoolLimits {
   /** Bytes of heads beyond what each connection has. */
   pool: number;
-  /** Of these, of one IPv4 address or IPv6 /64. */
+  /** How many of these one IPv4 address or IPv6 /64 may hold. */
   poolOfNetwork: number;
 }
 

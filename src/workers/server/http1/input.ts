@@ -45,7 +45,7 @@ export class Input implements RequestSink {
   /** The client sends no more. */
   private hasEnded = false;
   private last: RequestHead | Refused | undefined;
-  /** Of the last request. */
+  /** The body of the last request breaks off. */
   private isBodyBroken = false;
   private isBodyWanted = false;
 

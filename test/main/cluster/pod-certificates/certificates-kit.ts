@@ -102,7 +102,7 @@ export function certificatesKit(t: TestContext) {
     const family = families.find(({ name }) => name === "kubelet_podcertificate_states");
     return (family?.samples ?? []).map(({ labels, value }) => `${labels["signer_name"]} ${labels["state"]} ${value}`);
   };
-  /** Of the requests that are watched. */
+  /** The version of the requests that are watched. */
   const watchedVersions = (): string[] => all.filter(({ ended }) => !ended).map(({ options }) => options.kind.version);
   return {
     ...{

@@ -93,7 +93,7 @@ function withChanges(value: Fields, changes: NonNullable<Row["changes"]>): Field
     const last = path.at(-1) ?? "";
     target[last] = set[0];
   }
-  // Without what is undefined.
+  // Without undefined values.
   return JSON.parse(JSON.stringify(copy)) as Fields;
 }
 
