@@ -1,7 +1,7 @@
 // Lists the metrics of the kubelet. The functions that make them are called with a registry that records name, type, labels and help. A new
 // function belongs in this list; test/packaging/reference.test.ts names the source files whose metrics are missing.
 
-import { watchLoopDelay } from "../../src/main/agent/after-start.js";
+import { watchLoopDelay } from "../../src/main/agent/loop-delay.js";
 import { watchNode } from "../../src/main/agent/node-metrics.js";
 import { countingMetrics, recordLosingSupport } from "../../src/main/agent/runtime-metrics.js";
 import { admissionMetrics } from "../../src/main/admission/metrics.js";
@@ -12,7 +12,7 @@ import { evictionMetrics } from "../../src/main/eviction/metrics.js";
 import { credentialProviderMetrics } from "../../src/main/images/credential-providers/metrics.js";
 import { imageMetrics } from "../../src/main/images/metrics.js";
 import { pullRecordMetrics } from "../../src/main/images/pull-records/metrics.js";
-import { containerLogMetrics } from "../../src/main/logs/start-log-rotation.js";
+import { containerLogMetrics } from "../../src/main/logs/metrics.js";
 import { certificateMetrics } from "../../src/main/node/certificates/metrics.js";
 import { recordBuild, recordNode } from "../../src/main/node/metrics.js";
 import { pluginMetrics } from "../../src/main/node/plugins/plugin-manager.js";
@@ -33,7 +33,8 @@ import { watchGates } from "../../src/main/startup/gate-metrics.js";
 import { podStatusMetrics } from "../../src/main/status/manager/metrics.js";
 import { podMetrics } from "../../src/main/sync/metrics.js";
 import { csiMetrics } from "../../src/main/volumes/csi/metrics.js";
-import { volumeMetrics, seLinuxMountMetrics } from "../../src/main/volumes/metrics.js";
+import { volumeMetrics } from "../../src/main/volumes/metrics.js";
+import { seLinuxMountMetrics } from "../../src/main/volumes/se-linux-metrics.js";
 import { volumeStatsMetrics } from "../../src/main/volumes/persistent/metrics.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { restClientMetrics } from "../../src/shared/metrics/rest-client.js";

@@ -4,7 +4,7 @@ import { adminSocketOf, DEFAULT_ROOT_DIR } from "../shared/contracts/nodelet.js"
 import { Client } from "./client.js";
 import { CliError, EXIT } from "./errors.js";
 import { FORMATS, type Format } from "./output/formats.js";
-import { painter, type Paint } from "./output/table.js";
+import { painter, type Paint } from "./output/colour.js";
 import { writeOut } from "./output/terminal.js";
 
 /** For a terminal that does not know its size, as those of some container tools. */

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { parseCopy, renaming } from "../../src/cli/exec/copy-sides.js";
+import { parseCopy } from "../../src/cli/exec/copy-sides.js";
+import { renaming } from "../../src/cli/exec/tar-renaming.js";
 
 describe("the sides of a copy", () => {
   for (const [source, target, expected] of [

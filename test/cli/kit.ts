@@ -5,7 +5,7 @@ import type { ApiContainerStatus, ContainerState, PodStatus } from "../../src/sh
 import type { Pod, PodSpec } from "../../src/shared/api/pod.js";
 import type { NodeletStatus, NodeFacts, PodFacts } from "../../src/shared/contracts/nodelet.js";
 import type { RuntimeState } from "../../src/shared/contracts/pleg.js";
-import { painter } from "../../src/cli/output/table.js";
+import { painter } from "../../src/cli/output/colour.js";
 import type { WhyInput } from "../../src/cli/why/input.js";
 import { seenPod, type SeenPod } from "../../src/cli/why/seen-pod.js";
 import { pod as basePod } from "../support/pods.js";

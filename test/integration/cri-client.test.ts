@@ -21,7 +21,7 @@ import {
   isUnimplemented,
 } from "../../src/shared/cri/errors.js";
 import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
-import { readRuntimeStatus } from "../../src/workers/pleg/runtime-watch.js";
+import { readRuntimeStatus } from "../../src/workers/pleg/runtime-status.js";
 
 const ENDPOINT = process.env["NODELET_CRI_ENDPOINT"] ?? "";
 const IMAGE = process.env["NODELET_TEST_IMAGE"] ?? "nodelet.local/busybox:1";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
-import { containerHash } from "../../src/main/model/labels.js";
+import { containerHash } from "../../src/main/model/container-hash.js";
 import { PodSandboxState, type PodSandbox } from "../../src/shared/cri/gen/runtime.v1.js";
 import { RUNTIME_NAME, testImage, waitFor, type PodView } from "../harness/node.js";
 import { nodeForTests } from "../support/node-for-tests.js";

@@ -10,8 +10,8 @@ import { STATE, STATE_ROOT } from "../../packaging/install/layout.js";
 import { readOptions, type InstallerOptions } from "../../packaging/install/options.js";
 import { uninstall } from "../../packaging/install/uninstall.js";
 import { isSetupProblem } from "../../packaging/standalone/problem.js";
-import { rootEntries } from "../../src/main/model/paths.js";
-import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-lock.js";
+import { rootEntries } from "../../src/main/model/root-directory.js";
+import { LOGIND_CONF_DIR } from "../../src/main/node/shutdown/inhibit-delay.js";
 import { directoriesOf } from "../../src/main/startup/directories.js";
 
 const PACKAGE: Readonly<Record<string, string>> = {

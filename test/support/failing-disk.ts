@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { errorCode } from "../../src/shared/errors/thrown.js";
+import { errorCode } from "../../src/shared/errors/error-code.js";
 
 const run = promisify(execFile);
 

@@ -8,7 +8,7 @@ import {
   PodSandboxStatus,
 } from "../../src/shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
-import { containerHash } from "../../src/main/model/labels.js";
+import { containerHash } from "../../src/main/model/container-hash.js";
 import type { Step } from "../../src/main/model/step.js";
 
 export class ModelRuntime {

@@ -6,7 +6,7 @@ import { POD_KEY, SAMPLE_KEY, USAGE_KEY } from "../../src/shared/contracts/statu
 import type { Logger } from "../../src/shared/log/logger.js";
 import { Feed, type Entries } from "../../src/workers/server/status-page/feed.js";
 import { plainServer } from "../../src/workers/server/listener.js";
-import { loopbackHandler } from "../../src/workers/server/status-page/open-page.js";
+import { loopbackHandler } from "../../src/workers/server/status-page/loopback-page.js";
 import { pageRoutes } from "../../src/workers/server/status-page/page-routes.js";
 import { podDetails } from "../../src/workers/server/status-page/pod-details.js";
 import { visiblePod } from "../../src/workers/server/status-page/visible-pod.js";

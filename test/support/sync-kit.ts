@@ -2,11 +2,11 @@
 // that returns inspections of model runtimes. The doer applies steps to them, and a test can make it fail or hang.
 import { defaultRestartGates } from "../../src/main/model/restart.js";
 import { resourcesOf, type PodResources } from "../../src/main/model/pod-resources.js";
-import { noProbeResults } from "../../src/main/model/probe-port.js";
+import { noProbeResults } from "../../src/main/model/probe-results.js";
 import { PodEventStream } from "../../src/main/model/pod-events.js";
 import type { PodWorkersDeps } from "../../src/main/sync/pod-workers.js";
 import { PodCache } from "../../src/main/sync/pod-cache.js";
-import type { AdmissionVerdict } from "../../src/main/admission/handler.js";
+import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
 import type { PodEnd, StartFailure, SyncedPod } from "../../src/main/model/synced-pod.js";
 import type { PodWorkerDeps } from "../../src/main/sync/pod-worker-port.js";

@@ -12,7 +12,7 @@ import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
 import { LIST_LIMIT } from "../../../src/shared/api/client/call/list.js";
-import { LINE_LIMIT } from "../../../src/shared/api/client/call/watch.js";
+import { LINE_LIMIT } from "../../../src/shared/api/client/call/line-cutter.js";
 import { OBJECT_LIMIT } from "../../../src/shared/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/api/client/kubeconfig/load.js";
 import { MAX_MESSAGE_BYTES } from "../../../src/shared/cri/channel.js";

@@ -9,10 +9,12 @@ import { basename, dirname, join, posix, resolve } from "node:path";
 import { PassThrough, Writable, type Readable } from "node:stream";
 import type { Context } from "../context.js";
 import { CliError, EXIT } from "../errors.js";
-import { parseCopy, type PodSide, renaming } from "../exec/copy-sides.js";
+import { parseCopy, type PodSide } from "../exec/copy-sides.js";
+import { renaming } from "../exec/tar-renaming.js";
 import { complain } from "../output/terminal.js";
 import { execIn, type ExecRequest } from "../exec/session.js";
-import { findPod, podsOf, containerName } from "../pods/find.js";
+import { findPod, podsOf } from "../pods/find.js";
+import { containerName } from "../pods/pod-paths.js";
 
 export interface CopyOptions {
   namespace?: string;

@@ -3,7 +3,8 @@ import type { Context } from "../context.js";
 import { CliError } from "../errors.js";
 import { whyNotRunning } from "../exec/not-running.js";
 import { execIn } from "../exec/session.js";
-import { containerName, findPod, fullName, podsOf } from "../pods/find.js";
+import { findPod, fullName, podsOf } from "../pods/find.js";
+import { containerName } from "../pods/pod-paths.js";
 
 export interface ExecOptions {
   namespace?: string;

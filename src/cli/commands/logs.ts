@@ -3,7 +3,8 @@ import { pipeline } from "node:stream/promises";
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
-import { findPod, podsOf, containerName, podPath } from "../pods/find.js";
+import { findPod, podsOf } from "../pods/find.js";
+import { containerName, podPath } from "../pods/pod-paths.js";
 
 export interface LogOptions {
   namespace?: string;

@@ -5,8 +5,10 @@ import { CliError, EXIT, type ExitCode } from "../errors.js";
 import type { Context } from "../context.js";
 import { moment } from "../output/amounts.js";
 import { print } from "../output/print.js";
-import { cut, clean, wrap } from "../output/table.js";
-import { findPod, podsOf, podPath } from "../pods/find.js";
+import { cut, wrap } from "../output/table.js";
+import { clean } from "../output/colour.js";
+import { findPod, podsOf } from "../pods/find.js";
+import { podPath } from "../pods/pod-paths.js";
 
 export interface TimelineOptions {
   namespace?: string;

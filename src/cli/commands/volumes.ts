@@ -3,9 +3,11 @@ import type { PodFacts, VolumeFacts } from "../../shared/contracts/nodelet.js";
 import type { Context } from "../context.js";
 import { EXIT, type ExitCode } from "../errors.js";
 import { bytes, duration, until } from "../output/amounts.js";
+import { forEachLimited } from "../output/for-each-limited.js";
 import { print } from "../output/print.js";
 import { table, type Column } from "../output/table.js";
-import { fullName, podsOf, podPath } from "../pods/find.js";
+import { fullName, podsOf } from "../pods/find.js";
+import { podPath } from "../pods/pod-paths.js";
 
 /** Questions to main at once. */
 const AT_ONCE = 8;
@@ -88,22 +90,4 @@ function stateOf({ mounted, lastError, runningSince, nextTryAt }: VolumeFacts, n
   if (runningSince !== undefined)
     return `${mounted ? "set up, an operation runs" : "being set up"} for ${duration(now - runningSince)}`;
   return mounted ? "set up" : "not set up yet";
-}
-
-// Runs an asynchronous function for each item, a few at once.
-
-/** Rejects with the first error; items that have not begun then are left out. */
-async function forEachLimited<T>(items: readonly T[], atOnce: number, run: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const work = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) {
-      try {
-        await run(item);
-      } catch (error) {
-        left.length = 0;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
 }

@@ -7,7 +7,7 @@ import { WebSocket, type RawData } from "ws";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
-import { podPath } from "../pods/find.js";
+import { podPath } from "../pods/pod-paths.js";
 import { refusalText } from "../refusal-text.js";
 
 const PROTOCOL = "v5.channel.k8s.io";

@@ -1,7 +1,7 @@
 // The kernel's log: by dmesg, else by /dev/kmsg itself.
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { runTool, toolOrNothing, type ToolOptions } from "./tool.js";
 
 const BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,6 @@
 // Runs a program of the machine for doctor and support-bundle: it ends at its deadline, and what it prints is bounded.
-import { isProgramFailedError, runProgram } from "../../shared/exec/run-program.js";
+import { runProgram } from "../../shared/exec/run-program.js";
+import { isProgramFailedError } from "../../shared/exec/program-errors.js";
 import type { Clock } from "../../shared/clock/clock.js";
 
 export interface ToolOptions {

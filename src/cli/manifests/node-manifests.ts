@@ -4,7 +4,8 @@ import type { ManifestName } from "../../shared/contracts/manifests.js";
 import type { NodeletStatus, PodFacts, RestartReply } from "../../shared/contracts/nodelet.js";
 import { AnswerError, type Client } from "../client.js";
 import { CliError, EXIT } from "../errors.js";
-import { podPath, podsOf } from "../pods/find.js";
+import { podsOf } from "../pods/find.js";
+import { podPath } from "../pods/pod-paths.js";
 import type { ReadingRules } from "./read.js";
 
 /** Set by the server, and no part of what was sent. */

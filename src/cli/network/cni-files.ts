@@ -2,7 +2,8 @@
 // Invariant: a name counts as a configuration even if its file cannot be read. Somebody has put it there.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode, messageOf } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { readBounded } from "./read-bounded.js";
 
 /** As libcni: by the ending of the name. */

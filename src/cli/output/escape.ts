@@ -1,5 +1,6 @@
 // Lines of foreign text for a reader: control characters are visible, and nothing is longer than a bound. Pure.
-import { cut, UNPRINTABLE } from "./table.js";
+import { cut } from "./table.js";
+import { UNPRINTABLE } from "./colour.js";
 
 const EACH_UNPRINTABLE = new RegExp(UNPRINTABLE.source, "g");
 

@@ -1,6 +1,6 @@
 // Lines of a name and its value, one below the other. Pure.
 import { foldedCell } from "./fold.js";
-import { clean } from "./table.js";
+import { clean } from "./colour.js";
 
 export type Fact = readonly [name: string, value: string];
 

@@ -1,7 +1,7 @@
 // --watch: runs a command again and again until the user ends it. On a terminal each result replaces the one before.
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
-import { clean } from "./table.js";
+import { clean } from "./colour.js";
 import { clearScreen } from "./terminal.js";
 
 const EVERY_MS = 2000;

@@ -9,7 +9,7 @@ import { CliError, EXIT, NoPodError } from "../errors.js";
 /** As kubectl names the resource. */
 export const KINDS = ["pod", "pods", "po"];
 /** Container that kubectl takes when none is named. */
-const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
+export const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 interface PodList {
   items: Pod[];
@@ -74,25 +74,4 @@ export function manifestName(pod: Pod): string {
 
 function isStaticName({ metadata, spec }: Pod, name: string): boolean {
   return spec.nodeName !== undefined && metadata.name === staticPodName(name, spec.nodeName);
-}
-
-// Paths of a pod in the kubelet's routes.
-
-/** "namespace/name", encoded for a path. */
-export function podPath({ metadata }: Pod): string {
-  return `${encodeURIComponent(metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
-}
-
-/** The container that is meant; when none is named, that of the annotation of kubectl, or the first of the pod. @throws CliError for one that the pod has not */
-export function containerName({ spec, metadata }: Pod, named: string | undefined): string {
-  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const usual = metadata.annotations?.[DEFAULT_CONTAINER];
-  const found =
-    named === undefined ? (all.find(({ name }) => name === usual) ?? all[0]) : all.find(({ name }) => name === named);
-  if (found !== undefined) return found.name;
-  throw new CliError(
-    EXIT.usage,
-    `the pod ${metadata.name} has no container ${named ?? ""}`,
-    `its containers: ${all.map(({ name }) => name).join(", ")}`,
-  );
 }

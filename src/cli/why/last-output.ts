@@ -3,7 +3,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Client } from "../client.js";
 import { escapedLine } from "../output/escape.js";
-import { podPath } from "../pods/find.js";
+import { podPath } from "../pods/pod-paths.js";
 import type { Evidence, Finding } from "./input.js";
 import { outputHelp } from "./start-help.js";
 

@@ -1,10 +1,10 @@
 // Admits pods one after the other, in the order in which they arrived.
 // Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is forgotten;
 // a pod whose caller aborts while it waits is not admitted.
-import { unlessAborted } from "../../shared/abort/scope.js";
+import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Admission } from "./node-admission.js";
-import type { AdmissionVerdict, ResizeRefusal } from "./handler.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
 export class AdmissionQueue {
   private tail: Promise<unknown> = Promise.resolve();

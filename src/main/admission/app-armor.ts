@@ -1,7 +1,8 @@
 // A pod with an AppArmor profile is admitted only if the node enforces AppArmor.
 import { readFile } from "node:fs/promises";
 import { appArmorProfileOf } from "../../shared/api/app-armor.js";
-import { type AppArmorProfile, type Pod, allContainersOf } from "../../shared/api/pod.js";
+import { type AppArmorProfile, type Pod } from "../../shared/api/pod.js";
+import { allContainersOf } from "../../shared/api/pod-containers.js";
 import type { Refusal } from "../model/refusal.js";
 import type { AdmissionHandler } from "./handler.js";
 

@@ -2,10 +2,9 @@
 // short are what preemption would have to free.
 import { milliValue, value, type ExactQuantity } from "../../shared/api/quantity.js";
 import { podRequests } from "../resources/pod-requests.js";
-import type { AdmissionContext, AdmissionHandler, ExtendedClaim } from "./handler.js";
+import type { AdmissionContext, AdmissionHandler } from "./handler.js";
 import type { MissingResource } from "../model/refusal.js";
-import { isExtendedResourceName } from "../../shared/api/extended-resources.js";
-import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
+import { withoutMissingExtended } from "./extended-resources.js";
 
 const NANO = 1_000_000_000n;
 /** The order in which shortages are reported; others follow by name. */
@@ -60,53 +59,4 @@ function byOrder(a: string, b: string): number {
 function shown(resource: string, nanos: bigint): string {
   const quantity: ExactQuantity = { nanos, format: "DecimalSI" };
   return String(resource === "cpu" ? milliValue(quantity) : value(quantity));
-}
-
-// Extended resources that the fit test leaves out: those that this node does not know, and those that DRA provides. The scheduler has
-// already accounted for them: cluster-level resources belong to scheduler extenders, DRA's to a ResourceClaim.
-// Invariant: an extended resource that the node offers or has offered stays in the test, even if none is left. Upstream:
-// removeMissingExtendedResources in pkg/kubelet/lifecycle/predicate.go.
-
-/** Names under which a DeviceClass can be requested without its own extended resource name. */
-const DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/";
-
-/** The pod without requests that the node's allocatable lacks; the same object if there are none. */
-function withoutMissingExtended(
-  pod: Pod,
-  allocatable: ReadonlyMap<string, unknown>,
-  claim: ExtendedClaim | undefined,
-): Pod {
-  const isMissing = (container: Container, name: string): boolean =>
-    isExtendedResourceName(name)
-      ? !allocatable.has(name) || isClaimed(container, name, claim)
-      : name.startsWith(DEVICE_CLASS_PREFIX) && isClaimed(container, name, claim);
-  const { spec } = pod;
-  const all = [...spec.containers, ...(spec.initContainers ?? [])];
-  if (!all.some((container) => names(container).some((name) => isMissing(container, name)))) return pod;
-  const reduced = (container: Container): Container => ({
-    ...container,
-    resources: { ...container.resources, requests: keep(container, (name) => !isMissing(container, name)) },
-  });
-  return {
-    ...pod,
-    spec: {
-      ...spec,
-      containers: spec.containers.map(reduced),
-      ...(spec.initContainers !== undefined && { initContainers: spec.initContainers.map(reduced) }),
-    },
-  };
-}
-
-function names({ resources }: Container): string[] {
-  return Object.keys(resources?.requests ?? {});
-}
-
-function keep({ resources }: Container, wanted: (name: string) => boolean): ResourceList {
-  return Object.fromEntries(Object.entries(resources?.requests ?? {}).filter(([name]) => wanted(name)));
-}
-
-function isClaimed(container: Container, name: string, claim: ExtendedClaim | undefined): boolean {
-  return (claim?.requestMappings ?? []).some(
-    ({ containerName, resourceName }) => containerName === container.name && resourceName === name,
-  );
 }

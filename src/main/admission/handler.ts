@@ -4,7 +4,6 @@ import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { DeclarableFeature } from "../model/declared-features.js";
 import type { Refusal } from "../model/refusal.js";
-import type { EventReason } from "../../shared/api/event-reasons.js";
 
 export type ExtendedClaim = NonNullable<PodStatus["extendedResourceClaimStatus"]>;
 
@@ -40,21 +39,3 @@ export interface AdmissionNode {
 
 /** undefined: no objection. */
 export type AdmissionHandler = (context: AdmissionContext) => Refusal | undefined;
-
-// The verdict of admission on a new pod.
-
-export type AdmissionVerdict =
-  | { admit: true }
-  /** The pod is shown as Failed with this reason; the message is prefixed with "Pod was rejected: ". */
-  | { admit: false; reason: EventReason; message: string };
-
-/** A resize that is not granted. */
-export interface ResizeRefusal {
-  reason: string;
-  message: string;
-  /**
-   * The pod can never fit on this node: the reason label of kubelet_pod_infeasible_resizes_total. Absent: it may fit
-   * later.
-   */
-  infeasible?: string;
-}

@@ -2,15 +2,11 @@
 // called between the first two handlers and the rest (node-admission.ts).
 import { appArmorHandler } from "./app-armor.js";
 import type { AdmissionContext, AdmissionHandler } from "./handler.js";
-import {
-  nodeAffinityHandler,
-  nodeNameHandler,
-  nodePortsHandler,
-  taintsHandler,
-  pressureHandler,
-  operatingSystemHandler,
-  supplementalGroupsHandler,
-} from "./predicates.js";
+import { nodeAffinityHandler, nodeNameHandler } from "./predicates.js";
+import { nodePortsHandler } from "./predicates/host-ports.js";
+import { taintsHandler } from "./predicates/taints.js";
+import { pressureHandler } from "./predicates/node-pressure.js";
+import { operatingSystemHandler, supplementalGroupsHandler } from "./predicates/operating-system.js";
 import { resourcesHandler } from "./free-resources.js";
 import { sysctlHandler } from "./sysctls.js";
 import type { Refusal } from "../model/refusal.js";

@@ -11,12 +11,11 @@ import type { ResourceManagers } from "../resources/managers/port.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";
-import type { AdmissionContext, AdmissionNode, ExtendedClaim, AdmissionVerdict, ResizeRefusal } from "./handler.js";
+import type { AdmissionContext, AdmissionNode, ExtendedClaim } from "./handler.js";
+import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 import { choosePreempted } from "./preemption.js";
 import { findShortages } from "./free-resources.js";
 import type { PodFailure, MissingResource, Refusal } from "../model/refusal.js";
-import type { Node } from "../../shared/api/node.js";
-import { parseQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
 
 const PREEMPTED = {
   reason: "Preempting",
@@ -170,30 +169,4 @@ export class NodeAdmission {
 /** The pod requests more than the node's capacity: preemption cannot make room for it. */
 function isBeyond(context: AdmissionContext): boolean {
   return findShortages({ ...context, others: [] }).length > 0;
-}
-
-// The node for admission, from its object in the API: the cluster decides about labels, taints and allocatable. The
-// machine provides fields that the object lacks. Pure.
-
-type FromObject = Pick<AdmissionNode, "labels" | "taints" | "allocatable">;
-
-export function withNodeObject<T extends FromObject>(standing: T, node: Node | undefined): T {
-  if (node === undefined) return standing;
-  const { labels } = node.metadata;
-  const { allocatable } = node.status ?? {};
-  return {
-    ...standing,
-    ...(labels !== undefined && { labels }),
-    taints: node.spec?.taints ?? [],
-    ...(allocatable !== undefined && { allocatable: withAmounts(standing.allocatable, allocatable) }),
-  };
-}
-
-function withAmounts(
-  own: AdmissionNode["allocatable"],
-  given: Readonly<Record<string, string | number>>,
-): AdmissionNode["allocatable"] {
-  const amounts = new Map<string, ExactQuantity>(own);
-  for (const [name, amount] of Object.entries(given)) amounts.set(name, parseQuantity(amount));
-  return amounts;
 }

@@ -32,7 +32,7 @@ import {
 } from "../resources/allocation/resize-rules.js";
 import { backoffMs } from "../../shared/turns/backoff.js";
 import type { AdmissionQueue } from "./admission-queue.js";
-import type { ResizeRefusal } from "./handler.js";
+import type { ResizeRefusal } from "./verdict.js";
 import { countRequested, type ResizeCounters, type RetryTrigger } from "./resize-counters.js";
 
 /** Deferred resizes are tried again after this time, then this often. */

@@ -1,6 +1,6 @@
 // The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None of these depends on
 // another part.
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { moduleLogger } from "../../shared/log/logger.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { Membership } from "../cluster/membership.js";
@@ -17,12 +17,7 @@ import { Timelines } from "../timeline/timelines.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { AgentContext } from "./context.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { ClusterAccess } from "../model/cluster-access.js";
-import type { Settings } from "../command/settings.js";
-import type { EventRecorder, ObjectEvents } from "../model/event-recorder.js";
-import type { OwnershipDeps } from "../volumes/fs-group/set-ownership.js";
+import { persistentVolumes } from "./persistent-volumes.js";
 
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
@@ -81,41 +76,4 @@ export async function makeFoundation({ settings, registry, clock, log, cluster }
     persistent,
     providers,
   };
-}
-
-// Volumes that outlive pods, on a node that joins a cluster. A stand-alone node loads nothing of them.
-
-interface PersistentDeps {
-  nodeName: string;
-  cluster: ClusterAccess;
-  tasks: TasksPool;
-  calls: VolumeCalls;
-  events: EventRecorder & ObjectEvents;
-  registry: ThreadRegistry;
-  clock: Clock;
-  log: Logger;
-}
-
-async function persistentVolumes(settings: Settings, deps: PersistentDeps): Promise<PersistentVolumes> {
-  const { PersistentVolumes } = await import("../volumes/persistent/persistent-volumes.js");
-  const { rootDir } = settings;
-  return new PersistentVolumes({
-    ...deps,
-    rootDir,
-    volumePluginDir: settings.runtime.volumePluginDir,
-    changeOwnership: changeOwnershipIn(deps.tasks),
-    controllerAttaches: settings.node.enableControllerAttachDetach,
-    statsPeriodMs: settings.node.volumeStatsAggPeriodMs,
-    volumeHealth: settings.node.csiVolumeHealth,
-    seLinuxEveryMode: settings.node.seLinuxMount,
-  });
-}
-
-// Changes the group of a volume's files in the tasks pool. A walk over a large volume must not run on main.
-
-/** Half a second of work at most; a file system that hangs must not keep a pool thread. */
-const OWNERSHIP_JOB_MS = 30_000;
-
-export function changeOwnershipIn(tasks: TasksPool): OwnershipDeps["changeOwnership"] {
-  return (job, turnOf, signal) => tasks.run("changeOwnership", job, { deadlineMs: OWNERSHIP_JOB_MS, turnOf, signal });
 }

@@ -5,19 +5,13 @@ import { NodeDevices } from "../resources/devices/node-devices.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
-import type { AgentContext, NodeSettings } from "./context.js";
+import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import { Later } from "./later.js";
 import { makeRuntime, type MadeRuntime } from "./make-runtime.js";
 import { admissionFacts, type StandingFacts } from "./node-admission.js";
 import { joinCollection, type NodeCollection } from "./node-collection.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import type { EventRecorder } from "../model/event-recorder.js";
-import { readySandboxes, runningPods } from "../model/observed-containers.js";
-import { createManagers, machineReading } from "../resources/managers/create-managers.js";
+import { nodeManagers } from "./node-managers.js";
 
 export interface ManagedRuntime {
   runtime: NodeRuntime;
@@ -73,49 +67,4 @@ export async function makeManagedRuntime(
   const { runtime } = collection;
   recordNode(registry, { nodeName: settings.nodeName, cgroupVersion: runtime.node.cgroupVersion });
   return { runtime, mounts: bare.mounts, devices, managers, resources: holder, collection, facts };
-}
-
-// The managers of the node's resources (CPUs, memory and devices), joined to the sync path.
-
-interface NodeManagersDeps {
-  /** Called after all components exist. */
-  sync: () => NodeSync;
-  cri: () => CriClient;
-  resources: () => NodeResourcesHolder;
-  /** The reason why device plugins cannot register; "": they can. */
-  onDeviceRegistration: (problem: string) => void;
-  events: EventRecorder;
-  registry: ThreadRegistry;
-  clock: Clock;
-  log: Logger;
-}
-
-function nodeManagers(
-  settings: NodeSettings,
-  deps: NodeManagersDeps,
-): { devices: NodeDevices; managers: ResourceManagers } {
-  const { sync, cri, resources, events, registry, clock, log } = deps;
-  const machine = machineReading();
-  const devices = new NodeDevices({
-    machine,
-    rootDir: settings.rootDir,
-    podRuns: (uid) => readySandboxes(sync().cache.get(uid).sandboxes).length > 0,
-    runningPods: () => runningPods(sync().cache.all()),
-    resources,
-    load: () => managers.loadAll(),
-    onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),
-    onRegistration: deps.onDeviceRegistration,
-    ...{ registry, clock, log },
-  });
-  const observed = () => sync().cache.all();
-  const { rootDir, allocatableIgnoresEviction, memoryBytes, eviction } = settings;
-  const managers = createManagers(
-    {
-      ...settings.resources,
-      ...{ rootDir, allocatableIgnoresEviction, memoryBytes },
-      evictionHard: eviction.evictionHard,
-    },
-    { devices, machine, cri, observed, ...{ events, registry, clock, log } },
-  );
-  return { devices, managers };
 }

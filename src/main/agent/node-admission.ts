@@ -11,7 +11,8 @@ import { goPlatform } from "../../shared/text/go-platform.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
-import { NodeAdmission, withNodeObject } from "../admission/node-admission.js";
+import { NodeAdmission } from "../admission/node-admission.js";
+import { withNodeObject } from "../admission/node-from-api.js";
 import { featuresToRun, USER_NAMESPACES_HOST_NETWORK } from "../model/declared-features.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { hostHugePageSizes } from "../resources/page-sizes.js";
@@ -27,7 +28,7 @@ import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/managers/port.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
-import type { NodeSettings } from "./context.js";
+import type { NodeSettings } from "./node-settings.js";
 import type { PodFailure } from "../model/refusal.js";
 
 export interface AdmissionDeps {

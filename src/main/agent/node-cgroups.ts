@@ -9,14 +9,15 @@ import { errorText } from "../../shared/log/error-text.js";
 import { Loop } from "../../shared/turns/loop.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
-import { enforcementOf, pidCapacity } from "../resources/node-allocatable/enforcement.js";
+import { enforcementOf } from "../resources/node-allocatable/enforcement.js";
+import { pidCapacity } from "../resources/node-allocatable/pid-capacity.js";
 import { AllocatableEnforcer } from "../resources/node-allocatable/enforcer.js";
 import { reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { ProcessPlacement } from "../resources/cgroups/process-placement.js";
 import { QosUpdates } from "../resources/cgroups/qos-updates.js";
 import { setKernelDefaults } from "../node/kernel-defaults.js";
-import type { NodeSettings } from "./context.js";
+import type { NodeSettings } from "./node-settings.js";
 
 /** Upstream's period for both. */
 const ENSURE_MS = 60_000;

@@ -4,21 +4,20 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus } from "../../shared/api/pod-status.js";
 import { NodePressures } from "../eviction/pressures.js";
 import type { PodClaims } from "../model/pod-claims.js";
-import { createProbes } from "../probes/probe-manager.js";
+import { createProbes } from "../probes/create-probes.js";
 import { resizeMetrics } from "../resources/allocation/metrics.js";
 import { emitHostIPs } from "../status/host-ips.js";
 import { NodeSync } from "../sync/node-sync.js";
 import { NodePodWatch } from "../timeline/node-pod-watch.js";
-import type { AgentContext, NodeSettings } from "./context.js";
+import type { AgentContext } from "./context.js";
 import type { Foundation } from "./foundation.js";
 import type { Later } from "./later.js";
 import type { ManagedRuntime } from "./managed-runtime.js";
 import { nodeAdmission } from "./node-admission.js";
 import { watchNode } from "./node-metrics.js";
 import { NodeShutdown } from "./node-shutdown.js";
-import { errorText } from "../../shared/log/error-text.js";
 import { ProbeThreads } from "../threads/probe-threads.js";
-import type { CgroupMaintenance, CgroupMaintenanceDeps } from "./node-cgroups.js";
+import { LateCgroupMaintenance } from "./late-cgroup-maintenance.js";
 
 export interface SyncPath {
   sync: NodeSync;
@@ -97,55 +96,4 @@ export function makeSyncPath(
 function claimHealth(claims: PodClaims | undefined, pod: Pod, name: string): ResourceStatus[] {
   const found = containerNamed(pod.spec, name);
   return claims === undefined || found?.place !== "app" ? [] : claims.health(pod, found.container);
-}
-
-// Starts the maintenance of the node's cgroups. It begins at once if the start of the kubelet depends on it, because a missing reserved
-// cgroup is fatal. Otherwise it begins a second later, when the first pods are starting. Loaded only then.
-
-const LATER_MS = 1000;
-
-/** @internal */
-export class LateCgroupMaintenance {
-  private readonly ending = new AbortController();
-  private begun: Promise<void> = Promise.resolve();
-  private maintenance: CgroupMaintenance | undefined;
-
-  constructor(
-    private readonly settings: NodeSettings,
-    private readonly deps: CgroupMaintenanceDeps,
-  ) {}
-
-  /** @throws what startCgroupCare throws, where the start depends on it */
-  async schedule(): Promise<void> {
-    const { clock, log } = this.deps;
-    const { resources, cgroups } = this.settings;
-    if (cgroups.systemCgroups !== "" || resources.enforceNodeAllocatable.some((entry) => entry.includes("reserved"))) {
-      await this.start();
-      return;
-    }
-    this.begun = clock
-      .sleep(LATER_MS, this.ending.signal)
-      .then(() => this.start())
-      .catch((error: unknown) => {
-        if (this.ending.signal.aborted) return;
-        log.error({ err: error }, `cannot maintain the node's cgroups: ${errorText(error)}`);
-      });
-  }
-
-  podsChanged(): void {
-    this.maintenance?.podsChanged();
-  }
-
-  async stop(): Promise<void> {
-    this.ending.abort(new Error("the kubelet is stopping"));
-    await this.begun;
-    const { maintenance } = this;
-    this.maintenance = undefined;
-    await maintenance?.stop();
-  }
-
-  private async start(): Promise<void> {
-    const { startCgroupMaintenance } = await import("./node-cgroups.js");
-    this.maintenance = await startCgroupMaintenance(this.settings, this.deps);
-  }
 }

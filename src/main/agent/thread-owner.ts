@@ -1,6 +1,4 @@
 // Main's handlers of the records and questions of its threads, and the hook by which tests make a thread fail.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Timelines } from "../timeline/timelines.js";
 import type { Event } from "../../shared/api/event.js";
 import { isStaticPod, podDescription, type Pod } from "../../shared/api/pod.js";
@@ -13,7 +11,6 @@ import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
 import type { EvictionOwner, ThreadOwner } from "../threads/thread-owner.js";
 import { THREADS } from "../threads/thread-context.js";
-import type { Clock } from "../../shared/clock/clock.js";
 import type { Sources } from "../sources/start-sources.js";
 import type { EventStore } from "../events/node-recorder.js";
 import type { AgentContext } from "./context.js";
@@ -22,9 +19,7 @@ import type { NodeCollection } from "./node-collection.js";
 import type { SyncPath } from "./sync-path.js";
 import type { NodeEviction, NodeEvictionDeps } from "./node-eviction.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { FAULT_POINTS } from "../../shared/thread/fault-points.js";
-import { commitFault, UNCAUGHT_FAULTS } from "../../shared/thread/faults.js";
-import type { Breakable } from "../threads/thread-host.js";
+import { mainThread, installFaultHook } from "./fault-hook.js";
 
 export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   events: EventStore;
@@ -164,72 +159,5 @@ export class LateEviction {
 
   private join(): Promise<NodeEviction> {
     return (this.joined ??= import("./node-eviction.js").then(({ joinEviction }) => joinEviction(this.deps)));
-  }
-}
-
-// Faults for tests that break a thread inside the real process. They exist only with NODELET_FAULTS=1 in the environment.
-// SIGUSR2 then makes the kubelet read the file <rootDir>/nodelet/fault, which holds one line `<fault> <thread>`:
-//
-// terminate pleg     the supervisor ends the thread, as a crash would
-// hang server        the thread enters a busy loop
-// throw-timer main   an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
-// throw-in cri-reply main  the next pass through a handler of that kind throws (shared/thread/fault-points.ts)
-// heap pleg          the thread fills its heap up to the limit
-// hang main          main itself enters a busy loop, from which only SIGKILL delivers
-// Invariant: without the variable no handler is installed and nothing here has any effect.
-
-const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
-
-interface FaultHookOptions {
-  rootDir: string;
-  /** Every thread that may be named. */
-  names: readonly string[];
-  /** undefined: the thread does not exist yet. */
-  thread: (name: string) => Breakable | undefined;
-  log: Logger;
-}
-
-/** Installs the hook if the environment variable is set; returns a function that removes it. */
-function installFaultHook(options: FaultHookOptions, environment: NodeJS.ProcessEnv = process.env): () => void {
-  if (environment["NODELET_FAULTS"] !== "1") return () => undefined;
-  const { log } = options;
-  const onSignal = (): void => {
-    order(options).catch((error: unknown) => log.error({ err: error }, "the ordered fault was not committed"));
-  };
-  process.on("SIGUSR2", onSignal);
-  log.warn("NODELET_FAULTS=1: SIGUSR2 injects faults into threads; for tests only");
-  return () => process.off("SIGUSR2", onSignal);
-}
-
-/** Lets a test break main as it breaks threads. */
-function mainThread(clock: Clock, log: Logger): Breakable {
-  return {
-    terminate: () => Promise.reject(new Error("main is not terminated: that is the end of the process")),
-    commitFault: (fault) => commitFault(fault, clock, log),
-  };
-}
-
-async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions): Promise<void> {
-  const path = join(rootDir, "nodelet", "fault");
-  const words = (await readFile(path, "utf8")).trim().split(" ");
-  const name = words.pop() ?? "";
-  const fault = words.join(" ");
-  const thread = threadOf(name);
-  if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: "${name}"`);
-  log.warn({ fault, thread: name }, `injecting fault: ${fault} ${name}`);
-  const thrown = THROWN.find((one) => one === fault);
-  if (thrown !== undefined) {
-    thread.commitFault(thrown);
-    return;
-  }
-  switch (fault) {
-    case "terminate":
-      return thread.terminate();
-    case "hang":
-    case "heap":
-      thread.commitFault(fault);
-      return;
-    default:
-      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap, ${THROWN.join(", ")}`);
   }
 }

@@ -9,12 +9,10 @@ import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { podOfLogDirectory } from "../model/paths.js";
 import { chooseDead, chooseTerminated, type Chosen, type DeadContainerPolicy } from "./dead-containers.js";
-import { messageOf, errorCode } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
 import { Loop } from "../../shared/turns/loop.js";
 import { traced } from "../../shared/tracing/tracing.js";
-import { entriesOf, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 
 /** Container garbage collection. Source: https://kubernetes.io/docs/concepts/architecture/garbage-collection/ */
 const PERIOD_MS = 60_000;
@@ -162,22 +160,4 @@ interface Removal {
   uid: string;
   run: () => Promise<unknown>;
   hints: InspectHint[];
-}
-
-// Pods with logs on this machine, by the names of their directories. Other names are ignored.
-// Invariant: a pass takes a bounded number of them, and the next pass finds the rest.
-
-export async function podsWithLogs(podLogsDir: string, most = MOST_NAMES): Promise<string[]> {
-  const uids: string[] = [];
-  try {
-    for await (const entry of entriesOf(podLogsDir)) {
-      const uid = podOfLogDirectory(entry.name)?.uid;
-      // A name with more of them may be another program's.
-      if (uid?.includes("_") === false && entry.isDirectory()) uids.push(uid);
-      if (uids.length === most) break;
-    }
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT") throw error;
-  }
-  return uids;
 }

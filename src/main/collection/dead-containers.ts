@@ -4,7 +4,7 @@
 // kubelet would start the container again.
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { failedStartsBesideRuns } from "../model/observed-containers.js";
+import { failedStartsBesideRuns } from "../model/failed-starts.js";
 
 /** By the flags of that name; negative: no limit. */
 export interface DeadContainerPolicy {

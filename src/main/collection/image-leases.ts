@@ -2,7 +2,7 @@
 // Invariant: no removal is granted while the image is used or prepared; no caller prepares a granted image before its release; a grant ends
 // with its thread. A pull may produce an image with another name, so its result is checked again.
 import type { Clock } from "../../shared/clock/clock.js";
-import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
+import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";
 
 /** A removal went on for too long for a start to wait for it. */

@@ -2,12 +2,13 @@
 // reports all problems together.
 import { readAgentFlags, readQuestions, type AgentFlags, type Questions } from "./agent-flags.js";
 import type { CommandLine } from "./command-line.js";
-import { resolveConfig, type ResolvedConfig, type ConfigIo } from "./config/resolve-config.js";
-import { rootDirProblem } from "./config/without-effect.js";
+import type { CommandIo, CommandRequest } from "./command-request.js";
+import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
+import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
-import type { Violation, HostFacts } from "./rules/rule.js";
-import { settingsOf, type Settings } from "./settings-of.js";
+import type { Violation } from "./rules/rule.js";
+import { settingsOf } from "./settings-of.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are
@@ -49,14 +50,3 @@ function printed(text: string): CommandRequest {
 
 /** What refuses a command line that runs a kubelet: every problem, or what upstream's kubelet does not start with either. */
 export type Strictness = "all problems" | "as upstream";
-
-// The input that a command line needs, and the result of it.
-
-export interface CommandIo extends ConfigIo {
-  /** Facts of this machine for the rules. */
-  host(): HostFacts;
-}
-
-export type CommandRequest =
-  /** `text` ends with a line break; it belongs on stdout when the exit code is 0, else on stderr. */
-  { action: "print"; text: string; exitCode: 0 | 1 } | { action: "run"; settings: Settings };

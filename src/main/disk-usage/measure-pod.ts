@@ -1,10 +1,10 @@
 // One pod's walk, in jobs of the tasks pool with rests between them. The jobs are bounded, so that manifests do not wait. For any files of
 // a pod, the walk uses at most a part of a core. Where a job ended is handed to the next one as bytes that main does not look into.
-import { type Pod, allContainersOf } from "../../shared/api/pod.js";
+import { type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
-import { containersDirectory, etcHostsPath, volumePath } from "../../shared/fs/pod-paths.js";
+import { type DiskPlaces, type PodTree, podTrees } from "./pod-trees.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;
@@ -116,40 +116,4 @@ export class PodWalk {
       .filter(({ tree }) => tree.kind === kind)
       .map(({ tree: { name }, bytes, inodes }) => ({ name, bytes: Math.round(bytes), inodes: Math.round(inodes) }));
   }
-}
-
-// Directories of a pod on the node's own disk, and its memory-backed volumes. Pure. Claims, network volumes and CSI volumes are not among
-// them. Their plugins report usage, and a server that does not respond must not block a pool thread.
-
-interface PodTree {
-  kind: "volume" | "log" | "other";
-  /** Of the volume or the container. */
-  name: string;
-  path: string;
-  /** Does the root itself count? */
-  itself: boolean;
-}
-
-interface DiskPlaces {
-  rootDir: string;
-  podLogsDir: string;
-}
-
-/** @internal */
-export function podTrees({ metadata, spec }: Pod, { rootDir, podLogsDir }: DiskPlaces): PodTree[] {
-  const { namespace, name: podName, uid } = metadata;
-  const logs = `${podLogsDir}/${namespace}_${podName}_${uid}`;
-  const trees: PodTree[] = [];
-  for (const volume of spec.volumes ?? []) {
-    const { name, nfs, csi } = volume;
-    const path = nfs === undefined && csi === undefined ? volumePath(rootDir, uid, volume) : undefined;
-    if (path !== undefined) trees.push({ kind: "volume", name, path, itself: true });
-  }
-  for (const { name } of allContainersOf(spec)) {
-    trees.push({ kind: "log", name, path: `${logs}/${name}`, itself: false });
-  }
-  // Files of the kubelet that containers write to: /etc/hosts, and their termination messages, also of containers that were removed.
-  trees.push({ kind: "other", name: "", path: etcHostsPath(rootDir, uid), itself: true });
-  trees.push({ kind: "other", name: "", path: containersDirectory(rootDir, uid), itself: false });
-  return trees;
 }

@@ -11,15 +11,18 @@ import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js
 import type { ImageMetrics } from "./metrics.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import type { ImageUser } from "../model/run-as-user.js";
-import { traced, type PodTrace, PULL_STAGE } from "../model/pod-trace.js";
+import { traced, type PodTrace } from "../model/pod-trace.js";
+import { PULL_STAGE } from "../model/pod-start-sli.js";
 import { StartContainerError } from "../model/step-errors.js";
-import { goDuration } from "../../shared/clock/durations.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import { quote } from "../../shared/log/quote.js";
-import type { ImageCredentials, OwnKind, ImageAccess } from "./credentials.js";
+import type { ImageCredentials, OwnKind } from "./credentials.js";
+import type { ImageAccess } from "./image-access.js";
 import { defaultPullPolicy } from "../../shared/api/image-name.js";
 import { isInvalidImageNameError, requestedImage } from "./image-name.js";
-import { PullBackoff } from "./pull-limits.js";
-import { isPullFailure, pullFailureMessage, type Pulls } from "./pulls.js";
+import { PullBackoff } from "./pull-backoff.js";
+import { type Pulls } from "./pulls.js";
+import { isPullFailure, pullFailureMessage } from "./pull-failure.js";
 
 const RETRY_INSPECT_MS = 10_000;
 

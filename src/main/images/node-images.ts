@@ -12,14 +12,16 @@ import type { ResourceSettings } from "../command/views/resources.js";
 import type { PodTrace } from "../model/pod-trace.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
-import { openAccess, type ImageAccess } from "./credentials.js";
+import { openAccess, type ImageAccess } from "./image-access.js";
 import { ImagePuller } from "./image-puller.js";
 import { KeyringCredentials, type ProviderCredentials } from "./keyring/keyring-credentials.js";
 import { NodeCredentialFiles } from "./keyring/node-files.js";
-import { standalonePullSecrets, ClusterPullSecrets } from "./keyring/pull-secrets.js";
+import { standalonePullSecrets } from "./keyring/pull-secrets.js";
+import { ClusterPullSecrets } from "./keyring/cluster-pull-secrets.js";
 import { RecordedAccess } from "./pull-records/recorded-access.js";
 import { verificationPolicy } from "./pull-records/verification-policy.js";
-import { PullRate, PullTurns } from "./pull-limits.js";
+import { PullRate } from "./pull-limits.js";
+import { PullTurns } from "./pull-turns.js";
 import { Pulls } from "./pulls.js";
 
 export type NodeImageSettings = Pick<

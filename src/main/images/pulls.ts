@@ -1,14 +1,17 @@
 // The image pulls of the node, with limits on their rate and number. Credentials are tried in turn, and long pulls are logged.
 // Invariant: every taken slot is released; the intent is on disk before the kubelet calls PullImage.
 import { podDescription, type Pod } from "../../shared/api/pod.js";
-import type { Clock, Timer } from "../../shared/clock/clock.js";
+import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import { isCriError } from "../../shared/cri/errors.js";
 import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
-import type { ImageCredentials, PullCredentials, ImageAccess } from "./credentials.js";
-import { type PullRate, type PullTurns, isPullRateError } from "./pull-limits.js";
-import { goDuration } from "../../shared/clock/durations.js";
+import type { ImageCredentials, PullCredentials } from "./credentials.js";
+import type { ImageAccess } from "./image-access.js";
+import { type PullRate, isPullRateError } from "./pull-limits.js";
+import { type PullTurns } from "./pull-turns.js";
+import { PullProgress } from "./pull-progress.js";
+import { countsAsPullFailure, PullFailure } from "./pull-failure.js";
 
 export interface PullsDeps {
   cri: Pick<CriClient, "pullImage">;
@@ -125,100 +128,5 @@ export class Pulls {
       { signal },
     );
     return imageRef;
-  }
-}
-
-// Builds the reason and message of a failed pull for the pod status. The message names every attempt; an unavailable
-// registry and an invalid signature keep reasons of their own.
-
-type PullFailureReason = "ErrImagePull" | "RegistryUnavailable" | "SignatureValidationFailed";
-
-class PullFailure extends Error {
-  override readonly name = "PullFailure";
-  readonly reason: PullFailureReason;
-
-  /** At least one. */
-  constructor(readonly causes: readonly Error[]) {
-    const texts = [...new Set(causes.map(textOf))];
-    super(texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`, { cause: causes.at(-1) });
-    this.reason = PREFIXES.find((prefix) => this.message.startsWith(prefix)) ?? "ErrImagePull";
-  }
-}
-
-export function isPullFailure(error: unknown): error is PullFailure {
-  return error instanceof PullFailure;
-}
-
-/** Runtimes begin their text with these for more specific failures. */
-const PREFIXES = ["RegistryUnavailable", "SignatureValidationFailed"] as const;
-const EXPLAINED = {
-  RegistryUnavailable: "because the registry is unavailable",
-  SignatureValidationFailed: "because the signature validation failed",
-};
-
-/** The image's or the registry's fault; not the runtime's absence, and not the pod's own end. */
-function countsAsPullFailure(error: unknown, signal: AbortSignal): error is Error {
-  return isCriError(error) && !isUnavailable(error) && !signal.aborted;
-}
-
-/** The message of the container's waiting state. */
-export function pullFailureMessage(image: string, failure: PullFailure): string {
-  const { reason, message } = failure;
-  if (reason === "ErrImagePull") return message;
-  return `image pull failed for ${image} ${EXPLAINED[reason]}${message.slice(reason.length)}`;
-}
-
-function textOf(error: Error): string {
-  return isCriError(error) ? error.details : error.message;
-}
-
-// Log lines of a long pull, at growing intervals. The runtime reports only the end of a pull, but an operator needs the reason of a wait.
-
-const FIRST_MS = 10_000;
-const LONGEST_MS = 300_000;
-
-class PullProgress {
-  private timer: Timer | undefined;
-  private intervalMs = FIRST_MS;
-  private readonly startedAt: number;
-  private pullingSince: number | undefined;
-
-  constructor(
-    private readonly deps: { clock: Clock; log: Logger },
-    private readonly about: { image: string; pod: string },
-    /** Pulls that wait for a turn, this one among them. */
-    private readonly waiting: () => number,
-  ) {
-    this.startedAt = deps.clock.monotonic();
-    this.arm();
-  }
-
-  /** The pull's turn has come. */
-  pulling(): void {
-    this.pullingSince = this.deps.clock.monotonic();
-  }
-
-  /** Stops the log lines; must be called. */
-  end(): void {
-    this.timer?.cancel();
-  }
-
-  private arm(): void {
-    this.timer = this.deps.clock.after(this.intervalMs, () => {
-      this.logProgress();
-      this.intervalMs = Math.min(this.intervalMs * 2, LONGEST_MS);
-      this.arm();
-    });
-  }
-
-  private logProgress(): void {
-    const { clock, log } = this.deps;
-    const { image, pod } = this.about;
-    const since = (from: number): string => goDuration(Math.round((clock.monotonic() - from) / 1000) * 1000);
-    const text =
-      this.pullingSince === undefined
-        ? `has waited ${since(this.startedAt)} for its turn (${this.waiting()} wait)`
-        : `has been going on for ${since(this.pullingSince)}`;
-    log.info({ image, pod }, `the pull of image "${image}" for pod ${pod} ${text}`);
   }
 }

@@ -10,11 +10,13 @@ import { NotRegularFileError, openUntrusted, statUntrusted } from "../../shared/
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
-import { nextLook, SOONEST_MS, type Growth, type RunningLog } from "./plan-rotation.js";
+import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
+import { type RunningLog } from "./running-logs.js";
 import { rotateLog } from "./rotate.js";
 import { WriteWatch } from "./write-watch.js";
 import { LoopShare } from "../../shared/turns/loop-share.js";
-import { messageOf, errorCode } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface LogRotationSettings {
   /** Bytes. */

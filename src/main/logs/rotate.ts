@@ -6,7 +6,8 @@ import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { planRotation } from "./plan-rotation.js";
-import { messageOf, errorCode } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** The runtime did not open a new file; `restored`: the file has its old name again. */
 class ReopenLogError extends Error {

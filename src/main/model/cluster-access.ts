@@ -87,27 +87,3 @@ export interface ClusterObjects {
 
 /** The cluster as parts see it that are there before it: undefined until the kubelet has joined. */
 export type ClusterAccess = () => ClusterObjects | undefined;
-
-// The cluster connection, for components that need it for all their work.
-
-/** The kubelet has a kubeconfig, but has not yet got as far as the API server. */
-class ClusterNotJoinedError extends Error {
-  override readonly name = "ClusterNotJoinedError";
-  constructor() {
-    super("the node has not joined its cluster yet; trying again");
-  }
-}
-
-/** @throws ClusterNotJoinedError */
-export function joined(access: ClusterAccess | undefined): ClusterObjects {
-  const cluster = access?.();
-  if (cluster === undefined) throw new ClusterNotJoinedError();
-  return cluster;
-}
-
-// The service account that a pod runs as, in its namespace.
-
-export function serviceAccountOf({ spec }: Pod): string {
-  const { serviceAccountName = "" } = spec;
-  return serviceAccountName === "" ? "default" : serviceAccountName;
-}

@@ -4,7 +4,7 @@ import type { Quantity } from "../../shared/api/meta.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
 import { quote } from "../../shared/log/quote.js";
-import { CreateContainerConfigError } from "./step-errors.js";
+import { CreateContainerConfigError } from "./container-config-error.js";
 
 export interface DownwardInput {
   pod: Pod;

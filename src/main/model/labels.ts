@@ -1,9 +1,10 @@
 // Labels and annotations of CRI objects, and the container hash in them. A restarted kubelet, crictl and monitoring find a pod's sandboxes
 // and containers by them. So keys and values equal upstream's, byte for byte.
-import type { Container, ContainerPort, LifecycleHandler, Pod } from "../../shared/api/pod.js";
+import type { Container, Pod } from "../../shared/api/pod.js";
 import { goJson } from "./go-json.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/cri/observed-pod.js";
-import { fnv32 } from "../../shared/hash/fnv32.js";
+import { containerHash } from "./container-hash.js";
+import { handlerJson, portJson } from "./api-json.js";
 
 export const labelKeys = {
   podName: "io.kubernetes.pod.name",
@@ -83,49 +84,4 @@ export function containerAnnotations(
  */
 function addShort(annotations: Record<string, string>, key: string, text: string): void {
   if (Buffer.byteLength(text) <= TEXT_LIMIT) annotations[key] = text;
-}
-
-// As upstream's encoder, the two below use the key order of the API types and omit empty fields.
-
-function portJson(port: ContainerPort): Record<string, unknown> {
-  return {
-    name: port.name || undefined,
-    hostPort: port.hostPort || undefined,
-    containerPort: port.containerPort,
-    protocol: port.protocol,
-    hostIP: port.hostIP || undefined,
-  };
-}
-
-function handlerJson(handler: LifecycleHandler): Record<string, unknown> {
-  const { exec, httpGet, tcpSocket, sleep } = handler;
-  return {
-    exec: exec && { command: exec.command?.length ? exec.command : undefined },
-    httpGet: httpGet && {
-      path: httpGet.path || undefined,
-      port: httpGet.port,
-      host: httpGet.host || undefined,
-      scheme: httpGet.scheme,
-      httpHeaders: httpGet.httpHeaders?.length
-        ? httpGet.httpHeaders.map(({ name, value }) => ({ name, value }))
-        : undefined,
-    },
-    tcpSocket: tcpSocket && { port: tcpSocket.port, host: tcpSocket.host || undefined },
-    sleep: sleep && { seconds: sleep.seconds },
-  };
-}
-
-/** Annotations that the kubelet sets on the pods of its sources. */
-export const CONFIG_SEEN = "kubernetes.io/config.seen";
-
-// The hash that decides whether a running container still is the one the manifest describes. It is a container annotation and must equal
-// upstream's value. Otherwise a change of kubelet would restart every container of the node.
-
-/**
- * Hash of name and image, lower-case hex without padding. Upstream hashes Go's debug print of the JSON bytes, hence the
- * decimal list.
- */
-export function containerHash(container: { name: string; image?: string }): string {
-  const json = Buffer.from(goJson({ image: container.image ?? "", name: container.name }), "utf8");
-  return fnv32(`([]uint8)[${json.join(" ")}]`).toString(16);
 }

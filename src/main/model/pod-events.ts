@@ -106,11 +106,3 @@ export class PodEventStream {
     }
   }
 }
-
-// Pods with their statuses, as main publishes them to the server thread.
-
-export interface PodDelta {
-  set: Pod[];
-  /** UIDs. */
-  removed: string[];
-}

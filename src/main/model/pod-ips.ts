@@ -1,9 +1,10 @@
 // The addresses in a pod's status.
-import { isIPv6, isIP } from "node:net";
+import { isIPv6 } from "node:net";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
+import { formatIP } from "./format-ip.js";
 
 /** First address of the primary's family, then the first of the other family. */
 function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {
@@ -54,13 +55,4 @@ export function ipFields(
     ...(hosts[0] !== undefined && { hostIP: hosts[0], hostIPs: hosts.map((ip) => ({ ip })) }),
     ...(pods[0] !== undefined && { podIP: pods[0], podIPs: pods.map((ip) => ({ ip })) }),
   };
-}
-
-// One text for one address: the forms that statuses show and compare.
-
-/** Canonical text of an address; undefined when it is none. */
-export function formatIP(ip: string): string | undefined {
-  if (isIP(ip) === 0) return undefined;
-  // The URL parser yields the one short form of an IPv6 address (RFC 5952).
-  return isIPv6(ip) ? new URL(`http://[${ip}]/`).hostname.slice(1, -1) : ip;
 }

@@ -1,13 +1,7 @@
 // Restart decisions: whether a container may start (again), and whether the pod needs a new sandbox. Planner and status computation share
 // these pure rules. With different results, the status would show a waiting container that the planner never starts.
 import type { Container, ContainerRestartRule, Pod, PodSpec, RestartPolicy } from "../../shared/api/pod.js";
-import {
-  type ContainerStatus,
-  ContainerState,
-  NamespaceMode,
-  PodSandboxState,
-} from "../../shared/cri/gen/runtime.v1.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 
 /** Feature gates these rules depend on; defaults are those of 1.36. */
 export interface RestartGates {
@@ -101,43 +95,4 @@ export function restartPossible(spec: PodSpec, gates: RestartGates): boolean {
 /** Not for sidecars: their policy predates the gate, and they always restart. */
 function ownPolicy(container: Container, gates: RestartGates): RestartPolicy | undefined {
   return gates.containerRestartRules ? container.restartPolicy : undefined;
-}
-
-// Decides whether the pod needs a new sandbox. The pod condition PodReadyToStartContainers is the opposite of that.
-
-export type SandboxNeedReason =
-  /** The newest sandbox can be used. */
-  "Current" | "NoSandbox" | "SeveralReady" | "NewestNotReady" | "NetworkNamespaceChanged" | "NoAddress" | "CgroupLost";
-
-export interface SandboxNeed {
-  create: boolean;
-  /** Attempt number: of the sandbox to create, or of the current one. */
-  attempt: number;
-  /** Id of the newest sandbox; absent when there is none. */
-  sandboxId?: string;
-  reason: SandboxNeedReason;
-}
-
-/** @param cgroupLost containers run outside the pod's cgroup: a new sandbox is created inside it */
-export function needsNewSandbox(pod: Pod, observed: Pick<ObservedPod, "sandboxes">, cgroupLost = false): SandboxNeed {
-  const newest = observed.sandboxes[0];
-  if (newest === undefined) return { create: true, attempt: 0, reason: "NoSandbox" };
-  const attempt = newest.metadata?.attempt ?? 0;
-  const renew = (reason: SandboxNeedReason): SandboxNeed => ({
-    create: true,
-    attempt: attempt + 1,
-    sandboxId: newest.id,
-    reason,
-  });
-  const ready = observed.sandboxes.filter((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY);
-  if (ready.length > 1) return renew("SeveralReady");
-  if (newest.state !== PodSandboxState.SANDBOX_READY) return renew("NewestNotReady");
-  const hostNetwork = pod.spec.hostNetwork === true;
-  const wanted = hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD;
-  if ((newest.linux?.namespaces?.options?.network ?? NamespaceMode.POD) !== wanted) {
-    return renew("NetworkNamespaceChanged");
-  }
-  if (!hostNetwork && newest.network?.ip === "") return renew("NoAddress");
-  if (cgroupLost) return renew("CgroupLost");
-  return { create: false, attempt, sandboxId: newest.id, reason: "Current" };
 }

@@ -3,7 +3,8 @@
 // KUBE-KUBELET-CANARY is missing, another program flushed the rules, and the kubelet restores them.
 // Invariant: no pod waits for a chain, and no failure of iptables ends more than one round; one cause is logged once.
 import type { Clock } from "../../shared/clock/clock.js";
-import { isProgramFailedError, runProgram } from "../../shared/exec/run-program.js";
+import { runProgram } from "../../shared/exec/run-program.js";
+import { isProgramFailedError } from "../../shared/exec/program-errors.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";
 

@@ -1,7 +1,8 @@
 // A pod's resolver configuration: its DNS policy over the node's resolver file and the cluster's DNS.
 import { isIPv6 } from "node:net";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
-import { mergeOptions, MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf.js";
+import { mergeOptions } from "./resolv-conf.js";
+import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-problem.js";
 
 export interface PodDns {
   servers: string[];

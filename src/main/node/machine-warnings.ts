@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { errorText } from "../../shared/log/error-text.js";
 import { mount, unmount } from "../../shared/os/mount.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import { parseResolvConf, resolvConfProblem } from "../network/resolv-conf.js";
-import { swapDevices } from "./machine.js";
+import { parseResolvConf } from "../network/resolv-conf.js";
+import { resolvConfProblem } from "../network/resolv-conf-problem.js";
+import { swapDevices } from "./swap.js";
 
 export interface MachineSettings {
   /** "": pods get no resolver file. */

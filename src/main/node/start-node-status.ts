@@ -4,13 +4,7 @@
 import type { ClientConfig } from "../../shared/api/client/config.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { NodeConfigReport } from "../../shared/api/config-source.js";
-import type {
-  NodeFacts,
-  NodeStatusUpcalls,
-  Pressure,
-  SeenNode,
-  NodeStatusInit,
-} from "../../shared/contracts/node-status.js";
+import type { NodeFacts, NodeStatusUpcalls, Pressure, SeenNode } from "../../shared/contracts/node-status.js";
 import type { PlegRecord, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { printQuantity } from "../../shared/api/quantity.js";
@@ -21,12 +15,8 @@ import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { GatheredFacts } from "./node-facts.js";
 import { NodeStatusThread } from "../threads/node-status-thread.js";
-import type { ContainerImage } from "../../shared/api/node.js";
-import { errorText } from "../../shared/log/error-text.js";
-import { Loop } from "../../shared/turns/loop.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
-import type { Settings } from "../command/settings.js";
-import { nodeConfigFiles } from "./certificates/certificate-files.js";
+import { type NodeStatusSettings, nodeStatusInit } from "./node-status-init.js";
+import { watchNodeImages } from "./node-images.js";
 
 export interface NodeStatusLinkDeps {
   nodeName: string;
@@ -143,96 +133,4 @@ function resourcesOf({ capacity, allocatable }: { capacity: NodeResources; alloc
   const print = (resources: NodeResources): NodeFacts["capacity"] =>
     Object.fromEntries([...resources].map(([name, amount]) => [name, printQuantity(amount)]));
   return { capacity: print(capacity), allocatable: print(allocatable) };
-}
-
-// The images in the Node object: requested from the image-gc thread periodically. A failure keeps the list.
-
-/** Upstream's age limit of its list. */
-const IMAGES_PERIOD_MS = 30_000;
-/** The thread that lists them is not there yet, or away. */
-const RETRY_MS = 1000;
-
-interface NodeImagesOptions {
-  list: () => Promise<ContainerImage[]>;
-  found: (images: ContainerImage[]) => void;
-  clock: Clock;
-  log: Pick<Logger, "debug">;
-}
-
-/** The first list is requested at once. Returns a function that ends it. @internal */
-export function watchNodeImages({ list, found, clock, log }: NodeImagesOptions): () => void {
-  const loop = new Loop({
-    clock,
-    periodMs: IMAGES_PERIOD_MS,
-    round: async (signal) => {
-      const images = await list();
-      if (!signal.aborted) found(images);
-      return IMAGES_PERIOD_MS;
-    },
-    failed: (error) => {
-      log.debug(`cannot list the images for the node status; trying again later: ${errorText(error)}`);
-      return RETRY_MS;
-    },
-  });
-  loop.start();
-  // A list under way reports nothing after this call.
-  return () => void loop.stop();
-}
-
-// Makes the init data of the node-status thread from the settings.
-
-type NodeStatusSettings = Pick<Settings, "node" | "resources" | "eviction" | "server"> &
-  Pick<
-    Settings,
-    | "kubeconfig"
-    | "certDir"
-    | "rootDir"
-    | "nodeIPs"
-    | "nodeLabels"
-    | "cloudProvider"
-    | "kubernetesVersion"
-    | "dynamicConfigSources"
-  >;
-
-interface NodeStatusParts {
-  nodeName: string;
-  startedAtMs: number;
-  clientConfig: ClientConfig;
-  /** Absent: without --dynamic-config-dir. */
-  configuration?: unknown;
-}
-
-/** `settings`: from command line and files, before the machine's facts complete them. */
-function nodeStatusInit(
-  settings: NodeStatusSettings,
-  { nodeName, startedAtMs, clientConfig, configuration }: NodeStatusParts,
-): NodeStatusInit {
-  const platform = goPlatform();
-  const [operatingSystem = "", architecture = ""] = platform.split("/");
-  return {
-    nodeName,
-    hostname: nodeName,
-    api: { ...nodeConfigFiles(settings), config: clientConfig },
-    nodeLeaseDurationSeconds: settings.node.nodeLeaseDurationSeconds,
-    nodeStatusUpdateFrequencyMs: settings.node.nodeStatusUpdateFrequencyMs,
-    nodeStatusReportFrequencyMs: settings.node.nodeStatusReportFrequencyMs,
-    registerNode: settings.node.registerNode,
-    getOnExistsOnly: settings.node.kubeletRegistrationGetOnExistsOnly,
-    registerWithTaints: settings.node.registerWithTaints.map(({ key, value, effect }) => ({ key, value, effect })),
-    nodeLabels: { ...settings.nodeLabels },
-    providerID: settings.node.providerID,
-    externalCloudProvider: settings.cloudProvider === "external",
-    enableControllerAttachDetach: settings.node.enableControllerAttachDetach,
-    localStorageCapacityIsolation: settings.eviction.localStorageCapacityIsolation,
-    nodeIPs: settings.nodeIPs,
-    port: settings.server.port,
-    kubeletVersion: settings.kubernetesVersion,
-    userAgent: `kubelet/${settings.kubernetesVersion} (${platform}) kubernetes/nodelet`,
-    operatingSystem,
-    architecture,
-    declaredFeatures: [...(settings.resources.declaredFeatures ?? [])],
-    rootDir: settings.rootDir,
-    startedAtMs,
-    configSources: configuration === undefined ? undefined : settings.dynamicConfigSources,
-  };
 }

@@ -2,8 +2,9 @@
 // a start.
 import type { Container, Probe } from "../../shared/api/pod.js";
 import type { ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import type { ProbeResults } from "../model/probe-port.js";
-import { definitionChanged, type PlanInput, resizeNeedsRestart } from "./plan-context.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import { definitionChanged, type PlanInput } from "./plan-context.js";
+import { resizeNeedsRestart } from "./resize-changes.js";
 import { restartsAfterProbeKill } from "../model/restart.js";
 import { graceSeconds } from "../model/container-stop.js";
 

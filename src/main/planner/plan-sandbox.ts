@@ -2,7 +2,8 @@
 // will run in it.
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PlanBuilder } from "./plan-builder.js";
-import { restartPossible, type SandboxNeed, type SandboxNeedReason } from "../model/restart.js";
+import { restartPossible } from "../model/restart.js";
+import { type SandboxNeed, type SandboxNeedReason } from "../model/sandbox-need.js";
 import { nextToStop } from "./stop-order.js";
 import { isAlive, newestOf, readySandboxes } from "../model/observed-containers.js";
 

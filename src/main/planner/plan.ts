@@ -2,13 +2,9 @@
 // Pure. It converges: after its steps succeeded, the next plan has fewer steps, and none once the pod matches its
 // definition.
 import { containerNamed } from "../../shared/api/per-spec.js";
-import { type Container, containersOf } from "../../shared/api/pod.js";
-import {
-  ContainerState,
-  type PodSandboxStatus,
-  PodSandboxState,
-  type ContainerStatus,
-} from "../../shared/cri/gen/runtime.v1.js";
+import { type Container } from "../../shared/api/pod.js";
+import { containersOf } from "../../shared/api/pod-containers.js";
+import { ContainerState, type PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { killReason } from "./kill-reason.js";
 import { PlanBuilder } from "./plan-builder.js";
 import { startReason, type PlanInput } from "./plan-context.js";
@@ -16,12 +12,13 @@ import { planInit } from "./plan-init.js";
 import { planRestartAll, restartAllTrigger } from "./plan-restart-all.js";
 import { planResize } from "./plan-resize.js";
 import { planNewSandbox } from "./plan-sandbox.js";
-import { needsNewSandbox } from "../model/restart.js";
-import { preStopsAhead, nextToStop } from "./stop-order.js";
-import type { Plan, Step } from "../model/step.js";
-import { isAlive, newestOf, newestIn, failedStartsBesideRuns } from "../model/observed-containers.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
+import { nextToStop } from "./stop-order.js";
+import { preStopsAhead } from "./pre-stops-ahead.js";
+import type { Plan } from "../model/step.js";
+import { isAlive, newestOf, newestIn } from "../model/observed-containers.js";
 import { graceSeconds, MIN_STOP_SECONDS } from "../model/container-stop.js";
-import type { ObservedPod } from "../../shared/cri/observed-pod.js";
+import { pruneSteps } from "./prune-steps.js";
 
 export function planPod(input: PlanInput): Plan {
   const builder = new PlanBuilder(input);
@@ -129,41 +126,4 @@ function planEphemeral(builder: PlanBuilder, sandbox: PodSandboxStatus): void {
     const targetContainerId = target?.state === ContainerState.CONTAINER_RUNNING ? target.id : undefined;
     builder.start({ container, containerKind: "ephemeral", sandbox, targetContainerId, reason: startReason(status) });
   }
-}
-
-// Removals while a pod runs: old exited containers of each name, containers that never started, old empty sandboxes. The facts of an exited
-// container (exit code 0, lastState, that it ran) must not be lost.
-
-/** `deadKept` exited containers of a name stay, one at least; negative: all. @internal */
-export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
-  const steps: Step[] = [];
-  const most = deadKept < 0 ? Infinity : Math.max(deadKept, 1);
-  const dead = new Map<string, number>();
-  const kept: ContainerStatus[] = [];
-  const failedStarts = failedStartsBesideRuns(observed.containers);
-  const seen = new Set<string>();
-  for (const status of observed.containers) {
-    const name = status.metadata?.name ?? "";
-    const isNewest = !seen.has(name);
-    seen.add(name);
-    const count = dead.get(name) ?? 0;
-    const isDead = status.state === ContainerState.CONTAINER_EXITED;
-    const leftover = status.state === ContainerState.CONTAINER_CREATED || (failedStarts.has(status) && !isNewest);
-    // One exited container of a name provides lastState; more are history, kept as the operator configures.
-    if (leftover || (isDead && count >= most)) {
-      steps.push({ kind: "remove-container", containerId: status.id, name });
-    } else kept.push(status);
-    if (isDead && !failedStarts.has(status)) dead.set(name, count + 1);
-  }
-  const homes = new Set(kept.map((status) => homeOf(observed, status)));
-  for (const { id, state } of observed.sandboxes.slice(1)) {
-    if (state !== PodSandboxState.SANDBOX_READY && !homes.has(id))
-      steps.push({ kind: "remove-sandbox", sandboxId: id });
-  }
-  return steps;
-}
-
-/** CRI does not report the sandbox of a container. It is the newest one that existed when the container was created. */
-function homeOf({ sandboxes }: ObservedPod, status: ContainerStatus): string | undefined {
-  return sandboxes.find(({ createdAt }) => createdAt <= status.createdAt)?.id;
 }

@@ -2,20 +2,17 @@
 // Invariant: results are those of running containers or of ones the runtime still has; a record of an outdated
 // probe is dropped and counted; readiness never comes back while the pod is being terminated.
 import type { EventReason } from "../../shared/api/event-reasons.js";
-import { join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec, ProbeKind } from "../../shared/contracts/prober.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { EventRecorder, EventInput } from "../model/event-recorder.js";
 import { ProbeCheckpoint } from "./checkpoint.js";
-import type { ProbedPodState, ProberPort } from "../model/probe-port.js";
+import type { ProbedPodState } from "../model/probe-port.js";
+import type { ProberPort } from "../model/prober-port.js";
 import { ProbeKills } from "./probe-kills.js";
 import { Verdicts } from "./verdicts.js";
 import { probedContainers, wantedProbes } from "./wanted-probes.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { threadMetrics } from "../../shared/metrics/threads.js";
 
 export interface ProbeManagerDeps {
   results: Verdicts;
@@ -183,31 +180,4 @@ function probeEvent(record: ProbeRecord, container: string): EventInput | undefi
 
 function warning(reason: EventReason, message: string, container: string): EventInput {
   return { type: "Warning", reason, message, container };
-}
-
-// The node's probes, put together from its parts.
-
-interface ProbesDeps {
-  rootDir: string;
-  /** Gate ChangeContainerStatusOnKubeletRestart: results of an earlier kubelet do not count. */
-  forgetsResults: boolean;
-  nodeIPs: () => readonly string[];
-  prober: ProberPort;
-  events: EventRecorder;
-  registry: ThreadRegistry;
-  clock: Clock;
-  log: Logger;
-}
-
-export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {
-  const [results, kills] = [new Verdicts(), new ProbeKills()];
-  const path = join(rootDir, "nodelet", "probes", "results.json");
-  const stale = threadMetrics(registry).stale;
-  return new ProbeManager({
-    ...deps,
-    results,
-    kills,
-    checkpoint: new ProbeCheckpoint(path, results, kills, deps.clock, moduleLogger(log, "probes")),
-    onStale: () => stale.inc({ thread: "prober", kind: "probe-result" }),
-  });
 }

@@ -1,6 +1,6 @@
 // The latest probe results by container id: the state behind ProbeResults and its checkpoint.
 import type { ProbeKind, ProbeVerdict } from "../../shared/contracts/prober.js";
-import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-results.js";
 
 export type ContainerVerdicts = Partial<Record<ProbeKind, ProbeVerdict>>;
 /** By container id. */

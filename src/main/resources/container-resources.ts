@@ -1,12 +1,12 @@
 // Linux resource values as they go to the runtime: of one container (CRI LinuxContainerResources), and of a whole pod.
 import type { Container, Pod } from "../../shared/api/pod.js";
-import { milliValue, type QuantityLike, value } from "../../shared/api/quantity.js";
+import { milliValue, type QuantityLike } from "../../shared/api/quantity.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { milliCpuToQuota, milliCpuToShares, QUOTA_PERIOD_US } from "./cpu.js";
 import { hugePageLimits } from "./page-sizes.js";
 import { memoryHigh, reservedMemory, swapLimit, type MemoryQos, type Swap } from "./memory-values.js";
 import { oomScoreAdj } from "./oom-score.js";
-import { bytesOf, isPositive, podLimits, podRequests, sumOf } from "./pod-requests.js";
+import { bytesOf, isPositive } from "./pod-requests.js";
 import { qosClass } from "./qos.js";
 
 export interface ContainerResourceOptions {
@@ -81,7 +81,7 @@ interface CpuAndMemory {
 }
 
 /** Shares come from the request, or from the limit where no request was made. */
-function cpuAndMemory(
+export function cpuAndMemory(
   cpuRequest: QuantityLike | undefined,
   cpuLimit: QuantityLike | undefined,
   memoryLimitBytes: bigint,
@@ -93,31 +93,5 @@ function cpuAndMemory(
     cpuQuota: cpuCFSQuota ? milliCpuToQuota(milliValue(cpuLimit ?? 0), cpuPeriodUs) : 0n,
     cpuPeriod: cpuCFSQuota ? cpuPeriodUs : 0n,
     memoryLimitInBytes: memoryLimitBytes,
-  };
-}
-
-// The resources of a whole pod in RunPodSandbox (LinuxPodSandboxConfig.resources and .overhead): sums it
-// may size a virtual machine by. The two are apart: resources carries no overhead.
-
-interface SandboxResources {
-  resources: LinuxContainerResources;
-  overhead: LinuxContainerResources;
-}
-
-/** @throws InvalidQuantityError */
-export function sandboxResources(pod: Pod, options: { cpuCFSQuota: boolean; cpuPeriodUs?: bigint }): SandboxResources {
-  const requests = podRequests(pod, { excludeOverhead: true });
-  const limits = podLimits(pod, { excludeOverhead: true });
-  const memory = value(sumOf(limits, "memory"));
-  const { cpuCFSQuota, cpuPeriodUs } = options;
-  const resources = cpuAndMemory(requests.get("cpu"), limits.get("cpu"), memory, cpuCFSQuota, cpuPeriodUs);
-  const { overhead } = pod.spec;
-  return {
-    resources: LinuxContainerResources.fromPartial(resources),
-    overhead: LinuxContainerResources.fromPartial(
-      overhead === undefined
-        ? {}
-        : cpuAndMemory(overhead["cpu"] ?? 0, overhead["cpu"], bytesOf(overhead, "memory"), cpuCFSQuota, cpuPeriodUs),
-    ),
   };
 }

@@ -1,11 +1,12 @@
 // Removes the remains of a terminated pod from this machine: volumes first, then cgroup, directories, logs and links.
-import { readlink, unlink, rmdir } from "node:fs/promises";
+import { readlink, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
-import { entriesOf, namesOf, inUntrustedFolder, NotFolderError } from "../../shared/fs/untrusted-folder.js";
+import { entriesOf, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { podLogDirectory, podOfLogDirectory } from "../model/paths.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
+import { removeFiles } from "./remove-files.js";
 
 /**
  * A terminated pod that is still shown keeps its directories: they hold its termination messages. Rejects as cleanUpPod
@@ -73,56 +74,4 @@ async function removeLinks(linksDir: string, prefix: string, target: string): Pr
     const to = await readlink(link).catch(() => "");
     if (to.startsWith(`${target}/`)) await unlessGone(unlink(link));
   }
-}
-
-// Removal of a folder with all in it, e.g. a pod's logs. Node's own `rm` calls stat several times for each entry; the
-// folder's listing already contains the types.
-// Invariant: no link is followed, also not one that takes a folder's place meanwhile; a folder of any width is emptied
-// in batches.
-
-/** Files created while the directory is being emptied are removed by the next try. */
-const TRIES = 3;
-/** Files removed at a time. */
-const BATCH = 64;
-/** Each level has a descriptor open. */
-const DEEPEST = 100;
-
-/** A missing path is no error; a link is removed, not followed. Rejects with the system's error. @internal */
-export async function removeFiles(path: string, depth = 0): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await rmdir(path);
-      return;
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === "ENOENT") return;
-      if (code === "ENOTDIR") {
-        await unlessGone(unlink(path));
-        return;
-      }
-      if ((code !== "ENOTEMPTY" && code !== "EEXIST") || attempt > TRIES) throw error;
-    }
-    if (depth === DEEPEST) throw new Error(`${path} lies more than ${DEEPEST} directories deep; remove it by hand`);
-    try {
-      // With one level the folder itself is no link.
-      await inUntrustedFolder(path, (folder) => empty(folder, depth), 1);
-    } catch (error) {
-      // It was removed, or something else has its place: the next try finds out.
-      if (!(error instanceof NotFolderError) && errorCode(error) !== "ENOENT") throw error;
-    }
-  }
-}
-
-async function empty(folder: string, depth: number): Promise<void> {
-  let files: string[] = [];
-  const flush = async (): Promise<void> => {
-    await Promise.all(files.map((path) => unlessGone(unlink(path))));
-    files = [];
-  };
-  for await (const entry of entriesOf(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await removeFiles(path, depth + 1);
-    else if (files.push(path) === BATCH) await flush();
-  }
-  await flush();
 }

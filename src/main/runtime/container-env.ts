@@ -1,15 +1,15 @@
 // The environment of one container. Reads each ConfigMap, Secret and file that it refers to once, in parallel.
-import { isIPv6 } from "node:net";
 import { isStaticPod, type Container, type Pod } from "../../shared/api/pod.js";
-import { type ClusterObjects, type ClusterAccess, joined } from "../model/cluster-access.js";
+import { type ClusterObjects, type ClusterAccess } from "../model/cluster-access.js";
+import { joined } from "../model/joined-cluster.js";
 import type { VolumePlace } from "../volumes/place.js";
-import { CreateContainerConfigError } from "../model/step-errors.js";
+import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { containerEnv, type EnvSources } from "./config/env.js";
 import { EnvFiles } from "./env-files.js";
 import type { NodeRuntime, NodeFacts } from "./node-runtime.js";
 import type { ResourceList } from "../../shared/api/meta.js";
-import type { Service } from "../../shared/api/objects.js";
 import { textOfBytes } from "../../shared/text/escaped-bytes.js";
+import { serviceEnv } from "./service-env.js";
 
 export interface ContainerEnvRequest {
   pod: Pod;
@@ -128,58 +128,4 @@ export function nodeAllocatable(
   cluster: ClusterAccess | undefined,
 ): ResourceList {
   return { ...allocatable, ...cluster?.()?.node()?.status?.allocatable };
-}
-
-// Environment variables of services, in the form of Docker's former links. Pure.
-
-/** Pods find the API server by it, even without enableServiceLinks. */
-const MASTER = { namespace: "default", name: "kubernetes" };
-
-/** Services of the namespace if `links`, and the API server's; those without an address have no variables. @internal */
-export function serviceEnv(services: readonly Service[], namespace: string, links: boolean): Map<string, string> {
-  const env = new Map<string, string>();
-  for (const service of visible(services, namespace, links)) {
-    for (const [name, value] of variables(service)) env.set(name, value);
-  }
-  return env;
-}
-
-function visible(services: readonly Service[], namespace: string, links: boolean): Service[] {
-  const byName = new Map<string, Service>();
-  for (const service of services) {
-    const { name = "", namespace: where = "" } = service.metadata;
-    const { clusterIP = "" } = service.spec ?? {};
-    if (clusterIP === "" || clusterIP === "None") continue;
-    const isMaster = where === MASTER.namespace && name === MASTER.name;
-    // A pod's own service of that name hides the API server's.
-    if (where === namespace && links) byName.set(name, service);
-    else if (isMaster && !byName.has(name)) byName.set(name, service);
-  }
-  return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, service]) => service);
-}
-
-function* variables({ metadata, spec }: Service): Generator<[string, string]> {
-  const { clusterIP = "", ports = [] } = spec ?? {};
-  const prefix = upper(metadata.name ?? "");
-  const [first] = ports;
-  yield [`${prefix}_SERVICE_HOST`, clusterIP];
-  if (first === undefined) return;
-  yield [`${prefix}_SERVICE_PORT`, String(first.port)];
-  for (const { name = "", port } of ports) {
-    if (name !== "") yield [`${prefix}_SERVICE_PORT_${upper(name)}`, String(port)];
-  }
-  const host = isIPv6(clusterIP) ? `[${clusterIP}]` : clusterIP;
-  for (const [index, { protocol = "TCP", port }] of ports.entries()) {
-    const url = `${protocol.toLowerCase()}://${host}:${port}`;
-    if (index === 0) yield [`${prefix}_PORT`, url];
-    const name = `${prefix}_PORT_${port}_${protocol.toUpperCase()}`;
-    yield [name, url];
-    yield [`${name}_PROTO`, protocol.toLowerCase()];
-    yield [`${name}_PORT`, String(port)];
-    yield [`${name}_ADDR`, clusterIP];
-  }
-}
-
-function upper(name: string): string {
-  return name.toUpperCase().replaceAll("-", "_");
 }

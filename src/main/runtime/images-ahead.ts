@@ -3,7 +3,7 @@
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { ReadyImage } from "../images/image-puller.js";
 import { repeatedConfig } from "./config/sandbox-config.js";
-import { sandboxSettings } from "./create-sandbox.js";
+import { sandboxSettings } from "./sandbox-settings.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodEnvironment } from "./pod-environment.js";
 

@@ -6,10 +6,11 @@ import type { NodeDns } from "../network/pod-dns.js";
 import type { PodCgroup } from "../resources/cgroups/cgroup-manager.js";
 import { traced } from "../model/pod-trace.js";
 import type { VolumePlace } from "../volumes/place.js";
-import { podLogDirectory, podDirMode } from "../model/paths.js";
+import { podLogDirectory } from "../model/paths.js";
+import { podDirMode } from "../model/root-directory.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodLogFiles } from "./pod-log-files.js";
-import { PodCgroupError, PodDirectoriesError } from "../model/step-errors.js";
+import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
 import { firstDirectories } from "../../shared/fs/pod-paths.js";
 
 export interface PodEnvironment {

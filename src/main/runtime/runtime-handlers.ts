@@ -1,8 +1,9 @@
 // The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user namespace or a
 // recursive read-only mount.
-import { isStaticPod, type Pod, type Container } from "../../shared/api/pod.js";
+import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
-import { joined, type ClusterObjects } from "../model/cluster-access.js";
+import { type ClusterObjects } from "../model/cluster-access.js";
+import { joined } from "../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";
 
 /** The runtime lacks a feature that the pod requires. */
@@ -65,23 +66,4 @@ function checkUsers(handler: string, { runtimeHandlers }: StatusResponse): void 
   if (features?.userNamespaces === true) return;
   const whose = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
   throw new RuntimeHandlerError(`can't set \`spec.hostUsers: false\`, ${whose} does not support user namespaces`);
-}
-
-// Whether the runtime can make all of a mount read-only, the mounts below it too. Asked only for containers that want it:
-// one cheap call, and no answer of a runtime that was replaced since.
-
-/** Rejects with the runtime's error. */
-export async function canMountRecursiveReadOnly(
-  runtime: NodeRuntime,
-  pod: Pod,
-  container: Container,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const wanted = (container.volumeMounts ?? []).some(
-    ({ recursiveReadOnly = "Disabled" }) => recursiveReadOnly !== "Disabled",
-  );
-  if (!wanted) return false;
-  const handler = await runtimeHandler(runtime, pod, signal);
-  const { runtimeHandlers } = await runtime.cri.status({ verbose: false }, { signal });
-  return runtimeHandlers.find(({ name }) => name === handler)?.features?.recursiveReadOnlyMounts === true;
 }

@@ -15,12 +15,12 @@ import {
   withResources,
   type PodResources,
 } from "../model/pod-resources.js";
-import { sandboxResources } from "../resources/container-resources.js";
+import { sandboxResources } from "../resources/sandbox-resources.js";
 import { UNLIMITED_QUOTA } from "../resources/cpu.js";
 import type { ResizeContainersStep } from "../model/step.js";
 import { containerResourceOptions, grantedResources } from "./granted.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { ResizeError } from "../model/step-errors.js";
+import { ResizeError } from "../model/resize-error.js";
 
 const UNLIMITED_MEMORY = -1n;
 

@@ -6,7 +6,8 @@ import type { Container, PodSandbox } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { Container as ContainerSpec, Pod } from "../../shared/api/pod.js";
-import { annotationKeys, labelKeys, containerHash } from "../model/labels.js";
+import { annotationKeys, labelKeys } from "../model/labels.js";
+import { containerHash } from "../model/container-hash.js";
 
 const CONFIG_SOURCE = "kubernetes.io/config.source";
 export const CONFIG_HASH = "kubernetes.io/config.hash";

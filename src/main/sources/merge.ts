@@ -4,8 +4,8 @@
 // removed before its new one is added; config.seen is set once per UID and grows in the order of the adds.
 import { isDeepStrictEqual } from "node:util";
 import type { Pod } from "../../shared/api/pod.js";
-import { withoutTrailing } from "../../shared/text/linear.js";
-import { CONFIG_SEEN } from "../model/labels.js";
+import { withoutTrailing } from "../../shared/text/without-trailing.js";
+import { CONFIG_SEEN } from "../model/api-json.js";
 
 /** `submitted`: the manifest API. */
 export type PodSourceName = "file" | "http" | "submitted" | "api";

@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { MANIFEST_LIMIT } from "./decode-job.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** Changes whenever the file's content or its readability may have changed. */
 export type FileSignature = string;

@@ -4,7 +4,6 @@
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterFiles } from "./check-kubeconfigs.js";
-import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
 
 /** The command line names a cluster that the kubelet cannot join. */
 export class ClusterError extends Error {
@@ -52,38 +51,4 @@ async function isFile(path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => false,
   );
-}
-
-// Checks that the configured authentication and authorization are possible: webhook reviews need an API server.
-
-export interface ServerAuthSettings {
-  enableServer: boolean;
-  kubeconfig: string;
-  authentication: Pick<AuthenticationInit, "webhook">;
-  authorization: Pick<AuthorizationInit, "mode">;
-}
-
-/** The configuration needs an API server for authentication or authorization, and the kubelet has none. */
-class ServerAuthError extends Error {
-  override readonly name = "ServerAuthError";
-  readonly code = "SERVER_AUTH";
-}
-export const isServerAuthError = (error: unknown): error is ServerAuthError => error instanceof ServerAuthError;
-
-/** @throws ServerAuthError */
-export function checkServerAuth(settings: ServerAuthSettings): void {
-  const { enableServer, kubeconfig, authentication, authorization } = settings;
-  if (!enableServer || kubeconfig !== "") return;
-  if (authentication.webhook) {
-    throw new ServerAuthError(
-      "no client provided, cannot use webhook authentication: a stand-alone node has no API server to review tokens; " +
-        "set authentication.webhook.enabled: false, or enableServer: false",
-    );
-  }
-  if (authorization.mode === "Webhook") {
-    throw new ServerAuthError(
-      "no client provided, cannot use webhook authorization: a stand-alone node has no API server to review access; " +
-        "set authorization.mode: AlwaysAllow, or enableServer: false",
-    );
-  }
 }

@@ -1,11 +1,9 @@
 // The kubelet's directories, under upstream's names, because other tools depend on them; and the shared mount of the root directory.
-import { mkdir, stat, realpath } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf, errorCode } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { podsDirectory } from "../../shared/fs/pod-paths.js";
-import { readMountTable, unescapeMountField } from "../../shared/fs/mountinfo.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/logger.js";
 
 export interface Directories {
   root: string;
@@ -101,56 +99,4 @@ async function mkdirUnlessThere(path: string, mode: number): Promise<void> {
   await mkdir(path, { mode }).catch((error: unknown) => {
     if (errorCode(error) !== "EEXIST") throw error;
   });
-}
-
-// The root directory on a shared mount, as upstream has it. A container may make mounts in a volume of its pod (mountPropagation
-// Bidirectional). They reach the node only from a shared mount. systemd makes / shared; initramfs systems and containers often do not.
-// Invariant: no mount below the root directory is hidden: pods of an earlier kubelet use them.
-
-/** Never rejects: without it all pods run but those that share mounts with the node. */
-export async function shareRootDirectory(rootDir: string, log: Logger): Promise<void> {
-  try {
-    await makeShared(await realpath(rootDir), log);
-  } catch (error) {
-    log.error(
-      { err: error, rootDir },
-      `cannot make ${rootDir} a shared mount: ${errorText(error)}; pods with mountPropagation Bidirectional will not start`,
-    );
-  }
-}
-
-async function makeShared(path: string, log: Logger): Promise<void> {
-  const mounts = mountTable(await readMountTable());
-  const within = (mountPoint: string): boolean => mountPoint === "/" || `${path}/`.startsWith(`${mountPoint}/`);
-  // Of two mounts at one place, the later one is on top.
-  const own = mounts
-    .filter(({ mountPoint }) => within(mountPoint))
-    .reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a), { mountPoint: "", shared: false });
-  if (own.shared) return;
-  const { mount } = await import("../../shared/os/mount.js");
-  if (own.mountPoint !== path) {
-    const below = mounts.find(({ mountPoint }) => mountPoint.startsWith(`${path}/`));
-    if (below !== undefined) {
-      const why = `${below.mountPoint} is mounted below it, and a mount on ${path} would hide that from running pods`;
-      throw new Error(`${why}; run "mount --make-rshared ${own.mountPoint}", or reboot the node`);
-    }
-    await mount({ source: path, target: path, flags: ["bind"] });
-  }
-  await mount({ source: "none", target: path, flags: ["shared", "recursive"] });
-  log.info({ rootDir: path }, `made ${path} a shared mount`);
-}
-
-/** Of each mount, where it is and whether mounts on it reach its peers: the optional field "shared:N". */
-function mountTable(text: string): { mountPoint: string; shared: boolean }[] {
-  return text
-    .split("\n")
-    .filter((line) => line.includes(" - "))
-    .map((line) => {
-      const [left = ""] = line.split(" - ", 1);
-      const [, , , , mountPoint = "", , ...optional] = left.split(" ");
-      return {
-        mountPoint: unescapeMountField(mountPoint),
-        shared: optional.some((field) => field.startsWith("shared:")),
-      };
-    });
 }

@@ -1,9 +1,5 @@
 // --dynamic-config-dir while the node runs. A separate process validates a changed configuration. Then the kubelet
 // applies it in place or by a restart.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { systemClock } from "../../shared/clock/clock.js";
 import { BoardReader } from "../../shared/queue/board.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
@@ -17,6 +13,7 @@ import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Logging } from "./process/logging.js";
 import type { NodeThreads } from "../threads/node-threads.js";
 import { WATCHDOG_LIMITS } from "./systemd/systemd.js";
+import { examineApart, ExaminationError } from "./examine-apart.js";
 
 export interface FollowDeps {
   dynamic: DynamicConfig;
@@ -72,31 +69,4 @@ export function followChanges({
       return true;
     },
   });
-}
-
-// Examines a configuration in a separate process, with a deadline.
-
-/** By way of the folder, so that the bundle finds it from its chunks too (packaging/bundle.mjs). */
-const ENTRY = fileURLToPath(new URL("../startup/examine-child.js", import.meta.url));
-const DEADLINE_MS = 30_000;
-
-/** The examining process ended without a result. */
-class ExaminationError extends Error {
-  override readonly name = "ExaminationError";
-  readonly code = "EXAMINATION";
-}
-
-/** @throws ExaminationError */
-async function examineApart(argv: readonly string[], files: ConfigFiles): Promise<Examination> {
-  const child = spawn(process.execPath, [ENTRY], { stdio: ["pipe", "pipe", "pipe"], timeout: DEADLINE_MS });
-  const ended = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  // A child that exits early closes its input; its exit status explains more than the EPIPE error.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(JSON.stringify({ argv, files }));
-  const [answer, complaint, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  if (code !== 0) {
-    const how = signal === null ? `status ${code}` : `${signal} (its deadline is ${DEADLINE_MS / 1000} s)`;
-    throw new ExaminationError(`cannot validate the changed configuration: ${how}: ${complaint.trim().slice(-500)}`);
-  }
-  return JSON.parse(answer) as Examination;
 }

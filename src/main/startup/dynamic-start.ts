@@ -7,7 +7,7 @@ import type { CommandIo } from "../command/settings.js";
 import { commandIo } from "./process/command-io.js";
 import type { ConfigEvent, DynamicConfig } from "./dynamic-config/dynamic-config.js";
 import { examine } from "./dynamic-config/examine.js";
-import { ioOf } from "./dynamic-config/config-files.js";
+import { ioOf } from "./dynamic-config/config-io.js";
 import { ClusterSource } from "./dynamic-config/cluster-source.js";
 import { LocalSource } from "./dynamic-config/local-source.js";
 import { prepareConfiguration } from "./dynamic-config/prepare.js";

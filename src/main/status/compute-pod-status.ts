@@ -14,14 +14,15 @@ import {
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
-import { type RestartGates, defaultRestartGates, needsNewSandbox } from "../model/restart.js";
+import { type RestartGates, defaultRestartGates } from "../model/restart.js";
+import { needsNewSandbox } from "../model/sandbox-need.js";
 import type { RestartingAll } from "../model/step.js";
 import { podConditions, type ConditionVerdict } from "./conditions.js";
 import { podLevelResources } from "./pod-level-resources.js";
 import { type ContainerGroup, type GroupInput, type StartError, containerStatuses } from "./container-status.js";
 import { isFinalPhase, podPhase, restartingAllReason } from "../model/phase.js";
 import { ipFields, podIPs } from "../model/pod-ips.js";
-import { type ProbeResults, noProbeResults } from "../model/probe-port.js";
+import { type ProbeResults, noProbeResults } from "../model/probe-results.js";
 import { limitMessages } from "./termination-message.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";

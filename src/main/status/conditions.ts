@@ -1,6 +1,7 @@
 // Pod conditions. The kubelet owns the types below and leaves every other one unchanged.
 import { statusesByName } from "../model/statuses-by-name.js";
-import { isSidecar, type Pod, containersOf } from "../../shared/api/pod.js";
+import { isSidecar, type Pod } from "../../shared/api/pod.js";
+import { containersOf } from "../../shared/api/pod-containers.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { apiTime } from "../../shared/api/time.js";
 

@@ -11,7 +11,7 @@ import type { ContainerStatus, Mount } from "../../shared/cri/gen/runtime.v1.js"
 import { ContainerState as CriState } from "../../shared/cri/gen/runtime.v1.js";
 import type { PodResources } from "../model/pod-resources.js";
 import { restartCountOf } from "../model/paths.js";
-import { signalName } from "../model/container-stop.js";
+import { signalName } from "../model/stop-signals.js";
 import { containerResources } from "./container-resources.js";
 import { joinMessages } from "./termination-message.js";
 import { apiTimeFromNanos } from "../../shared/api/time.js";

@@ -8,7 +8,7 @@ import type { PodResources } from "../model/pod-resources.js";
 import { type RestartGates, mayStart } from "../model/restart.js";
 import { earlierState, lostContainer, mountsShown, observedStatus } from "./container-state.js";
 import { restartingAllReason } from "../model/phase.js";
-import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-results.js";
 
 /** Reason why the last sync did not start a container: the waiting reason and its text. */
 export interface StartError {

@@ -4,7 +4,7 @@ import { isIP, isIPv6 } from "node:net";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { formatIP } from "../model/pod-ips.js";
+import { formatIP } from "../model/format-ip.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
 import { isFinalPhase } from "../model/phase.js";
 

@@ -3,7 +3,7 @@
 import { basename, dirname } from "node:path";
 import { parseJsonRecord } from "../../shared/container-logs/json-record.js";
 import { onLogFile } from "../../shared/container-logs/own-log-link.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { FileGoneError, readTail } from "../../shared/fs/untrusted-file.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { logFallbackLimit, logFallbackLines } from "./termination-message.js";

@@ -18,10 +18,11 @@ import { computePodStatus, rejectedPodStatus } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { statusText } from "../model/status-text.js";
 import { withForeign } from "./manager/shown-status.js";
-import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-results.js";
 import type { TerminationReader } from "./termination-reader.js";
 import type { PodFailure } from "../model/refusal.js";
-import type { PodEventStream, PodDelta } from "../model/pod-events.js";
+import type { PodEventStream } from "../model/pod-events.js";
+import type { PodDelta } from "../model/pod-delta.js";
 
 export interface PodStatusesDeps {
   clock: Clock;

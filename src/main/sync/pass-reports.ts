@@ -3,7 +3,7 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { PodEventStream } from "../model/pod-events.js";
-import type { PodEnd, SyncedPod, WorkerOperation, PodWorkerState } from "../model/synced-pod.js";
+import type { PodEnd, SyncedPod, WorkerOperation } from "../model/synced-pod.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { PodStatuses, StatusUpdate } from "../status/pod-statuses.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
@@ -93,21 +93,4 @@ function statusOfPass(synced: SyncedPod): StatusUpdate {
     ...(restarting !== undefined && { restarting }),
     ...(restartingAll !== undefined && { restartingAll }),
   };
-}
-
-// The operation as which one pass of a pod worker counts (label operation_type of kubelet_pod_worker_duration_seconds).
-
-/** @param news the cause of the pass; counts only before the pod terminates */
-export function operationOf(state: PodWorkerState, news: "create" | "update" | "sync"): WorkerOperation {
-  switch (state) {
-    case "admitting":
-    case "syncing":
-      return news;
-    case "ending":
-    case "terminating":
-      return "kill";
-    case "finished":
-    case "terminated":
-      return "terminated";
-  }
 }

@@ -11,9 +11,10 @@ import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../m
 import type { PassSchedule } from "./pass-schedule.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
-import { StopWatch } from "./alarm.js";
+import { StopWatch } from "./stop-watch.js";
 import { RefusedRemovals } from "./refused-removals.js";
 import { tracedEnd } from "./sync-span.js";
+import { Waiters } from "./waiters.js";
 
 /** The part of a pod worker that the termination uses. */
 export interface EndingWorker {
@@ -246,46 +247,5 @@ export class PodEnding {
     if (pod !== undefined) this.deps.recorder.pod(pod, { type: "Warning", reason: "ExceededGracePeriod", message });
     this.deps.log.warn({ pod: name, uid }, `${name}: ${message} Trying once more.`);
     this.worker.interrupt("the runtime did not kill the pod in time");
-  }
-}
-
-// Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
-
-/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
-class WorkerStoppedError extends Error {
-  override readonly name = "WorkerStoppedError";
-  constructor(pod: string) {
-    super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
-  }
-}
-
-interface Waiter {
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-class Waiters {
-  private waiting: Waiter[] = [];
-  private stopped: WorkerStoppedError | undefined;
-
-  wait(): Promise<void> {
-    const { stopped } = this;
-    if (stopped !== undefined) return Promise.reject(stopped);
-    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
-  }
-
-  resolve(): void {
-    for (const waiter of this.take()) waiter.resolve();
-  }
-
-  stop(pod: string): void {
-    this.stopped = new WorkerStoppedError(pod);
-    for (const waiter of this.take()) waiter.reject(this.stopped);
-  }
-
-  private take(): Waiter[] {
-    const { waiting } = this;
-    this.waiting = [];
-    return waiting;
   }
 }

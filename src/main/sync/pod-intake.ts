@@ -16,7 +16,8 @@ import { outgrown } from "../runtime/update-container.js";
 import type { PodStatuses } from "../status/pod-statuses.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
-import { type PodRecord, earlierEnd } from "./pod-record.js";
+import { type PodRecord } from "./pod-record.js";
+import { earlierEnd } from "./earlier-end.js";
 import type { PodRecords } from "./pod-records.js";
 
 interface PodIntakeDeps {

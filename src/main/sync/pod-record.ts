@@ -1,13 +1,11 @@
 // The record of a pod on disk, its decoding, and a termination that an earlier kubelet process began. Only the fields that the kubelet
 // relies on are checked.
 import { type Pod, isStaticPod } from "../../shared/api/pod.js";
-import type { PodStatus, PodPhase } from "../../shared/api/pod-status.js";
+import type { PodStatus } from "../../shared/api/pod-status.js";
 import { safePodUid } from "../../shared/api/pod-uid.js";
-import type { TerminationRequest, PodEnd, PodWorkerState } from "../model/synced-pod.js";
+import type { TerminationRequest } from "../model/synced-pod.js";
 import type { PodFailure } from "../model/refusal.js";
-import { isFinalPhase } from "../model/phase.js";
 import { slimPod } from "../model/slim-pod.js";
-import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 
 export interface PodRecord {
   version: 1;
@@ -106,35 +104,4 @@ export function withoutDefinition(record: PodRecord): PodRecord {
  */
 export function runsAgain(before: Pod | undefined, after: Pod): boolean {
   return isStaticPod(after) && JSON.stringify(before?.spec) !== JSON.stringify(after.spec);
-}
-
-// The result of a termination by an earlier kubelet process, from the pod's record and its phase in the API. Pure.
-
-/**
- * `terminated`: the pod was terminated completely. undefined: no earlier kubelet terminated it. `now`: by the steady clock.
- */
-export function earlierEnd(
-  { failure, finalStatus, pod }: Partial<PodRecord> = {},
-  apiPhase: PodPhase | undefined,
-  now: number,
-): { end: PodEnd; terminated: boolean } | undefined {
-  const terminated = finalStatus !== undefined;
-  if (!terminated && isFinalPhase(apiPhase)) {
-    return { end: { cause: "completed", deadline: now + effectiveGraceSeconds(pod) * 1000 }, terminated: true };
-  }
-  if (failure !== undefined) {
-    const { deadline, ...what } = failure;
-    return { end: { cause: "failed", failure: what, deadline }, terminated };
-  }
-  return terminated ? { end: { cause: "completed", deadline: now }, terminated } : undefined;
-}
-
-// Pods that use the node's resources: admitted ones, until no container of them runs.
-
-/** A pod that terminates uses the node until it has. */
-const USES_NODE: ReadonlySet<PodWorkerState> = new Set(["syncing", "ending", "terminating"]);
-
-/** `desired` is absent for pods that no source desires; they are not listed. */
-export function podsUsingNode(workers: Iterable<{ desired: Pod | undefined; state: PodWorkerState }>): Pod[] {
-  return [...workers].flatMap(({ desired, state }) => (desired !== undefined && USES_NODE.has(state) ? [desired] : []));
 }

@@ -15,7 +15,8 @@ import { mapAtMost } from "../../shared/turns/map-at-most.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
-import { messageOf, unlessGone } from "../../shared/errors/thrown.js";
+import { messageOf } from "../../shared/errors/thrown.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
 import { apiTime } from "../../shared/api/time.js";
 import type { PodFailure } from "../model/refusal.js";
 

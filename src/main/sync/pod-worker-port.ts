@@ -8,7 +8,7 @@ import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
 import type { DoerOnDemand } from "../runtime/doer-on-demand.js";

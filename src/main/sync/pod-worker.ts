@@ -14,9 +14,9 @@
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
-import { operationOf } from "./pass-reports.js";
-import type { AdmissionVerdict } from "../admission/handler.js";
-import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./alarm.js";
+import { operationOf } from "./pass-operation.js";
+import type { AdmissionVerdict } from "../admission/verdict.js";
+import { ActiveDeadline, deadlineEvent, deadlineExceeded } from "./active-deadline.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
 import { PassSchedule } from "./pass-schedule.js";
 import { PassRetry } from "./pass-retry.js";

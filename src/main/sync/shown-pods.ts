@@ -5,7 +5,7 @@ import { apiTime } from "../../shared/api/time.js";
 import type { Pod } from "../../shared/api/pod.js";
 import { withTerminationMark } from "../../shared/api/termination-mark.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { PodDelta } from "../model/pod-events.js";
+import type { PodDelta } from "../model/pod-delta.js";
 import type { PodWorkerState, TerminationRequest } from "../model/synced-pod.js";
 
 interface StoppingWorker {

@@ -3,14 +3,13 @@
 import type { Pod } from "../../shared/api/pod.js";
 import type { ResourceStatus, PodStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { type Logger, moduleLogger } from "../../shared/log/logger.js";
-import { Limiter } from "../../shared/cri/limiter.js";
+import { type Logger } from "../../shared/log/logger.js";
 import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes, ResizesDeps } from "../admission/resizes.js";
 import type { Admission } from "../admission/node-admission.js";
-import type { ProbeResults } from "../model/probe-port.js";
+import type { ProbeResults } from "../model/probe-results.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import type { RestartGates } from "../model/restart.js";
 import type { BackoffOptions } from "../planner/crash-backoff.js";
@@ -21,14 +20,10 @@ import type { PodStatuses } from "../status/pod-statuses.js";
 import type { PlegThread } from "../threads/pleg-thread.js";
 import type { PodCache } from "./pod-cache.js";
 import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
-import type { PodEventStream, PodSubscriber, PodSubscriberName, PodDelta } from "../model/pod-events.js";
+import type { PodEventStream, PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
+import type { PodDelta } from "../model/pod-delta.js";
 import type { PodRecords } from "./pod-records.js";
 import type { PodWorkers } from "./pod-workers.js";
-import { Doer } from "../runtime/doer.js";
-import { DoerOnDemand } from "../runtime/doer-on-demand.js";
-import { PodLogFiles } from "../runtime/pod-log-files.js";
-import type { PassReports } from "./pass-reports.js";
-import type { PodWorkerDeps } from "./pod-worker-port.js";
 
 export interface NodeSyncDeps {
   runtime: NodeRuntime;
@@ -84,62 +79,4 @@ export interface ClusterPods {
   /** The pod is wanted, and its definition is read when there is room for it. */
   waits(uid: string): boolean;
   readonly subscriber: PodSubscriber;
-}
-
-// Builds the collaborators of each pod worker.
-
-/** Passes at once of pods that ended before this kubelet started. */
-const OVER_PASSES = 8;
-
-type DoerParts = Pick<SyncComponents, "cgroupWatches" | "records" | "allocations" | "workers"> & {
-  deps: Pick<NodeSyncDeps, "runtime">;
-};
-
-export function podWorkerDeps(components: SyncComponents, reports: PassReports): (uid: string) => PodWorkerDeps {
-  const { deps } = components;
-  const { runtime, clock } = deps;
-  const log = moduleLogger(deps.log, "pod-worker");
-  const shared: Omit<PodWorkerDeps, "doer"> = {
-    cache: components.cache,
-    probes: deps.probes.results,
-    recorder: runtime.events,
-    admission: components.admission,
-    resizes: components.resizes,
-    isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
-    keptEnd: components.records,
-    startTime: (pod) => components.records.get(pod)?.startTime,
-    runtime: () => components.cache.runtime,
-    clock,
-    loop: components.share,
-    overPasses: new Limiter(OVER_PASSES, clock),
-    log,
-    reports,
-    gates: deps.gates,
-    backoff: deps.backoff,
-    syncFrequencyMs: deps.syncFrequencyMs,
-    deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
-  };
-  return (uid) => ({ ...shared, doer: doerOf(components, uid) });
-}
-
-function doerOf(
-  { deps: { runtime }, cgroupWatches, records, allocations, workers }: DoerParts,
-  uid: string,
-): DoerOnDemand {
-  const logFiles = new PodLogFiles();
-  const make = (): Doer =>
-    new Doer(
-      runtime,
-      uid,
-      (pod, watchDirs) => cgroupWatches.set(pod, watchDirs),
-      {
-        has: (containerId) => records.isPreStopDone(uid, containerId),
-        add: (containerId) => records.preStopDone(uid, containerId),
-        onObserved: (observed) => records.preStopsSeen(observed),
-      },
-      () => allocations.actuated(uid),
-      () => workers.comesBack(uid),
-      logFiles,
-    );
-  return new DoerOnDemand(make, (observed) => records.preStopsSeen(observed));
 }

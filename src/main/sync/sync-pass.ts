@@ -6,8 +6,8 @@ import { isAlive } from "../model/observed-containers.js";
 import type { Plan } from "../model/step.js";
 import type { SyncedPod } from "../model/synced-pod.js";
 import { planPod } from "../planner/plan.js";
-import { requireNetwork } from "./failure-events.js";
-import { CgroupWatch } from "./pod-cgroup-watches.js";
+import { requireNetwork } from "./require-network.js";
+import { CgroupWatch } from "./cgroup-watch.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 import type { StepRunner } from "./step-runner.js";
 

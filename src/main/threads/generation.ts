@@ -20,7 +20,7 @@ import { createRing, type RingBuffers } from "../../shared/queue/ring.js";
 import { portEndpoint } from "../../shared/thread/endpoint.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { serializeError } from "../../shared/thread/errors.js";
-import type { TracingConfig } from "../../shared/tracing/tracing.js";
+import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 
 export interface GenerationOptions {
   name: string;

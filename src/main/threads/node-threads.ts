@@ -5,14 +5,15 @@ import type { Logger } from "../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { CodeLoads } from "../../shared/code/v8-flags.js";
 import { threadMetrics } from "../../shared/metrics/threads.js";
-import type { Breakable, NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
+import type { NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
+import type { Breakable } from "./breakable.js";
 import { isThreadStopped } from "./errors.js";
 import { ServerThreads } from "./server-threads.js";
 import { SharedTexts } from "./shared-texts.js";
 import { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import { rowOf, THREAD_TABLE, WORKERS, type MadeThreads, type ThreadRow, type WorkerName } from "./thread-table.js";
-import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
+import { MetricSources } from "./metric-sources.js";
 
 export interface NodeThreadsOptions {
   facts: ThreadFacts;
@@ -129,45 +130,4 @@ function makeThreads(deps: ThreadDeps<WorkerName>): MadeThreads {
     return thread === undefined ? [] : [[name, thread] as const];
   });
   return Object.fromEntries(made) as MadeThreads;
-}
-
-// The metrics of main and of its threads, for one scrape of a server's thread.
-// Invariant: a thread that does not respond in time delays the others by SOURCE_DEADLINE_MS at most; its last values stand in.
-
-/** Shorter than the server's own deadline for all sources (2 s): one stuck thread must not make the whole page stale. */
-const SOURCE_DEADLINE_MS = 1500;
-
-type Source = () => Promise<MetricSnapshot[]>;
-
-export class MetricSources {
-  private readonly sources: { thread: string; collect: Source; last: MetricSnapshot[] }[] = [];
-
-  constructor(private readonly clock: Pick<Clock, "after">) {}
-
-  add(thread: string, collect: Source): void {
-    this.sources.push({ thread, collect, last: [] });
-  }
-
-  /**
-   * All but the values of `asker`, which has its own. Never rejects: a source that fails, or is late, contributes the values that it gave
-   * last.
-   */
-  async collect(asker: string): Promise<MetricSnapshot[]> {
-    const others = this.sources.filter(({ thread }) => thread !== asker);
-    const values = await Promise.all(others.map((source) => this.valuesOf(source)));
-    return values.flat();
-  }
-
-  private valuesOf(source: { collect: Source; last: MetricSnapshot[] }): Promise<MetricSnapshot[]> {
-    return new Promise((resolve) => {
-      const deadline = this.clock.after(SOURCE_DEADLINE_MS, () => resolve(source.last));
-      const answer = (values: MetricSnapshot[]): void => {
-        source.last = values;
-        deadline.cancel();
-        resolve(values);
-      };
-      // The supervisor reports and restarts a thread that fails; the page shows its last values meanwhile.
-      source.collect().then(answer, () => answer(source.last));
-    });
-  }
 }

@@ -1,6 +1,6 @@
 // The probes of pods on both threads that run them. Each thread takes its own part of a pod.
 import type { ProbedPod } from "../../shared/contracts/prober.js";
-import type { ProberPort } from "../model/probe-port.js";
+import type { ProberPort } from "../model/prober-port.js";
 
 export class ProbeThreads implements ProberPort {
   private readonly threads: readonly ProberPort[];

@@ -17,7 +17,7 @@ import { PodDeltas } from "./pod-deltas.js";
 import { readRecords } from "./read-records.js";
 import type { ThreadFacts, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { ProberPort } from "../model/probe-port.js";
+import type { ProberPort } from "../model/prober-port.js";
 import { probeUserAgent } from "./probe-user-agent.js";
 
 /** The threads that run probes (docs/adr/0075): `probeThreadOf` says which one runs a probe. */

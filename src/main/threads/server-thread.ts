@@ -21,7 +21,7 @@ import { ThreadValues } from "./thread-values.js";
 import type { SharedTexts } from "./shared-texts.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
-import type { PodDelta } from "../model/pod-events.js";
+import type { PodDelta } from "../model/pod-delta.js";
 
 export interface ServerThreadOptions {
   name: ServerThreadName;

@@ -1,7 +1,7 @@
 // The threads that serve HTTP: each has its own copy of the pods and of the configuration (docs/adr/0081).
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type { ConfigzBodies } from "../../shared/contracts/server.js";
-import type { PodDelta } from "../model/pod-events.js";
+import type { PodDelta } from "../model/pod-delta.js";
 import type { ServerThread } from "./server-thread.js";
 import type { SharedTexts } from "./shared-texts.js";
 

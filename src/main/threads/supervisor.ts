@@ -10,7 +10,7 @@ import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js
 import type { ThreadFault } from "../../shared/thread/faults.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
-import type { TracingConfig } from "../../shared/tracing/tracing.js";
+import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";

@@ -7,10 +7,11 @@ import { droppedLines, type Logger } from "../../shared/log/logger.js";
 import { BoardWriter, createBoard, type BoardBuffers } from "../../shared/queue/board.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { keepStamping } from "../../shared/thread/stamper.js";
-import type { TracingConfig } from "../../shared/tracing/tracing.js";
+import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";
+import { tracesIn } from "./traced-threads.js";
 
 export const THREADS: readonly ThreadName[] = ["main", ...WORKERS];
 export type ThreadName = "main" | WorkerName;
@@ -79,16 +80,4 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   readonly exited = (exit: ThreadExit): void => {
     if (exit.cause !== "drained") this.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
   };
-}
-
-// Which threads trace. Without a sampling rate only a caller's request begins a sampled trace. Only the servers' threads have callers, so
-// the others load nothing.
-
-const WITH_CALLERS: ReadonlySet<string> = new Set<WorkerName>(["server", "secure-server"]);
-
-/** undefined: the thread does not trace. */
-export function tracesIn(thread: string, tracing: TracingConfig | undefined): TracingConfig | undefined {
-  return tracing !== undefined && (tracing.samplingRatePerMillion > 0 || WITH_CALLERS.has(thread))
-    ? tracing
-    : undefined;
 }

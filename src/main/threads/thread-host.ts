@@ -3,13 +3,13 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../shared/metrics/snapshot.js";
-import type { TracingConfig } from "../../shared/tracing/tracing.js";
+import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { Settings } from "../command/settings.js";
 import type { NodeConfigFiles } from "../../shared/api/client/kubeconfig/node-config.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { SharedTexts } from "./shared-texts.js";
-import type { ThreadFault } from "../../shared/thread/faults.js";
+import type { Breakable } from "./breakable.js";
 
 /** Options that the table decides; the class adds its init data, upcalls and snapshots. */
 export type TableOptions = Omit<
@@ -63,12 +63,4 @@ export interface NodeThread {
   /** Pods whose newest version is still to be sent to it. Absent: it gets no pods. */
   readonly podsBehind?: number;
   stop(): Promise<void>;
-}
-
-// A thread's interface for the fault hook (agent/thread-owner.ts): tests break threads on command.
-
-/** The part of a supervised thread that is used. */
-export interface Breakable {
-  terminate(): Promise<void>;
-  commitFault(fault: ThreadFault): void;
 }

@@ -9,7 +9,7 @@ import type { WorkerOperation } from "../model/synced-pod.js";
 import type { ContainerKind, PodMetrics } from "../sync/metrics.js";
 import type { PodSubscriber } from "../model/pod-events.js";
 import type { Timelines } from "./timelines.js";
-import { CONFIG_SEEN } from "../model/labels.js";
+import { CONFIG_SEEN } from "../model/api-json.js";
 
 interface Followed {
   /** Containers whose end was counted, or had come before this kubelet looked. */

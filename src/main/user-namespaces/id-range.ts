@@ -1,6 +1,8 @@
 // The node's user and group ids that pods may have. They are the ranges of user "kubelet" in /etc/subuid and /etc/subgid. Without such
 // ranges they are all ids that the node's own users do not have. The error for an unusable range names the change to make.
 
+import { UserNamespaceError } from "./user-namespace-error.js";
+
 export interface IdRange {
   first: number;
   length: number;
@@ -64,10 +66,4 @@ function check({ first, length }: IdRange, idsPerPod: number, maxPods: number): 
   if (length % idsPerPod !== 0) refuse(`its length must be a multiple of ${idsPerPod} (userNamespaces.idsPerPod)`);
   if (first + length > ID_LIMIT) refuse(`it must end below ${ID_LIMIT}`);
   if (length / idsPerPod < maxPods) refuse(`it is too short for ${maxPods} pods (maxPods) of ${idsPerPod} ids`);
-}
-
-// The reasons why a pod gets no user namespace: the sandbox's event shows them.
-
-export class UserNamespaceError extends Error {
-  override readonly name = "UserNamespaceError";
 }

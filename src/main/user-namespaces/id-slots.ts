@@ -1,9 +1,7 @@
 // Which pod has which ids, and the ids of its sandboxes in the runtime. Invariant: no two pods have an id in common, even after a
 // change of the settings.
-import { UserNamespaceError, type IdRange } from "./id-range.js";
-import type { CriClient } from "../../shared/cri/client.js";
-import { isNotFound } from "../../shared/cri/errors.js";
-import { labelKeys } from "../model/labels.js";
+import { type IdRange } from "./id-range.js";
+import { UserNamespaceError } from "./user-namespace-error.js";
 
 /** No UID has a "/". */
 const blockKey = (uid: string, index: number): string => `${uid}/${index}`;
@@ -60,28 +58,4 @@ export class IdSlots {
     this.used.delete(uid);
     for (let index = 0; this.used.delete(blockKey(uid, index)); index++);
   }
-}
-
-// The ids of a pod's sandboxes in the container runtime: the second source if the pod's own file is damaged.
-
-/**
- * Ranges by UID of the pod; empty if none of its sandboxes has its own ids. Rejects when the runtime does not respond.
- */
-export type ObservedIds = (uid: string) => Promise<IdRange[]>;
-
-export function observedIds(cri: Pick<CriClient, "listPodSandbox" | "podSandboxStatus">): ObservedIds {
-  return async (uid) => {
-    const { items } = await cri.listPodSandbox({ filter: { labelSelector: { [labelKeys.podUid]: uid } } });
-    const found: IdRange[] = [];
-    for (const { id } of items) {
-      const answer = await cri.podSandboxStatus({ podSandboxId: id }).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-      const own = answer?.status?.linux?.namespaces?.options?.usernsOptions;
-      for (const { hostId, length } of [...(own?.uids ?? []), ...(own?.gids ?? [])]) {
-        if (length > 0) found.push({ first: hostId, length });
-      }
-    }
-    return found;
-  };
 }

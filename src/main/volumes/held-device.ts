@@ -1,7 +1,7 @@
 // The block device of a mapped volume: its symbolic links, and a loop device, as upstream's kubelet makes it. The loop device keeps the disk
 // open, so that the kernel gives the disk's name to no other disk. It may be another kubelet's, and is removed before the volume is detached.
-import { readdir, readFile, readlink, rm, symlink } from "node:fs/promises";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { readdir, readFile } from "node:fs/promises";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { run } from "./program.js";
 
 const DEVICES = "/sys/block";
@@ -29,21 +29,4 @@ async function backingFile(name: string): Promise<string | undefined> {
     if (["ENOENT", "ENXIO", "ENODEV"].includes(errorCode(error) ?? "")) return undefined;
     throw error;
   }
-}
-
-// The symbolic links by which pods and the kubelet find a block device.
-
-/** Makes `path` a link to `target`. Nothing changes when it is one already. */
-export async function link(target: string, path: string): Promise<void> {
-  if ((await linkTo(path)) === target) return;
-  await rm(path, { force: true });
-  await symlink(target, path);
-}
-
-/** The target of the link at `path`; undefined: there is no link. */
-export async function linkTo(path: string): Promise<string | undefined> {
-  return readlink(path).catch((error: unknown) => {
-    if (["ENOENT", "EINVAL", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
-    throw error;
-  });
 }

@@ -4,7 +4,7 @@ import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { asDiskFull } from "../../shared/fs/atomic-write.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 /** The mounts that the kubelet makes for pods: file system types, and "bind" for any directory of the node. */
 const KINDS = ["tmpfs", "hugetlbfs", "bind", "nfs"] as const;

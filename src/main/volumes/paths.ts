@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { podsDirectory } from "../../shared/fs/pod-paths.js";
 import { namesOf } from "../../shared/fs/untrusted-folder.js";
 

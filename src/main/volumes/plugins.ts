@@ -5,7 +5,8 @@ import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
 import { hostPathPlugin } from "./host-path/plugin.js";
 import { imagePlugin } from "./image/plugin.js";
-import { lazyPlugin, type VolumePlugin } from "./plugin.js";
+import { type VolumePlugin } from "./plugin.js";
+import { lazyPlugin } from "./lazy-plugin.js";
 import type { ObjectVolumeDeps } from "./object-volume/object-volume.js";
 import type { VolumeManagerOptions } from "./volume-manager-options.js";
 
@@ -32,7 +33,7 @@ export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAc
       lazyPlugin({
         name: "kubernetes.io/nfs",
         source: "nfs",
-        load: async () => (await import("./persistent/nfs.js")).nfsPlugin(options.rootDir),
+        load: async () => (await import("./persistent/nfs-plugin.js")).nfsPlugin(options.rootDir),
       }),
       lazyPlugin({
         name: "kubernetes.io/iscsi",

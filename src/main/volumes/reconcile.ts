@@ -9,7 +9,7 @@ import { clearIntent, readIntent } from "./mount-intent.js";
 import { asMountPoint } from "./mounts.js";
 import * as paths from "./paths.js";
 import type { SetUpVolume } from "./world/actual-state.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import {
   MOUNT_POINT,
   devicesDirectory,

@@ -8,7 +8,8 @@ import { ForeignMountError } from "./errors.js";
 import { mountPointsWithin } from "./mounts.js";
 import { run } from "./program.js";
 import { entriesOf } from "../../shared/fs/untrusted-folder.js";
-import { errorCode, unlessGone } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
+import { unlessGone } from "../../shared/errors/unless-gone.js";
 
 /** Flat directories up to this many files are emptied here; anything more is rm's work, in its own process. */
 const SMALL = 32;

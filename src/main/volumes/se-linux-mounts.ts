@@ -6,7 +6,7 @@ import type { Mount } from "../../shared/fs/mountinfo.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { FileLabel } from "../../shared/os/se-linux.js";
 import { mountsAt } from "./mounts.js";
-import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./metrics.js";
+import { seLinuxMountMetrics, type SELinuxMountMetrics } from "./se-linux-metrics.js";
 import { usersOfVolume } from "./volume-users.js";
 
 /** Containers of a pod, or pods, cannot share a volume: they need different labels. */

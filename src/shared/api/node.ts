@@ -84,16 +84,3 @@ export interface Node extends ApiObject {
   spec?: NodeSpec;
   status?: NodeStatus;
 }
-
-// The Lease object (coordination.k8s.io/v1): a node's heartbeat.
-
-export interface Lease extends ApiObject {
-  spec?: {
-    holderIdentity?: string;
-    leaseDurationSeconds?: number;
-    /** RFC 3339 with microseconds. */
-    acquireTime?: string | null;
-    renewTime?: string | null;
-    leaseTransitions?: number;
-  };
-}

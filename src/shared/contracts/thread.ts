@@ -10,7 +10,7 @@ import type { ThreadLogging } from "../log/logging-config.js";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
 import type { ThreadFault } from "../thread/faults.js";
-import type { TracingConfig } from "../tracing/tracing.js";
+import type { TracingConfig } from "../tracing/tracing-config.js";
 
 /** The workerData of a worker. */
 export interface ThreadInit<Init> {

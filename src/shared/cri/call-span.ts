@@ -2,7 +2,7 @@
 // as from upstream's kubelet.
 // Invariant: a call without tracing sends no extra metadata.
 import { Metadata } from "@grpc/grpc-js";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 import { tracer, traced, type OpenSpan, type SpanSettings } from "../tracing/tracing.js";
 import { codeName, CriError } from "./errors.js";
 

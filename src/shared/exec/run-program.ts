@@ -5,7 +5,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
 import { faultPoint } from "../thread/fault-points.js";
-import { abortReason, asError, errorCode } from "../errors/thrown.js";
+import { abortReason, asError } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
+import { ProgramFailedError } from "./program-errors.js";
 
 /** Upstream's deadline for credential provider plugins; client-go sets none, and would wait for ever. */
 const DEADLINE_MS = 60_000;
@@ -122,32 +124,4 @@ function killGroup(leader: number | undefined): void {
   } catch (error) {
     if (errorCode(error) !== "ESRCH") throw error;
   }
-}
-
-// Errors of running a program, for callers that put the program's name before them.
-
-/** "missing": there is no such file; "not run": the kernel refused it; "ended": it exited with an error. */
-export type ProgramFailure = "missing" | "not run" | "slow" | "flood" | "ended";
-
-/** The message continues the program's name: "failed with exit status 3: no metadata server". */
-export class ProgramFailedError extends Error {
-  override readonly name = "ProgramFailedError";
-  /** Undefined: it never ended by itself. */
-  readonly exitCode: number | undefined;
-  /** Standard output of a program that ended by itself; it may be secret and is in no message. */
-  readonly stdout: string;
-
-  constructor(
-    readonly failure: ProgramFailure,
-    message: string,
-    { exitCode, stdout = "", ...options }: ErrorOptions & { exitCode?: number | null; stdout?: string } = {},
-  ) {
-    super(message, options);
-    this.exitCode = exitCode ?? undefined;
-    this.stdout = stdout;
-  }
-}
-
-export function isProgramFailedError(error: unknown): error is ProgramFailedError {
-  return error instanceof ProgramFailedError;
 }

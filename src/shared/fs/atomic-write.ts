@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** No space (or quota) for the file; the old content is untouched. */
 export class DiskFullError extends Error {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
 import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";

@@ -4,7 +4,7 @@
 // this inode is opened. So a rename between the two steps has no effect. Reads end at a limit of the caller, not at
 // the size the file had.
 import { closeSync, constants, fstatSync, openSync, type BigIntStats } from "node:fs";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 
 /** Node does not name the flag. */

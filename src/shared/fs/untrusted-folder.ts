@@ -5,7 +5,7 @@
 import { constants, type Dirent } from "node:fs";
 import { open, opendir, readdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 import { O_PATH } from "./untrusted-file.js";
 
 /** A container's log folder and its pod's: both are made by the kubelet or the runtime, never as links. */

@@ -3,7 +3,7 @@
 import { chmod, chown, mkdtemp, rename, rm, stat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { dirname, join } from "node:path";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** Bytes of sun_path without its final zero. */
 const LONGEST_PATH = 107;

@@ -1,6 +1,6 @@
 // Whether SELinux is enabled, and the label of container files in the policy (selinux(8), selabel's lxc_contexts).
 import { readFile, stat } from "node:fs/promises";
-import { errorCode } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 /** The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's. */
 export interface FileLabel {

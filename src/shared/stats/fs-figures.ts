@@ -1,6 +1,4 @@
 // The size of a filesystem, or the usage of a directory in it. Bytes and inodes.
-import { statfs } from "node:fs/promises";
-import type { FileSystemFacts } from "../volume-calls/operations.js";
 
 export interface FsFigures {
   /** Milliseconds since the epoch. */
@@ -38,23 +36,4 @@ export interface PodDisk {
 /** Bytes that a container has written, as the runtime counts them. */
 export interface WritableLayer extends FsFigures {
   device: string;
-}
-
-// Capacity and usage of a file system.
-
-/** Rejects when there is nothing at the path. */
-export async function fsFigures(path: string, at: number): Promise<FsFigures> {
-  return figuresOf(await statfs(path), at);
-}
-
-export function figuresOf({ bsize, blocks, bfree, bavail, files, ffree }: FileSystemFacts, at: number): FsFigures {
-  return {
-    at,
-    capacityBytes: blocks * bsize,
-    availableBytes: bavail * bsize,
-    usedBytes: (blocks - bfree) * bsize,
-    inodes: files,
-    inodesFree: ffree,
-    inodesUsed: files - ffree,
-  };
 }

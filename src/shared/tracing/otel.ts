@@ -34,7 +34,8 @@ import {
 import type { Clock } from "../clock/clock.js";
 import { asError } from "../errors/thrown.js";
 import type { Logger } from "../log/logger.js";
-import { AbandonableExporter, ExportProblems } from "./span-export.js";
+import { AbandonableExporter } from "./span-export.js";
+import { ExportProblems } from "./export-problems.js";
 import {
   failureText,
   type Attributes,
@@ -42,8 +43,8 @@ import {
   type OpenSpan,
   type SpanSettings,
   type Tracer,
-  type TracingConfig,
 } from "./tracing.js";
+import { type TracingConfig } from "./tracing-config.js";
 
 /** Upstream's instrumentation scope. */
 const SCOPE = "k8s.io/kubernetes/pkg/kubelet";

@@ -70,14 +70,3 @@ async function inSpan<T>(span: OpenSpan, action: (span: OpenSpan) => Promise<T>)
 export function failureText(error: unknown): string {
   return messageOf(error).slice(0, 1024);
 }
-
-// The tracing configuration of a thread: collector endpoint and sampling rate (KubeletConfiguration.tracing).
-
-export interface TracingConfig {
-  /** As a gRPC target: host:port, or "unix:///path". */
-  target: string;
-  /** 0: only requests whose caller sampled them. */
-  samplingRatePerMillion: number;
-  /** Attribute host.name of all spans. */
-  hostName: string;
-}

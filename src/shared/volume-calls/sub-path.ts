@@ -7,7 +7,8 @@ import { posix } from "node:path";
 import { mount } from "../os/mount.js";
 import { SubPathError } from "./errors.js";
 import type { BindSubPath } from "./operations.js";
-import { errorCode, messageOf } from "../errors/thrown.js";
+import { messageOf } from "../errors/thrown.js";
+import { errorCode } from "../errors/error-code.js";
 
 // O_PATH: a handle on the place itself, of any type; Node does not name the flag.
 const O_PATH = 0o10000000;

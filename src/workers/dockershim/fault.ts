@@ -1,6 +1,7 @@
 // Errors that a CRI call answers with. A caller decides by the code: NotFound means removed, Unavailable means try again.
 import { status } from "@grpc/grpc-js";
-import { asError, errorCode, messageOf } from "../../shared/errors/thrown.js";
+import { asError, messageOf } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export type FaultCode =
   | "NOT_FOUND"

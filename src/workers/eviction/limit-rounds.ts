@@ -1,13 +1,13 @@
 // Every ten seconds, measures the pods with limits on the node's disk, and evicts those above their limit. No threshold
 // has to be met.
 import type { Clock } from "../../shared/clock/clock.js";
-import type { EvictionPod, LocalLimit } from "../../shared/contracts/eviction.js";
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import { type DiskLayout, layersOnNodeDisk } from "./layout.js";
 import { HARD_GRACE_SECONDS, type Outbox } from "./outbox.js";
 import type { PodStore } from "./pod-store.js";
 import type { PodFigures } from "./pod-figures.js";
-import { storageOf, type PodStorage } from "./pod-storage.js";
-import { containerStorageLimit, emptyDirLimit, exceeds, podStorageLimit } from "./messages.js";
+import { storageOf } from "./pod-storage.js";
+import { hasStorageLimit, breachOf, hasLocalLimit } from "./breach.js";
 
 const PERIOD_MS = 10_000;
 const WALK_MS = 2000;
@@ -57,48 +57,4 @@ export class LimitRounds {
     const { podStore } = this.deps;
     return podStore.candidates().filter((pod) => hasLocalLimit(pod) && !podStore.orders.has(pod.uid));
   }
-}
-
-// Pods whose usage of the node's disk exceeds a limit: of a volume, of the pod, or of a container. Pure.
-
-interface Breach {
-  limit: LocalLimit;
-  message: string;
-}
-
-/**
- * @param layersCount Do writable layers count against a container's limit? They do where they are on the kubelet's disk.
- * @internal
- */
-export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boolean): Breach | undefined {
-  for (const { name, sizeLimit } of pod.volumes) {
-    const used = storage.volumes.get(name);
-    if (sizeLimit === undefined || sizeLimit.nanos <= 0n || used === undefined) continue;
-    if (exceeds(used.bytes, sizeLimit)) return { limit: "emptydirfs.limit", message: emptyDirLimit(name, sizeLimit) };
-  }
-  const whole = pod.ephemeralStorageLimit;
-  if (whole !== undefined && exceeds(storage.total.bytes, whole)) {
-    return { limit: "ephemeralpodfs.limit", message: podStorageLimit(whole) };
-  }
-  for (const { name, limits } of pod.containers) {
-    const limit = limits.ephemeralStorage;
-    if (limit === undefined || limit.nanos === 0n) continue;
-    const { logs = 0, layer = 0 } = storage.containers.get(name) ?? {};
-    if (!exceeds(logs + (layersCount ? layer : 0), limit)) continue;
-    return { limit: "ephemeralcontainerfs.limit", message: containerStorageLimit(name, limit) };
-  }
-  return undefined;
-}
-
-/** True if the pod has any such limit. Other pods are not measured for limits. @internal */
-export function hasLocalLimit(pod: EvictionPod): boolean {
-  return pod.volumes.some(({ sizeLimit }) => sizeLimit !== undefined) || hasStorageLimit(pod);
-}
-
-/** True if the writable layers of its containers count. */
-function hasStorageLimit(pod: EvictionPod): boolean {
-  return (
-    pod.ephemeralStorageLimit !== undefined ||
-    pod.containers.some(({ limits }) => limits.ephemeralStorage !== undefined)
-  );
 }

@@ -2,7 +2,7 @@
 // that are too old and, when the disk is short, the least recently used ones.
 // Invariant: one run at a time; only images that main granted are removed; every grant is released.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { keysOfImage, keysOfReference } from "../../shared/api/image-name.js";
+import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type {
   FreedImages,
   ImageGcEventReason,
@@ -14,7 +14,8 @@ import type { CriClient } from "../../shared/cri/client.js";
 import { isNotFound } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
-import { byteSize, readImageFs, type StatFs } from "./image-fs.js";
+import { readImageFs, type StatFs } from "./image-fs.js";
+import { byteSize } from "./byte-size.js";
 import { ImageRecords, NEVER, recordKey, type ImageRecord, type ListedImage } from "./records.js";
 import { bytesToFree, inEvictionOrder, mayFree, nextBatch, tooOld, usedPercent } from "./selection.js";
 import { traced } from "../../shared/tracing/tracing.js";

@@ -14,12 +14,3 @@ export async function biggestImages(cri: Pick<CriClient, "listImages">, max: num
     sizeBytes: Number(size),
   }));
 }
-
-// The images of all containers the runtime has, those of other clients included: main has only the kubelet's pods. Listed
-// once per look at the images, every few minutes.
-
-/** References, digests and ids from the runtime. */
-export async function containerImages(cri: Pick<CriClient, "listContainers">, signal: AbortSignal): Promise<string[]> {
-  const { containers } = await cri.listContainers({}, { signal });
-  return containers.flatMap(({ image, imageRef, imageId }) => [image?.image ?? "", imageRef, imageId]);
-}

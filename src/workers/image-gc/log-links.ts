@@ -2,7 +2,7 @@
 // Invariant: the link of an existing container stays, as its log may be about to be created.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import { entriesOf, leadsNowhere, MOST_NAMES } from "../../shared/fs/untrusted-folder.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { findHangable, readHangable } from "../../shared/volume-calls/may-hang.js";

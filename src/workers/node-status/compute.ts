@@ -12,6 +12,7 @@ import type { Machine } from "./machine.js";
 import { without } from "./registration.js";
 import type { KubeletHealth } from "./health-monitor.js";
 import { apiTime } from "../../shared/api/time.js";
+import { runtimeVersion } from "./runtime-version.js";
 
 const HOST_NETWORK_USERS = "UserNamespacesHostNetworkSupport";
 
@@ -165,18 +166,4 @@ function metadataOf(existing: Node, init: NodeStatusInit): Node["metadata"] {
     ...(specified !== "" && { [PROVIDED_IP]: specified }),
   };
   return { ...metadata, labels, annotations };
-}
-
-// The runtime's version as the Node object has it: a semantic version without the leading v, of others the numbers.
-
-/**
- * "v1.7.13-rc.1" is "1.7.13-rc.1"; Debian's "1.6.20~ds1" is "1.6.20". What begins with no number stays as it is.
- * @internal
- */
-export function runtimeVersion(text: string): string {
-  const [begin = "", numbers] = /^\s*v?(\d+(?:\.\d+)*)/.exec(text) ?? [];
-  const rest = text.slice(begin.length);
-  if (numbers === undefined || rest.includes("\n")) return text;
-  const semantic = numbers.split(".").length === 3 && /^(-[\w.-]+)?(\+[\w.-]+)?$/.test(rest);
-  return semantic ? numbers + rest : numbers;
 }

@@ -2,10 +2,11 @@
 // would otherwise continue when these are stuck (docs/adr/0024). Invariant: nothing here waits for another thread; a
 // pause of the whole process does not count as a stuck thread.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/durations.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import { opName } from "../../shared/contracts/thread-ops.js";
 import type { BoardReader, ThreadSnapshot } from "../../shared/queue/board.js";
 import { apiTime } from "../../shared/api/time.js";
+import { SilenceTimer } from "./silence-timer.js";
 const LOOK_MS = 1000;
 
 /** A relist older than this makes the node NotReady; upstream's limit. */
@@ -110,30 +111,5 @@ export class HealthMonitor {
     const last = ageMs === Infinity ? "has not been seen active" : `was last seen active at ${at(silentMs)}`;
     const doing = op === 0 ? "" : `, in ${opName(thread, op) ?? `operation ${op}`} since ${at(opAgeMs)}`;
     return `${thread} is not healthy: its thread ${last}${doing}; threshold is ${goDuration(limitMs)}`;
-  }
-}
-
-// Measures the time without a heartbeat of another thread. Only time in which this thread itself ran counts. After a stopped process or a
-// paused machine, old stamps prove nothing.
-
-/** An age grows by no more than this many periods between two checks. */
-const LATE_PERIODS = 2;
-
-class SilenceTimer {
-  private silentMs = 0;
-  private lookedAt: number | undefined;
-
-  /** `periodMs`: interval of the checks. */
-  constructor(private readonly periodMs: number) {}
-
-  /** `ageMs`: age of the newest sign by the clock; Infinity before the first. Returns the length of the silence in ms. */
-  look(ageMs: number, nowMs: number): number {
-    const passed = nowMs - (this.lookedAt ?? nowMs);
-    this.lookedAt = nowMs;
-    if (ageMs === Infinity) return (this.silentMs = Infinity);
-    const counted = this.silentMs + Math.min(passed, LATE_PERIODS * this.periodMs);
-    // After a new stamp and at the first check, the age is right, except after a sleep of this thread.
-    const first = this.silentMs === Infinity || passed === 0;
-    return (this.silentMs = first ? ageMs : Math.min(ageMs, counted));
   }
 }

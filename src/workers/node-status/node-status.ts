@@ -17,7 +17,7 @@ import { NodeView, seenNode, type NodeStatusMain } from "./node-view.js";
 import { StartupTimes } from "./startup-times.js";
 import { StatusSync, type StatusSyncDeps } from "./status-sync.js";
 import { stampLimits, HealthMonitor } from "./health-monitor.js";
-import { Reflector } from "../../shared/api/client/reflector.js";
+import { OwnNode } from "./own-node.js";
 
 export interface NodeStatusDeps {
   client: ApiClient;
@@ -141,59 +141,5 @@ export class NodeStatusKeeper {
       if (isNotFound(error)) return undefined;
       throw error;
     }
-  }
-}
-
-// Watches this node's Node object. Labels, cordons and pod CIDRs reach main at once, and a round needs no read while
-// the watch works.
-
-interface OwnNodeOptions {
-  client: ApiClient;
-  presence: Returns;
-  nodeName: string;
-  clock: Clock;
-  log: Logger;
-  random: () => number;
-  /** undefined: it was deleted. */
-  onNode: (node: Node | undefined) => void;
-}
-
-class OwnNode {
-  private readonly reflector: Reflector<Node>;
-  private node: Node | undefined;
-
-  constructor(private readonly options: OwnNodeOptions) {
-    const { client, presence, nodeName, clock, log, random } = options;
-    this.reflector = new Reflector<Node>({
-      client,
-      presence,
-      kind: NODES,
-      fieldSelector: `metadata.name=${nodeName}`,
-      clock,
-      log,
-      random,
-      onReplace: ([node]) => {
-        if (node !== undefined || this.node !== undefined) this.onNode(node);
-      },
-      onEvent: ({ type, object }) => this.onNode(type === "DELETED" ? undefined : object),
-    });
-  }
-
-  /** As the watch last had it; undefined when there is none, or the watch is not well. */
-  get current(): Node | undefined {
-    return this.reflector.isSynced && this.reflector.lastError === undefined ? this.node : undefined;
-  }
-
-  start(): void {
-    this.reflector.start();
-  }
-
-  stop(): Promise<void> {
-    return this.reflector.stop();
-  }
-
-  private onNode(node: Node | undefined): void {
-    this.node = node;
-    this.options.onNode(node);
   }
 }

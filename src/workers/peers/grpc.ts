@@ -2,7 +2,7 @@
 // Invariant: what the session reads of the server is bounded in bytes, frames and processor time.
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
-import { goDuration } from "../../shared/clock/durations.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
 import { addressOf, dial, isDialError, reset, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";

@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { ListName, ListsByPartsOptions } from "../../shared/cri/lists-by-parts.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 import type { Logger } from "../../shared/log/logger.js";
 
 /** UIDs of the pods with a directory on this node. */

@@ -1,13 +1,9 @@
 // Monitors whether the runtime responds and is ready, and reports each change once.
 import type { CriClient } from "../../shared/cri/client.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
-import type {
-  StatusResponse,
-  RuntimeCondition as CriCondition,
-  RuntimeFeatures,
-  RuntimeHandler,
-} from "../../shared/cri/gen/runtime.v1.js";
+import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { messageOf } from "../../shared/errors/thrown.js";
+import { readRuntimeStatus } from "./runtime-status.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
 
@@ -87,34 +83,4 @@ export function sameRuntimeState(a: RuntimeState, b: RuntimeState): boolean {
  */
 export function nextAskMs(state: RuntimeState, statusPeriodMs: number): number {
   return state.reachable && state.runtimeReady && state.networkReady ? statusPeriodMs : Math.min(200, statusPeriodMs);
-}
-
-// The runtime's own view of its readiness: the two conditions of Status, its handlers and features.
-
-interface RuntimeReadiness {
-  runtimeReady: CriCondition;
-  networkReady: CriCondition;
-  /** Empty when the runtime does not report handlers. */
-  handlers: RuntimeHandler[];
-  features: RuntimeFeatures | undefined;
-}
-
-/**
- * Reads a Status reply. A condition that the reply lacks counts as not ready (the client rejects such replies anyway).
- * @internal
- */
-export function readRuntimeStatus(reply: StatusResponse): RuntimeReadiness {
-  const condition = (type: string): CriCondition =>
-    reply.status?.conditions.find((found) => found.type === type) ?? {
-      type,
-      status: false,
-      reason: "Unknown",
-      message: "the runtime did not report this condition",
-    };
-  return {
-    runtimeReady: condition("RuntimeReady"),
-    networkReady: condition("NetworkReady"),
-    handlers: reply.runtimeHandlers,
-    features: reply.features,
-  };
 }

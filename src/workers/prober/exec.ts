@@ -3,7 +3,7 @@
 // Invariant: a stopped probe does not cancel its call. If containerd loses its client while a command starts, it holds
 // the container's shim for 30 s. That would delay the stop of the container.
 import type { Clock } from "../../shared/clock/clock.js";
-import { goDuration } from "../../shared/clock/durations.js";
+import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { isCancelled, isDeadlineExceeded } from "../../shared/cri/errors.js";

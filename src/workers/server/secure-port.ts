@@ -17,10 +17,11 @@ import { Guard } from "./guard.js";
 import { httpMetrics } from "./http-metrics.js";
 import { Listener } from "./listener.js";
 import { Router } from "./router.js";
-import { checkContext, contextOptions, type ServingPair, clientTrustAnchors } from "./tls/context.js";
+import { checkContext, contextOptions, type ServingPair } from "./tls/context.js";
+import { clientTrustAnchors } from "./tls/trust-anchors.js";
 import { httpsServer, type ConnectionLimits, type HttpsServer } from "./https-server.js";
 import { WatchedFiles } from "./tls/watched-files.js";
-import { errorCode } from "../../shared/errors/thrown.js";
+import { errorCode } from "../../shared/errors/error-code.js";
 
 export interface SecurePortOptions {
   init: SecureInit;

@@ -16,6 +16,7 @@ import { bytesAsTheyAre, type Passage } from "./streams/passage.js";
 import { forwardedPorts, streamOptions, StreamOptionsError, type StreamOptions } from "./streams/stream-options.js";
 import type { Tunnels } from "./streams/tunnel.js";
 import { HandshakeError, isWebSocket, offersV5, tunnelledProtocols } from "./streams/websocket/offer.js";
+import { runtimeUrl } from "./streams/runtime-url.js";
 export interface StreamDeps {
   pods: PodList;
   runtime: () => Promise<ServedRuntime>;
@@ -137,27 +138,4 @@ function statusOf(error: Error): number {
   if (error instanceof StreamOptionsError || error instanceof HandshakeError) return 400;
   if (isUnknownPod(error) || isNotFound(error)) return 404;
   return isResourceExhausted(error) ? 429 : 500;
-}
-
-// The address of the runtime's streaming server. Only loopback addresses of this machine are accepted: a server
-// elsewhere is not the runtime.
-
-class StreamUrlError extends Error {
-  override readonly name = "StreamUrlError";
-}
-
-/** @throws StreamUrlError */
-function runtimeUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw new StreamUrlError(
-      `the runtime serves the stream at ${JSON.stringify(text)}, which is no http or https address`,
-    );
-  }
-  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)) {
-    throw new StreamUrlError(
-      `the runtime serves the stream at ${url.host}, not on this machine's loopback: let its streaming server listen on 127.0.0.1`,
-    );
-  }
-  return url;
 }

@@ -3,7 +3,7 @@ import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 
 export { describeCertificate } from "./certificates/certificate-jobs.js";
 export { makeCertificateRequest, makeSelfSigned } from "./certificates/certificate-jobs.js";
-export { makePodKey } from "./certificates/certificate-jobs.js";
+export { makePodKey } from "./certificates/pod-keys.js";
 export { compressLog } from "./compress-log.js";
 export { decodeManifest } from "./manifest/decode.js";
 export { decodeSubmitted } from "./manifest/decode-submitted.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import fc from "fast-check";
-import { painter } from "../../../src/cli/output/table.js";
+import { painter } from "../../../src/cli/output/colour.js";
 import { print } from "../../../src/cli/output/print.js";
 import { printable } from "../../../src/cli/output/terminal.js";
 import { temporaryFolder } from "../../support/sources-kit.js";

@@ -2,7 +2,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { podTable } from "../../../src/cli/commands/pods.js";
-import { painter } from "../../../src/cli/output/table.js";
+import { painter } from "../../../src/cli/output/colour.js";
 import { containerState, podTone } from "../../../src/cli/pods/tone.js";
 import type { ContainerState } from "../../../src/shared/api/pod-status.js";
 import { containerStatus, NOW, pod, RUNNING } from "../kit.js";

@@ -9,15 +9,14 @@ import {
   podFeaturesHandler,
   shutdownHandler,
 } from "../../../src/main/admission/handlers.js";
+import { nodeAffinityHandler, nodeNameHandler } from "../../../src/main/admission/predicates.js";
+import { nodePortsHandler } from "../../../src/main/admission/predicates/host-ports.js";
+import { taintsHandler } from "../../../src/main/admission/predicates/taints.js";
+import { pressureHandler } from "../../../src/main/admission/predicates/node-pressure.js";
 import {
-  nodeAffinityHandler,
-  nodeNameHandler,
-  nodePortsHandler,
-  taintsHandler,
-  pressureHandler,
   operatingSystemHandler,
   supplementalGroupsHandler,
-} from "../../../src/main/admission/predicates.js";
+} from "../../../src/main/admission/predicates/operating-system.js";
 import { resourcesHandler } from "../../../src/main/admission/free-resources.js";
 import { sysctlHandler } from "../../../src/main/admission/sysctls.js";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";

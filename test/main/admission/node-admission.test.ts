@@ -1,7 +1,8 @@
 // The node as admission sees it: the machine's word, and the API server's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NodeAdmission, withNodeObject } from "../../../src/main/admission/node-admission.js";
+import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
+import { withNodeObject } from "../../../src/main/admission/node-from-api.js";
 import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { admissionNode, apiPod } from "./kit.js";

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ContainerCollector, podsWithLogs } from "../../../src/main/collection/container-collector.js";
+import { ContainerCollector } from "../../../src/main/collection/container-collector.js";
+import { podsWithLogs } from "../../../src/main/collection/pods-with-logs.js";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
 import { criError } from "../../../src/shared/cri/errors.js";
 import {

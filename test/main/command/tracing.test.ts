@@ -3,7 +3,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isSettingsError } from "../../../src/main/command/errors.js";
 import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
-import { tracesIn } from "../../../src/main/threads/thread-context.js";
+import { tracesIn } from "../../../src/main/threads/traced-threads.js";
 import { CONFIG_FILE, filesOf, ioOf } from "../../support/config-kit.js";
 
 async function load(file: string): Promise<Settings> {

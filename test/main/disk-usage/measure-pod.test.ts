@@ -1,7 +1,7 @@
 // Directories of a pod on the node's disk.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { podTrees } from "../../../src/main/disk-usage/measure-pod.js";
+import { podTrees } from "../../../src/main/disk-usage/pod-trees.js";
 import { container, pod } from "../../support/pods.js";
 
 test("volumes of the node's own, every container's logs, and the hosts file", () => {

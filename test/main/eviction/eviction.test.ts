@@ -1,7 +1,8 @@
 // Main's side of eviction: orders executed or dropped, pressures kept, and the messages to thread and users.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Eviction, reportOom } from "../../../src/main/eviction/eviction.js";
+import { Eviction } from "../../../src/main/eviction/eviction.js";
+import { reportOom } from "../../../src/main/eviction/report-oom.js";
 import { NodePressures } from "../../../src/main/eviction/pressures.js";
 import type { EventInput, EventRecorder } from "../../../src/main/model/event-recorder.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";

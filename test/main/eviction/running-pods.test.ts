@@ -2,7 +2,8 @@
 // generations.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evictionPodOf, RunningPods } from "../../../src/main/eviction/running-pods.js";
+import { RunningPods } from "../../../src/main/eviction/running-pods.js";
+import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { parseQuantity, printQuantity, type ExactQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionAmounts } from "../../../src/shared/contracts/eviction.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterObjects } from "../../../src/main/model/cluster-access.js";
-import { ClusterPullSecrets } from "../../../src/main/images/keyring/pull-secrets.js";
+import { ClusterPullSecrets } from "../../../src/main/images/keyring/cluster-pull-secrets.js";
 import type { Secret } from "../../../src/shared/api/objects.js";
 import { notFound } from "../cluster/follow-kit.js";
 import { pod } from "../../support/pods.js";

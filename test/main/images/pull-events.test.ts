@@ -1,7 +1,7 @@
 // Users' view of pulls: events word by word, metrics, and log lines of a long pull.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openAccess } from "../../../src/main/images/credentials.js";
+import { openAccess } from "../../../src/main/images/image-access.js";
 import { imageSizeLabel } from "../../../src/main/images/metrics.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";

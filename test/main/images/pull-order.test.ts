@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { PullRate, pullRank, PullTurns, type PullTurn } from "../../../src/main/images/pull-limits.js";
+import { PullRate } from "../../../src/main/images/pull-limits.js";
+import { pullRank, PullTurns, type PullTurn } from "../../../src/main/images/pull-turns.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { pod as makePod } from "../../support/pods.js";

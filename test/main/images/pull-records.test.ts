@@ -10,7 +10,7 @@ import { test, type TestContext } from "node:test";
 import fc from "fast-check";
 import type { CredentialSource, ImageCredentials } from "../../../src/main/images/credentials.js";
 import { KeyedSerializer } from "../../../src/shared/turns/keyed-serializer.js";
-import { RecentRecords } from "../../../src/main/images/pull-records/record-files.js";
+import { RecentRecords } from "../../../src/main/images/pull-records/recent-records.js";
 import {
   intentText,
   readIntent,

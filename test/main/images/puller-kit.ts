@@ -2,10 +2,12 @@
 import { noTrace } from "../../support/silent.js";
 import type { TestContext } from "node:test";
 import type { EventInput } from "../../../src/main/model/event-recorder.js";
-import { type ImageCredentials, openAccess, type ImageAccess } from "../../../src/main/images/credentials.js";
+import { type ImageCredentials } from "../../../src/main/images/credentials.js";
+import { openAccess, type ImageAccess } from "../../../src/main/images/image-access.js";
 import { noCredentials } from "../../support/silent.js";
 import { ImagePuller } from "../../../src/main/images/image-puller.js";
-import { PullRate, PullTurns } from "../../../src/main/images/pull-limits.js";
+import { PullRate } from "../../../src/main/images/pull-limits.js";
+import { PullTurns } from "../../../src/main/images/pull-turns.js";
 import { Pulls } from "../../../src/main/images/pulls.js";
 import type { Container, Pod, PullPolicy } from "../../../src/shared/api/pod.js";
 import { PodSandboxConfig } from "../../../src/shared/cri/gen/runtime.v1.js";

@@ -7,7 +7,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeF
 import { join } from "node:path";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { LogRotation, type LogRotationDeps } from "../../../src/main/logs/log-rotation.js";
-import type { RunningLog } from "../../../src/main/logs/plan-rotation.js";
+import type { RunningLog } from "../../../src/main/logs/running-logs.js";
 import type { CompressLogResult } from "../../../src/shared/contracts/tasks.js";
 import { compressLog } from "../../../src/workers/tasks/compress-log.js";
 import { readAll, recordText } from "../../support/log-kit.js";

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { logFileNames, nextStem } from "../../../src/shared/container-logs/file-names.js";
-import { nextLook, filesToCompress, planRotation } from "../../../src/main/logs/plan-rotation.js";
+import { filesToCompress, planRotation } from "../../../src/main/logs/plan-rotation.js";
+import { nextLook } from "../../../src/main/logs/next-look.js";
 
 const NOW = new Date(2026, 0, 2, 3, 4, 5);
 const plan = (names: string[], maxFiles = 5, inWork: string[] = []): ReturnType<typeof planRotation> =>

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CreateContainerConfigError } from "../../../src/main/model/step-errors.js";
+import { CreateContainerConfigError } from "../../../src/main/model/container-config-error.js";
 import { expand, expandStrict, ExpansionBudget } from "../../../src/main/model/expand.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  hostNetworkHostsFile,
-  podHostsFile,
-  podHostname,
-  sandboxHostname,
-} from "../../../src/main/network/hosts-file.js";
+import { hostNetworkHostsFile, podHostsFile } from "../../../src/main/network/hosts-file.js";
+import { podHostname, sandboxHostname } from "../../../src/main/network/pod-hostname.js";
 import type { NodeDns } from "../../../src/main/network/pod-dns.js";
 import { podDns } from "../../../src/main/network/pod-dns.js";
 import { parseResolvConf } from "../../../src/main/network/resolv-conf.js";

@@ -17,7 +17,7 @@ import {
   type RestartPolicy,
 } from "../../../src/shared/api/pod.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { RestartMemory } from "../../../src/main/planner/plan-context.js";
+import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
 import type { Step } from "../../../src/main/model/step.js";
 import { Pilot } from "../../support/pilot.js";
 import { container, pod } from "../../support/pods.js";

@@ -3,7 +3,7 @@
 // @with test/main/collection/dead-containers.test.ts
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { pruneSteps } from "../../../src/main/planner/plan.js";
+import { pruneSteps } from "../../../src/main/planner/prune-steps.js";
 import { ContainerState, ContainerStatus } from "../../../src/shared/cri/gen/runtime.v1.js";
 
 const { CONTAINER_CREATED: CREATED, CONTAINER_EXITED: EXITED, CONTAINER_RUNNING: RUNNING } = ContainerState;

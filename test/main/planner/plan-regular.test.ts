@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, PodSpec, Probe } from "../../../src/shared/api/pod.js";
-import type { ProbeResult } from "../../../src/main/model/probe-port.js";
+import type { ProbeResult } from "../../../src/main/model/probe-results.js";
 import { lines, planOf, type Seen } from "../../support/plan-rows.js";
 import { container, pod } from "../../support/pods.js";
 

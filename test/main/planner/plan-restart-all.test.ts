@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Container, Pod, PodSpec } from "../../../src/shared/api/pod.js";
 import { restartCountOf } from "../../../src/main/model/paths.js";
-import { RestartMemory } from "../../../src/main/planner/plan-context.js";
+import { RestartMemory } from "../../../src/main/planner/restart-memory.js";
 import { Pilot } from "../../support/pilot.js";
 import { lines, planOf } from "../../support/plan-rows.js";
 import { container, pod } from "../../support/pods.js";

@@ -8,8 +8,8 @@ import fc from "fast-check";
 import {
   linuxContainerResources,
   type ContainerResourceOptions,
-  sandboxResources,
 } from "../../../src/main/resources/container-resources.js";
+import { sandboxResources } from "../../../src/main/resources/sandbox-resources.js";
 import * as cpu from "../../../src/main/resources/cpu.js";
 import { hugePageSizeName } from "../../../src/main/resources/page-sizes.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";

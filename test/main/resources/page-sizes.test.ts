@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { endianness } from "node:os";
 import { test } from "node:test";
-import { pageSizeIn, readPageSize } from "../../../src/main/resources/page-sizes.js";
+import { pageSizeIn, readPageSize } from "../../../src/main/resources/page-size.js";
 
 function vector(wordBytes: 4 | 8, ...words: number[]): Buffer {
   const bytes = Buffer.alloc(words.length * wordBytes);

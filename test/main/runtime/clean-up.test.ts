@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cleanUpPod, removeFiles } from "../../../src/main/runtime/clean-up.js";
+import { cleanUpPod } from "../../../src/main/runtime/clean-up.js";
+import { removeFiles } from "../../../src/main/runtime/remove-files.js";
 import type { NodeRuntime } from "../../../src/main/runtime/node-runtime.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 

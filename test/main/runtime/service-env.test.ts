@@ -1,7 +1,7 @@
 // Variables of services, as Docker's links had them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { serviceEnv } from "../../../src/main/runtime/container-env.js";
+import { serviceEnv } from "../../../src/main/runtime/service-env.js";
 import type { Service } from "../../../src/shared/api/objects.js";
 
 const service = (

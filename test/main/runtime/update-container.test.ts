@@ -4,7 +4,7 @@
 // @with test/integration/resize.test.ts
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { isResizeError } from "../../../src/main/model/step-errors.js";
+import { isResizeError } from "../../../src/main/model/resize-error.js";
 import { resizeContainers } from "../../../src/main/runtime/update-container.js";
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { PodMerger, rfc3339Nano, type PodChange, type PodSourceName } from "../../../src/main/sources/merge.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
-import { CONFIG_SEEN } from "../../../src/main/model/labels.js";
+import { CONFIG_SEEN } from "../../../src/main/model/api-json.js";
 
 function pod(uid: string, image = "a"): Pod {
   return {

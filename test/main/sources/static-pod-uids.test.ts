@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
-import { containerHash } from "../../../src/main/model/labels.js";
+import { containerHash } from "../../../src/main/model/container-hash.js";
 import { earlierUid, type RunningPods } from "../../../src/main/sources/earlier-uid.js";
 import { StaticPodUids } from "../../../src/main/sources/static-pod-uids.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -1,7 +1,7 @@
 // Authentication and authorization of the clients of the kubelet's server.
 import { doesNotThrow, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/cluster.js";
+import { checkServerAuth, type ServerAuthSettings } from "../../../src/main/startup/server-auth.js";
 
 test("a stand-alone node has no API server for reviews", () => {
   const settings = (

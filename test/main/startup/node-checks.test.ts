@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
 import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
-import { checkPermissions } from "../../../src/main/startup/process/process-limits.js";
-import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/machine.js";
+import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
+import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };

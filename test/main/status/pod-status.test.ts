@@ -11,7 +11,8 @@ import {
   rejectedPodStatus,
 } from "../../../src/main/status/compute-pod-status.js";
 import { finalStatus, hadInitialized, reportableStatus } from "../../../src/main/status/final-status.js";
-import { podIPs, formatIP } from "../../../src/main/model/pod-ips.js";
+import { podIPs } from "../../../src/main/model/pod-ips.js";
+import { formatIP } from "../../../src/main/model/format-ip.js";
 import { fallsBackToLog, fileMessage, joinMessages, logMessage } from "../../../src/main/status/termination-message.js";
 import { c, criContainer, criSandbox, exited, makePod, NOW, observedPod, running, sec, waiting } from "./fixtures.js";
 

@@ -4,9 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodStatuses, type PodStatusesDeps, type StatusUpdate } from "../../../src/main/status/pod-statuses.js";
-import { PodEventStream, type PodDelta } from "../../../src/main/model/pod-events.js";
+import { PodEventStream } from "../../../src/main/model/pod-events.js";
+import { type PodDelta } from "../../../src/main/model/pod-delta.js";
 import { defaultRestartGates } from "../../../src/main/model/restart.js";
-import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-port.js";
+import { noProbeResults, type ProbeResult } from "../../../src/main/model/probe-results.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { PodStatus } from "../../../src/shared/api/pod-status.js";
 import { ContainerState, type ContainerStatus, Signal } from "../../../src/shared/cri/gen/runtime.v1.js";

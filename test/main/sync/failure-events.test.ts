@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DynamicResourcesError } from "../../../src/main/model/pod-claims.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
-import { faultField } from "../../../src/main/sync/failure-events.js";
+import { faultField } from "../../../src/main/sync/user-made-failures.js";
 import { VolumesNotReadyError, VolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { makePod } from "../status/fixtures.js";
 

@@ -5,7 +5,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { BUSYBOX } from "../runtime/runtime-kit.js";
 import { NO_HELD_PODS, syncNode } from "./node-sync-kit.js";
-import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 
 const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
   const made = pod({

@@ -4,7 +4,7 @@
 // @with test/integration/cpu-manager.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/step-errors.js";
+import { PodCgroupError, PodDirectoriesError } from "../../../src/main/model/environment-errors.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { Pod, PodSpec } from "../../../src/shared/api/pod.js";

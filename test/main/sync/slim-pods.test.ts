@@ -6,7 +6,7 @@ import { test, type TestContext } from "node:test";
 import { startPodSync } from "../../../src/main/cluster/start-pod-sync.js";
 import { PodChanges } from "../../../src/main/sources/pod-changes.js";
 import type { PodFeed } from "../../../src/main/sources/api-source.js";
-import type { AdmissionVerdict } from "../../../src/main/admission/handler.js";
+import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 import { ApiError } from "../../../src/shared/api/client/errors.js";
 import type { ApiClient } from "../../../src/shared/api/client/port.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

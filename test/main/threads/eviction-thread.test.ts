@@ -2,7 +2,7 @@
 // pods sent to it, and the full set after a restart.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evictionPodOf } from "../../../src/main/eviction/running-pods.js";
+import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
 import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
 import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";

@@ -4,12 +4,12 @@
 //   of them take linear time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodePortsHandler } from "../../../src/main/admission/predicates.js";
+import { nodePortsHandler } from "../../../src/main/admission/predicates/host-ports.js";
 import { containerMounts } from "../../../src/main/runtime/config/mounts.js";
 import { observedStatus } from "../../../src/main/status/container-state.js";
 import { computePodStatus } from "../../../src/main/status/compute-pod-status.js";
 import { newestOf } from "../../../src/main/model/observed-containers.js";
-import { nestedMountPoints } from "../../../src/main/volumes/object-volume/object-volume.js";
+import { nestedMountPoints } from "../../../src/main/volumes/object-volume/nested-mount-points.js";
 import type { ContainerPort, Pod, VolumeMount } from "../../../src/shared/api/pod.js";
 import { criContainer, observedPod, st } from "../status/fixtures.js";
 import { container, pod } from "../../support/pods.js";

@@ -9,7 +9,8 @@ import { Doer } from "../../../src/main/runtime/doer.js";
 import { definedContainer } from "../../../src/main/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { runsBefore } from "../../../src/main/resources/cpu-manager/requests.js";
-import { nextToStop, preStopsAhead } from "../../../src/main/planner/stop-order.js";
+import { nextToStop } from "../../../src/main/planner/stop-order.js";
+import { preStopsAhead } from "../../../src/main/planner/pre-stops-ahead.js";
 import { stepDecision } from "../../../src/main/planner/step-decision.js";
 import {
   linuxContainerResources,

@@ -1,7 +1,8 @@
 // The range that pods' ids come from: what getsubids says, and every way in which it can be of no use.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserNamespaceError, podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";
+import { podIdRange, type CommandAnswer } from "../../../src/main/user-namespaces/id-range.js";
+import { UserNamespaceError } from "../../../src/main/user-namespaces/user-namespace-error.js";
 
 const UNIT = 65_536;
 const printing = (stdout: string): CommandAnswer => ({ status: 0, stdout, stderr: "" });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { UserNamespaceError, type IdRange } from "../../../src/main/user-namespaces/id-range.js";
+import { type IdRange } from "../../../src/main/user-namespaces/id-range.js";
+import { UserNamespaceError } from "../../../src/main/user-namespaces/user-namespace-error.js";
 import { IdSlots } from "../../../src/main/user-namespaces/id-slots.js";
 
 const overlap = (a: IdRange, b: IdRange): boolean => a.first < b.first + b.length && b.first < a.first + a.length;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { hugePageSize, isHugePages, emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
+import { emptyDirPlugin } from "../../../src/main/volumes/empty-dir/plugin.js";
+import { hugePageSize, isHugePages } from "../../../src/main/volumes/empty-dir/huge-pages.js";
 import { isUnsupportedVolumeError, isVolumeSetUpError } from "../../../src/main/volumes/errors.js";
 import { parseMountinfo } from "../../../src/shared/fs/mountinfo.js";
 import type { Pod } from "../../../src/shared/api/pod.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, fstatSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { keptByUmask } from "../../../src/main/volumes/atomic-writer/atomic-writer.js";
+import { keptByUmask } from "../../../src/main/volumes/atomic-writer/umask.js";
 
 test("modes that a new file has as requested", async (t) => {
   const folder = mkdtempSync(`${tmpdir()}/nodelet-umask-`);

@@ -1,7 +1,8 @@
 // Scopes and waits on one long-lived signal: they end with it, and leave nothing on it when they are over.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Scope, unlessAborted } from "../../../src/shared/abort/scope.js";
+import { Scope } from "../../../src/shared/abort/scope.js";
+import { unlessAborted } from "../../../src/shared/abort/unless-aborted.js";
 import { dependants, heldBy } from "../../support/abort-listeners.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

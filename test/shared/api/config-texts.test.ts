@@ -6,8 +6,8 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { parseCpuList, printCpuList } from "../../../src/shared/api/cpu-list.js";
 import { parseImageName } from "../../../src/shared/api/image-name.js";
-import { mayLabelItself } from "../../../src/main/command/rules/registration.js";
-import { parsePercentage } from "../../../src/main/command/rules/parse-reserved.js";
+import { mayLabelItself } from "../../../src/main/command/rules/self-labels.js";
+import { parsePercentage } from "../../../src/main/command/rules/parse-percentage.js";
 import { TLS_CIPHERS, TLS_CURVES, TLS_VERSIONS } from "../../../src/shared/api/tls-names.js";
 import { parseTracingEndpoint } from "../../../src/main/command/rules/tracing-endpoint.js";
 

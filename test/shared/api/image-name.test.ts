@@ -1,7 +1,7 @@
 // Names that stand for one image share a key.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keysOfImage, keysOfReference } from "../../../src/shared/api/image-name.js";
+import { keysOfImage, keysOfReference } from "../../../src/shared/api/image-keys.js";
 
 const HEX = "a".repeat(64);
 const OTHER = "b".repeat(64);

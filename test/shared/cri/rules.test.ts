@@ -8,7 +8,7 @@ import { isInvalidEndpoint, parseEndpoint } from "../../../src/shared/cri/endpoi
 import { criError, isUnavailable, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
-import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-watch.js";
+import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
 import type { CriVerb } from "../../../src/shared/cri/verbs.js";
 
 test("deadlines per verb, default 120 s", () => {

@@ -5,12 +5,8 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
-import {
-  isProgramFailedError,
-  type ProgramFailure,
-  runProgram,
-  type ProgramRun,
-} from "../../../src/shared/exec/run-program.js";
+import { runProgram, type ProgramRun } from "../../../src/shared/exec/run-program.js";
+import { isProgramFailedError, type ProgramFailure } from "../../../src/shared/exec/program-errors.js";
 import { temporaryFolder, until } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

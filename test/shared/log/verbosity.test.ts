@@ -1,7 +1,7 @@
 // --vmodule's patterns are Go globs over module names.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { matchGlob, moduleVerbosity } from "../../../src/shared/log/verbosity.js";
+import { matchGlob, moduleVerbosity } from "../../../src/shared/log/module-verbosity.js";
 
 describe("vmodule", () => {
   const table: [pattern: string, subject: string, matches: boolean][] = [

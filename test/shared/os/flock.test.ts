@@ -7,7 +7,8 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { flockHolder, tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
+import { tryFlock, waitForFlock } from "../../../src/shared/os/flock.js";
+import { flockHolder } from "../../../src/shared/os/flock-holder.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
 const FLOCK_RETRY_MS = 100;

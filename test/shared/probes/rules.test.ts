@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ProbeOutcome, ProbeVerdict } from "../../../src/shared/contracts/prober.js";
-import { ProbeDeadline, StallMeter } from "../../../src/shared/probes/probe-deadline.js";
+import { ProbeDeadline } from "../../../src/shared/probes/probe-deadline.js";
+import { StallMeter } from "../../../src/shared/probes/stall-meter.js";
 import { newTally, tallyRun } from "../../../src/shared/probes/thresholds.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

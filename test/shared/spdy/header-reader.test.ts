@@ -6,7 +6,8 @@ import { once } from "node:events";
 import fc from "fast-check";
 import { SpdyError } from "../../../src/shared/spdy/frames.js";
 import { headerBlock } from "../../../src/shared/spdy/header-block.js";
-import { SpdyHeaderReader, DICTIONARY } from "../../../src/shared/spdy/header-reader.js";
+import { SpdyHeaderReader } from "../../../src/shared/spdy/header-reader.js";
+import { DICTIONARY } from "../../../src/shared/spdy/dictionary.js";
 
 const name = fc.stringMatching(/^[a-z-]{1,20}$/);
 const blocks = fc.array(fc.dictionary(name, fc.string({ maxLength: 300 }), { noNullPrototype: true, maxKeys: 8 }), {

@@ -2,7 +2,7 @@
 // file asks for is answered; everything else is refused with ENOSYS.
 import { spawn } from "node:child_process";
 import { open, type FileHandle } from "node:fs/promises";
-import { errorCode } from "../../../src/shared/errors/thrown.js";
+import { errorCode } from "../../../src/shared/errors/error-code.js";
 
 export interface DiskFile {
   size: number;

@@ -9,7 +9,8 @@ import { createCpuManager } from "../../../src/main/resources/cpu-manager/create
 import { DeviceManager } from "../../../src/main/resources/devices/device-manager.js";
 import { noDeviceMetrics } from "../silent.js";
 import { createMemoryManager } from "../../../src/main/resources/memory-manager/create.js";
-import { readMappings, UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
+import { readMappings } from "../../../src/main/user-namespaces/mapping-file.js";
 import { readVolData, removeVolData, writeVolData } from "../../../src/main/volumes/csi/vol-data.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import type { Logger } from "../../../src/shared/log/logger.js";

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 import type { EvictionPod, PodDiskUsage } from "../../../src/shared/contracts/eviction.js";
 import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/workers/eviction/layout.js";
-import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/limit-rounds.js";
+import { breachOf, hasLocalLimit } from "../../../src/workers/eviction/breach.js";
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
 import { observe, type Sample } from "../../../src/workers/eviction/observe.js";
 import { graceOf } from "../../../src/workers/eviction/outbox.js";

@@ -1,7 +1,7 @@
 // Which images may go, in which order, and how much: upstream's rules as tables.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { byteSize } from "../../../src/workers/image-gc/image-fs.js";
+import { byteSize } from "../../../src/workers/image-gc/byte-size.js";
 import { ImageRecords, NEVER, recordKey, type ImageRecord } from "../../../src/workers/image-gc/records.js";
 import {
   bytesToFree,

@@ -2,7 +2,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, NodeStatus } from "../../../src/shared/api/node.js";
-import { computeNode, type StatusInput, runtimeVersion } from "../../../src/workers/node-status/compute.js";
+import { computeNode, type StatusInput } from "../../../src/workers/node-status/compute.js";
+import { runtimeVersion } from "../../../src/workers/node-status/runtime-version.js";
 import { nodeChanged } from "../../../src/workers/node-status/patch.js";
 import { newNode } from "../../../src/workers/node-status/registration.js";
 import { FACTS, INIT, MACHINE, statusInput } from "./node-status-kit.js";

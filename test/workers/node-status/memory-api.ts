@@ -8,7 +8,8 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "../../../src/shared/api/client/port.js";
-import type { Node, Lease } from "../../../src/shared/api/node.js";
+import type { Node } from "../../../src/shared/api/node.js";
+import type { Lease } from "../../../src/shared/api/lease.js";
 
 export interface ApiCall {
   verb: "get" | "create" | "update" | "patch";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { stringify } from "yaml";
 import { decodeManifest } from "../../../src/workers/tasks/index.js";
-import { fnv128 } from "../../../src/workers/tasks/manifest/identity.js";
+import { fnv128 } from "../../../src/workers/tasks/manifest/fnv128.js";
 import type { DecodeManifestResult, ManifestOrigin } from "../../../src/shared/contracts/tasks.js";
 import { ManifestError } from "../../../src/shared/api/manifest/violation.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { test } from "node:test";
-import { makePodKey } from "../../../src/workers/tasks/certificates/certificate-jobs.js";
+import { makePodKey } from "../../../src/workers/tasks/certificates/pod-keys.js";
 import { readSigningRequestDer } from "../../fake-api/certificates/signing-request.js";
 
 // One RSA key only, and the shorter: they take their time.

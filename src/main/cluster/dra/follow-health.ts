@@ -10,7 +10,8 @@ import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { ClaimState } from "../../resources/dra/claim-state.js";
-import { DeviceHealth, type DeviceRef, decodeHealth, encodeHealth } from "../../resources/dra/device-health.js";
+import { DeviceHealth, type DeviceRef } from "../../resources/dra/device-health.js";
+import { decodeHealth, encodeHealth } from "../../resources/dra/health-file.js";
 import type { DriverClient } from "../../resources/dra/driver-port.js";
 import { HealthStreams } from "../../resources/dra/health-streams.js";
 

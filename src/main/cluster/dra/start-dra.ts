@@ -16,7 +16,7 @@ import { DynamicResourcesError, type PodClaims } from "../../model/pod-claims.js
 import { ClaimStore } from "../../resources/dra/claim-store.js";
 import { Claims } from "../../resources/dra/claims.js";
 import { Drivers } from "../../resources/dra/drivers.js";
-import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-state.js";
+import { claimHealth, listedClaim, type HealthView } from "../../resources/dra/claim-health.js";
 import { draMetrics } from "../../resources/dra/metrics.js";
 import { followHealth } from "./follow-health.js";
 import { wipeSlices } from "./slices.js";

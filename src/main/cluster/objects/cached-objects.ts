@@ -3,7 +3,8 @@
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { KeptObject, ObjectManager, ObjectManagerDeps } from "./object-manager.js";
-import { type Reference, ReferenceIndex, keyOf } from "./references.js";
+import { type Reference } from "./references.js";
+import { ReferenceIndex, keyOf } from "./reference-index.js";
 
 export interface CachedObjectsDeps<T extends KeptObject> extends Pick<ObjectManagerDeps<T>, "client" | "kind"> {
   clock: Pick<Clock, "monotonic">;

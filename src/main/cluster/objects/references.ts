@@ -1,6 +1,7 @@
 // The config maps and secrets that a pod refers to, and the index from object to pods. Objects with a volume are watched while the pod
 // exists; the others are read when a container starts.
-import { type Container, type Pod, allContainersOf } from "../../../shared/api/pod.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { allContainersOf } from "../../../shared/api/pod-containers.js";
 
 export interface Reference {
   inVolume: boolean;
@@ -62,48 +63,3 @@ function secretRefOf(source: unknown, field: string): string | undefined {
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
-
-// The pods that refer to each object of one kind. Keys are "namespace/name".
-
-export class ReferenceIndex {
-  private readonly byPod = new Map<string, ReadonlyMap<string, Reference>>();
-  private readonly users = new Map<string, Map<string, Reference>>();
-
-  /**
-   * Sets the references of the pod. @returns keys that the pod did not refer to before, and keys without references now
-   */
-  set(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): { added: string[]; unused: string[] } {
-    const before = this.byPod.get(uid) ?? new Map<string, Reference>();
-    const now = new Map([...names].map(([name, reference]) => [keyOf(namespace, name), reference]));
-    if (now.size === 0) this.byPod.delete(uid);
-    else this.byPod.set(uid, now);
-    for (const [key, reference] of now) {
-      const users = this.users.get(key) ?? new Map<string, Reference>();
-      this.users.set(key, users.set(uid, reference));
-    }
-    const dropped = [...before.keys()].filter((key) => !now.has(key));
-    for (const key of dropped) {
-      const users = this.users.get(key);
-      users?.delete(uid);
-      if (users?.size === 0) this.users.delete(key);
-    }
-    return {
-      added: [...now.keys()].filter((key) => !before.has(key)),
-      unused: dropped.filter((key) => !this.users.has(key)),
-    };
-  }
-
-  /** UIDs. */
-  usersOf(key: string): string[] {
-    return [...(this.users.get(key)?.keys() ?? [])];
-  }
-
-  /** A volume of at least one pod refers to the object. */
-  inVolume(key: string): boolean {
-    return [...(this.users.get(key)?.values() ?? [])].some(({ inVolume }) => inVolume);
-  }
-}
-
-export function keyOf(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
-}

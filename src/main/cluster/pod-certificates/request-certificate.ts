@@ -7,7 +7,7 @@ import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/api/volume.js";
 import type { PodKey } from "../../../shared/contracts/tasks.js";
-import { serviceAccountOf } from "../../model/cluster-access.js";
+import { serviceAccountOf } from "../../model/service-account.js";
 import { PodCertificateError, PodCertificatesNotServedError } from "./errors.js";
 import type { RequestKinds } from "./request-kinds.js";
 

@@ -3,7 +3,8 @@
 // Invariant: one pending request at a time; a failure is retried with back-off while the pod exists; a denial is final.
 // The refresh time is wall time and is checked every minute or two, as the clock may jump.
 import type { EventReason } from "../../../shared/api/event-reasons.js";
-import { Scope, unlessAborted } from "../../../shared/abort/scope.js";
+import { Scope } from "../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodCertificateProjection } from "../../../shared/api/volume.js";

@@ -4,7 +4,8 @@
 import type { GateName } from "../gates/table.js";
 import { decode, encode, isZero } from "./field-values.js";
 import { FIELDS, type Field, type FieldPath, type FieldValue } from "./fields.js";
-import { type Origin, at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
+import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
+import { type Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 
 export interface DefaultsFor {

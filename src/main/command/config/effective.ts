@@ -4,9 +4,11 @@ import type { GateName } from "../gates/table.js";
 import type { ConfigView } from "../rules/rule.js";
 import { canonical, decode, leavesOf, type Leaf } from "./field-values.js";
 import type { FieldPath, FieldValue } from "./fields.js";
-import { type Origin, at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
+import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
+import { type Origin } from "./origin.js";
 import { masked } from "./secrets.js";
-import { FIELD_ROWS, FIELD_SHAPES, CONFIG_API_VERSION, CONFIG_KIND } from "./shape.js";
+import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
 
 const DEFAULT: Origin = { kind: "default" };
 

@@ -1,8 +1,9 @@
 // --print-config: the whole effective configuration with the origin of every value, secrets masked. The YAML reads back
 // as a configuration file.
 import type { EffectiveConfig } from "./effective.js";
-import { CONFIG_API_VERSION, CONFIG_KIND } from "./shape.js";
-import { originText, type Scalar, type Tree } from "./tree.js";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
+import { type Scalar, type Tree } from "./tree.js";
+import { originText } from "./origin.js";
 import { masked } from "./secrets.js";
 import { withoutEffect } from "./without-effect.js";
 

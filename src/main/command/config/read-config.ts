@@ -13,12 +13,15 @@ import type {
 } from "../../../shared/yaml/tree.js";
 import { YamlError } from "../../../shared/yaml/yaml-error.js";
 import { ACCEPTED, fromConfig } from "../values.js";
-import { mergeMaps, NOTHING, type MapNode, type Scalar, type Tree, type Origin } from "./tree.js";
+import { NOTHING, type MapNode, type Scalar, type Tree } from "./tree.js";
+import { mergeMaps } from "./merge.js";
+import { type Origin } from "./origin.js";
 import { LATER_FIELDS } from "./later-fields.js";
 import { REMOVED_FIELDS } from "./removed-fields.js";
 import type { Problem } from "./report.js";
 import { isSecret } from "./secrets.js";
-import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape, CONFIG_API_VERSION, CONFIG_KIND } from "./shape.js";
+import { CONFIG_MEMBERS, type Member, type ScalarType, type Shape } from "./shape.js";
+import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 
 export interface ReadConfig {

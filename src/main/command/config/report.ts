@@ -2,7 +2,7 @@
 // then defaults that do not fit.
 import type { Violation } from "../rules/rule.js";
 import type { EffectiveConfig } from "./effective.js";
-import { originText, type Origin } from "./tree.js";
+import { originText, type Origin } from "./origin.js";
 
 export interface Problem extends Violation {
   readonly origin: Origin;

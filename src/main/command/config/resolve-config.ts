@@ -5,13 +5,13 @@ import { configWarnings, validateConfig } from "../rules/index.js";
 import type { HostFacts, Violation } from "../rules/rule.js";
 import { withDefaults, withDerived } from "./defaults.js";
 import { EffectiveConfig } from "./effective.js";
-import { mergeMaps, at, NOTHING, plain, type MapNode, treeOf, withNode, type Origin } from "./tree.js";
+import { at, NOTHING, plain, type MapNode } from "./tree.js";
+import { mergeMaps } from "./merge.js";
 import { isInBrokenList, isTolerated, isWritten, problemOf, reportLines, type Problem } from "./report.js";
-import { usable } from "./without-effect.js";
+import { usable } from "./usable.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { encode } from "./field-values.js";
-import type { FieldPath } from "./fields.js";
-import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
+import { type FlagValue, withFlags } from "./flags-over-config.js";
+import { dropInOrder } from "./drop-in-order.js";
 
 export interface ConfigIo {
   /** A file's text or its bytes, or throws. */
@@ -116,57 +116,4 @@ function textOf(flags: ReadonlyMap<string, FlagValue>, name: string): string {
 function gatesOf(tree: MapNode): Record<string, boolean> {
   const gates = at(tree, "featureGates");
   return gates === undefined ? {} : (plain(gates) as Record<string, boolean>);
-}
-
-// The files of --config-dir that count, and their order: every *.conf below it, in the order of Go's WalkDir. It walks folder by folder and
-// compares names by their bytes. Other files are skipped, as upstream skips them.
-
-const EXTENSION = /\.conf$/;
-
-/** `files`: paths of all files below the directory, relative to it, with "/" between the parts. @internal */
-export function dropInOrder(files: readonly string[]): string[] {
-  return files
-    .filter((file) => EXTENSION.test(file))
-    .map((file) => file.split("/").map((part) => Buffer.from(part)))
-    .sort(byParts)
-    .map((parts) => parts.join("/"));
-}
-
-function byParts(a: readonly Buffer[], b: readonly Buffer[]): number {
-  for (const [index, part] of a.entries()) {
-    const other = b[index];
-    const order = other === undefined ? 1 : part.compare(other);
-    if (order !== 0) return order;
-  }
-  return a.length - b.length;
-}
-
-// Flags over the configuration: a flag writes the field it mirrors and disturbs no other. Feature gates merge key by key,
-// the flag winning; --seccomp-default can only turn on; --runonce is a mode of this start, not a field.
-
-/** A decoded value, of its field's type. */
-export interface FlagValue {
-  readonly value: unknown;
-}
-
-/** Flag (without dashes) → the field it writes. */
-const FIELD_OF_FLAG: ReadonlyMap<string, FieldPath> = new Map(
-  FIELD_ROWS.flatMap(([path, { flag }]) => (flag === undefined || flag === "runonce" ? [] : [[flag, path]])),
-);
-
-function withFlags(tree: MapNode, flags: ReadonlyMap<string, FlagValue>): MapNode {
-  let written = tree;
-  for (const [flag, { value }] of flags) {
-    const origin: Origin = { kind: "flag", flag };
-    const path = FIELD_OF_FLAG.get(flag);
-    const shape = path === undefined ? undefined : FIELD_SHAPES.get(path);
-    if (flag === "seccomp-default") {
-      if (value === true) written = withNode(written, "seccompDefault", treeOf(true, origin));
-    } else if (path !== undefined && shape !== undefined) {
-      const node = encode(shape, value, origin);
-      const before = path === "featureGates" ? at(written, path) : undefined;
-      written = withNode(written, path, before?.kind === "map" && node.kind === "map" ? mergeMaps(before, node) : node);
-    }
-  }
-  return written;
 }

@@ -2,6 +2,8 @@
 // and flags are added as nodes; the effective configuration is decoded from the last tree. Trees are immutable: every
 // operation returns a new one.
 
+import type { Origin } from "./origin.js";
+
 export type Scalar = string | number | boolean | null;
 
 interface ScalarNode {
@@ -87,49 +89,4 @@ export function withNodes(tree: MapNode, nodes: Iterable<readonly [path: string,
 function split(path: string): [parent: string, key: string] {
   const dot = path.lastIndexOf(".");
   return dot < 0 ? ["", path] : [path.slice(0, dot), path.slice(dot + 1)];
-}
-
-// Merges one source over another as JSON merge patch does (RFC 7386), like upstream's drop-ins. Maps merge key by key, other values are
-// replaced whole, and null removes a value. Every value keeps its own origin.
-
-/** `patch` over `target`. Without nulls in the patches, merging is associative. @internal */
-export function merge(target: Tree | undefined, patch: Tree): Tree {
-  if (patch.kind !== "map") return patch;
-  return mergeMaps(target?.kind === "map" ? target : undefined, patch);
-}
-
-/** `merge` for roots, which are maps always. */
-export function mergeMaps(target: MapNode | undefined, patch: MapNode): MapNode {
-  const entries = new Map(target?.entries);
-  for (const [key, value] of patch.entries) {
-    if (value.kind === "scalar" && value.value === null) entries.delete(key);
-    else entries.set(key, merge(entries.get(key), value));
-  }
-  return { kind: "map", entries, origin: patch.origin };
-}
-
-// The origin of a value in the effective configuration, for messages, --print-config and /configz?origin=1.
-
-export type Origin =
-  | { readonly kind: "default" }
-  /** A file of KubeletConfiguration: the one of --config or a drop-in of --config-dir. Line and column from 1. */
-  | { readonly kind: "file" | "drop-in"; readonly file: string; readonly line: number; readonly column: number }
-  /** `flag` without its dashes. */
-  | { readonly kind: "flag"; readonly flag: string }
-  /** Follows from another field, e.g. cgroupRoot "/" from cgroupsPerQOS. */
-  | { readonly kind: "derived"; readonly from: string };
-
-/** "default", "/etc/kubelet.yaml:7:3", "--max-pods" or "derived from cgroupsPerQOS". */
-export function originText(origin: Origin): string {
-  switch (origin.kind) {
-    case "default":
-      return "default";
-    case "file":
-    case "drop-in":
-      return `${origin.file}:${origin.line}:${origin.column}`;
-    case "flag":
-      return `--${origin.flag}`;
-    case "derived":
-      return `derived from ${origin.from}`;
-  }
 }

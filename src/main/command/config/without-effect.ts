@@ -6,9 +6,9 @@ import { GATES, type Gate, type GateName } from "../gates/table.js";
 import type { EffectiveConfig } from "./effective.js";
 import { canonical } from "./field-values.js";
 import type { FieldPath } from "./fields.js";
-import { originText, type Origin, at, plain, treeOf } from "./tree.js";
+import { at, plain, treeOf } from "./tree.js";
+import { originText, type Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import type { ConfigView, Violation } from "../rules/rule.js";
 
 /** One line per source (a file or a flag) and kind; none when everything that is set has an effect. */
 export function withoutEffect(config: EffectiveConfig): string[] {
@@ -66,28 +66,4 @@ function lines(what: string, named: readonly (readonly [name: string, origin: Or
     bySource.set(source, [...(bySource.get(source) ?? []), name]);
   }
   return [...bySource].map(([source, names]) => `${source}: ${what}: ${names.join(", ")}`);
-}
-
-// Settings that this kubelet cannot use although upstream has no rule against them.
-
-const NOT_NEGATIVE = ["syncFrequency", "fileCheckFrequency", "httpCheckFrequency", "runtimeRequestTimeout"] as const;
-
-export function* usable(config: ConfigView): Iterable<Violation> {
-  for (const path of NOT_NEGATIVE) {
-    if ((config.get(path) ?? 0) < 0) yield { path, message: "a duration cannot be negative; 0 means the default" };
-  }
-  const url = config.get("staticPodURL") ?? "";
-  if (url !== "" && !(/^https?:\/\//.test(url) && URL.canParse(url))) {
-    yield { path: "staticPodURL", message: `${JSON.stringify(url)} is not an http:// or https:// URL` };
-  }
-}
-
-/** --root-dir: everything the kubelet keeps is below it, and its path ends up in mounts and cgroup names. */
-export function rootDirProblem(path: string): Violation | undefined {
-  const clean = path.startsWith("/") && !/\/\/|\/\.\.?(\/|$)/.test(path) && (path === "/" || !path.endsWith("/"));
-  if (clean && /^[\x20-\x7e]+$/.test(path)) return undefined;
-  return {
-    path: "--root-dir",
-    message: `${JSON.stringify(path)} is not an absolute path in normalized form (ASCII only)`,
-  };
 }

@@ -58,23 +58,3 @@ export function quote(value: string): string {
 export function needsGate(path: string, gate: string): Violation {
   return { path, message: `requires the feature gate ${gate}, which is off; turn it on or remove this value` };
 }
-
-// Fields that are one word of a few.
-
-/** By field. */
-export const KNOWN: readonly (readonly [PathOf<string>, readonly string[]])[] = [
-  ["authorization.mode", ["AlwaysAllow", "Webhook"]],
-  ["cgroupDriver", ["cgroupfs", "systemd"]],
-  ["configMapAndSecretChangeDetectionStrategy", ["Get", "Cache", "Watch"]],
-  ["cpuManagerPolicy", ["none", "static"]],
-  ["hairpinMode", ["none", "hairpin-veth", "promiscuous-bridge"]],
-  ["logging.format", ["text", "json"]],
-  ["memoryManagerPolicy", ["None", "Static"]],
-  ["memoryReservationPolicy", ["None", "TieredReservation"]],
-  ["topologyManagerPolicy", ["none", "best-effort", "restricted", "single-numa-node"]],
-  ["topologyManagerScope", ["container", "pod"]],
-];
-
-export function* knownValues(config: ConfigView): Iterable<Violation> {
-  for (const [path, known] of KNOWN) yield* oneOf(config, path, known);
-}

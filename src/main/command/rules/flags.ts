@@ -1,7 +1,7 @@
 // Rules for settings that only flags have.
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./registration.js";
+import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";
 import type { Violation } from "./rule.js";
 import { quote } from "./check.js";
 import type { DockerFlags } from "../docker-flags.js";

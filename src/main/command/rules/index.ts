@@ -1,13 +1,19 @@
 // All rules of the configuration, one report.
-import { cgroups, nodeAllocatable, memory } from "./cgroups.js";
-import { containerLogs, logging } from "./logging.js";
+import { cgroups } from "./cgroups.js";
+import { nodeAllocatable } from "./node-allocatable.js";
+import { memory } from "./memory.js";
+import { logging } from "./logging.js";
+import { containerLogs } from "./container-logs.js";
 import { eviction } from "./parse-eviction.js";
-import { imageCredentials, images } from "./images.js";
-import { knownValues } from "./check.js";
-import { crashLoop, limits, tracing, runtime } from "./limits.js";
+import { images } from "./images.js";
+import { imageCredentials } from "./image-credentials.js";
+import { knownValues } from "./known-values.js";
+import { crashLoop, limits, tracing } from "./limits.js";
+import { runtime } from "./runtime.js";
 import { reservedResources } from "./reserved-resources.js";
 import type { ConfigView, HostFacts, Rule, Violation } from "./rule.js";
-import { ports, server, tls } from "./server.js";
+import { ports, server } from "./server.js";
+import { tls } from "./tls.js";
 import { shutdown } from "./shutdown.js";
 import { taints } from "./registration.js";
 import { topology } from "./topology.js";

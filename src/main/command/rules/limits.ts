@@ -3,7 +3,6 @@ import type { ConfigView, Violation } from "./rule.js";
 import { inRange, notNegative, needsGate, quote } from "./check.js";
 import { formatDuration } from "../duration.js";
 import { parseTracingEndpoint, TRACING_SCHEMES } from "./tracing-endpoint.js";
-import { isInvalidEndpoint, parseEndpoint } from "../../../shared/cri/endpoint.js";
 
 const NOT_NEGATIVE = [
   "eventBurst",
@@ -54,36 +53,4 @@ export function* tracing(config: ConfigView): Iterable<Violation> {
       message: `${quote(endpoint)} is not host:port or a URL with the scheme ${TRACING_SCHEMES.join(", ")}`,
     };
   }
-}
-
-// The container runtime and the user ids of pods.
-
-const IDS = 65_536;
-const MAX_IDS = 4_294_967_295;
-
-export function* runtime(config: ConfigView): Iterable<Violation> {
-  yield* endpoint("containerRuntimeEndpoint", config.get("containerRuntimeEndpoint") ?? "");
-  const images = config.get("imageServiceEndpoint") ?? "";
-  if (images !== "") yield* endpoint("imageServiceEndpoint", images);
-  if (config.get("runOnce") === true) {
-    yield { path: "runOnce", message: "true is not allowed in a file; use the flag --runonce" };
-  }
-  yield* userNamespaces(config);
-}
-
-function* endpoint(path: string, text: string): Iterable<Violation> {
-  try {
-    parseEndpoint(text);
-  } catch (error) {
-    if (!isInvalidEndpoint(error)) throw error;
-    yield { path, message: error.message };
-  }
-}
-
-function* userNamespaces(config: ConfigView): Iterable<Violation> {
-  const path = "userNamespaces.idsPerPod";
-  const ids = config.get(path);
-  if (ids === undefined) return;
-  if (ids < IDS || ids > MAX_IDS) yield { path, message: `${ids} is not a number from ${IDS} to ${MAX_IDS}` };
-  if (ids % IDS !== 0) yield { path, message: `${ids} is not a multiple of ${IDS}` };
 }

@@ -1,8 +1,7 @@
 // The kubelet's own log, and the logs of containers.
-import { posix } from "node:path";
 import { formatDuration } from "../duration.js";
 import type { ConfigView, Violation } from "./rule.js";
-import { isInt32, needsGate, quote, inRange } from "./check.js";
+import { isInt32, needsGate, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 
 const VERBOSITY = "is not a verbosity from 0 to 2147483647";
@@ -51,40 +50,4 @@ function* options(config: ConfigView, format: (typeof OPTIONS)[number]): Iterabl
   const size = readQuantity(text);
   if (size === undefined) yield { path: buffer, message: `${quote(text)} is not a quantity such as 64Ki` };
   else if (size.nanos !== 0n && !alpha) yield needsGate(buffer, "LoggingAlphaOptions");
-}
-
-// Logs of containers: directory and rotation.
-
-const MIN_MONITOR_MS = 3000;
-
-export function* containerLogs(config: ConfigView): Iterable<Violation> {
-  yield* inRange(config, "containerLogMaxFiles", 2);
-  yield* inRange(config, "containerLogMaxWorkers", 1);
-  const interval = config.get("containerLogMonitorInterval");
-  if (interval !== undefined && interval < MIN_MONITOR_MS) {
-    yield {
-      path: "containerLogMonitorInterval",
-      message: `${formatDuration(interval)} is not a duration of at least 3s`,
-    };
-  }
-  const size = config.get("containerLogMaxSize") ?? "";
-  const quantity = readQuantity(size);
-  if (quantity === undefined) {
-    yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity such as 10Mi` };
-  } else if (quantity.nanos < 0n) {
-    yield { path: "containerLogMaxSize", message: `${quote(size)} is not a quantity above 0` };
-  } else if (quantity.nanos === 0n) {
-    const message = `${quote(size)} is not a quantity above 0: every log is rotated at each check`;
-    yield { path: "containerLogMaxSize", message, isTolerated: true };
-  }
-  const problem = directoryProblem(config.get("podLogsDir") ?? "");
-  if (problem !== undefined) yield { path: "podLogsDir", message: problem };
-}
-
-function directoryProblem(directory: string): string | undefined {
-  if (directory === "") return "is empty; the default is /var/log/pods";
-  if (!directory.startsWith("/")) return `${quote(directory)} is not an absolute path`;
-  const clean = posix.normalize(directory).replace(/(.)\/$/, "$1");
-  if (clean !== directory) return `${quote(directory)} is not a normalized path; write ${clean}`;
-  return /^[\x00-\x7f]*$/.test(directory) ? undefined : `${quote(directory)} contains a character that is not ASCII`;
 }

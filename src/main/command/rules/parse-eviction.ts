@@ -9,7 +9,8 @@ import {
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
 import type { Violation, ConfigView } from "./rule.js";
-import { readQuantity, parsePercentage } from "./parse-reserved.js";
+import { readQuantity } from "./parse-reserved.js";
+import { parsePercentage } from "./parse-percentage.js";
 import { quote } from "./check.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
 type TextMap = Readonly<Record<string, string>>;

@@ -1,7 +1,8 @@
 // Rules of reserved resources: amounts, CPUs, memory of NUMA nodes.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
 import type { ConfigView, HostFacts, Violation } from "./rule.js";
-import { parseReserved, readQuantity, parsePercentage } from "./parse-reserved.js";
+import { parseReserved, readQuantity } from "./parse-reserved.js";
+import { parsePercentage } from "./parse-percentage.js";
 import { quote } from "./check.js";
 
 export function* reservedResources(config: ConfigView, host: HostFacts): Iterable<Violation> {

@@ -24,18 +24,3 @@ export function loggingSettings(read: ConfigReader) {
     logInfoBufferBytes: Number(wholeUnits(read.config.get(options.buffer) ?? "0")),
   };
 }
-
-// Container logs and their rotation.
-
-export type ContainerLogSettings = Readonly<ReturnType<typeof containerLogSettings>>;
-
-export function containerLogSettings(read: ConfigReader) {
-  return {
-    podLogsDir: read.text("podLogsDir"),
-    /** Bytes. */
-    containerLogMaxSize: Number(wholeUnits(read.text("containerLogMaxSize"))),
-    containerLogMaxFiles: read.number("containerLogMaxFiles"),
-    containerLogMaxWorkers: read.number("containerLogMaxWorkers"),
-    containerLogMonitorIntervalMs: read.number("containerLogMonitorInterval"),
-  };
-}

@@ -5,7 +5,8 @@
 import { SERVICE_ACCOUNTS } from "../../../shared/api/client/kinds.js";
 import type { ServiceAccount } from "../../../shared/api/objects.js";
 import { isStaticPod, type Pod } from "../../../shared/api/pod.js";
-import { type ClusterAccess, joined } from "../../model/cluster-access.js";
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 import type { TokenAttributes } from "./config.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 

@@ -11,7 +11,8 @@ import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { LoadedProviders } from "./load-config.js";
 import { introduce, isPodIdentityError } from "./pod-identity.js";
-import { CredentialProvider, execPlugin, type PluginQuestion } from "./provider.js";
+import { CredentialProvider } from "./provider.js";
+import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import { isPluginError, type PluginResponse } from "./response.js";
 
 export interface ProvidersDeps {

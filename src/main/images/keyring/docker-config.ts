@@ -2,8 +2,8 @@
 // .dockercfg (registries at the top; Secret type dockercfg).
 // Invariant: no message ever carries a part of such a text.
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
-import { nestsDeeper } from "../../../shared/text/parse-json.js";
-import { withoutTrailing } from "../../../shared/text/linear.js";
+import { nestsDeeper } from "../../../shared/text/nesting.js";
+import { withoutTrailing } from "../../../shared/text/without-trailing.js";
 
 /** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;

@@ -6,7 +6,7 @@ import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";
-import { lookUp } from "./image-match.js";
+import { lookUp } from "./look-up.js";
 import type { PullSecret, PullSecrets } from "./pull-secrets.js";
 
 /** A source of credentials of the node: every pod on the node may use them. */

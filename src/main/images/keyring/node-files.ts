@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { isDockerConfigError, readDockerConfig, type DockerConfigForm } from "./docker-config.js";
-import { lookUp } from "./image-match.js";
+import { lookUp } from "./look-up.js";
 
 export interface CredentialPlaces {
   rootDir: string;

@@ -5,8 +5,8 @@ import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite, isTemporaryName } from "../../../shared/fs/atomic-write.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { isRecordName, PullRecordError, recordName, type ImagePulledRecord } from "./record.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { isRecordName, PullRecordError, recordName } from "./record.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface RecordKind<T> {
   /** Throws PullRecordError. */
@@ -106,38 +106,5 @@ export class RecordFiles<T> {
     const record = this.kind.decode(text);
     if (recordName(this.kind.of(record)) !== name) throw new PullRecordError("it is of another image");
     return record;
-  }
-}
-
-// A cache of the pull records used last: a pod start reads one per container, and the disk is slow.
-// Full policy: drops the record that was unused for the longest time; its file stays.
-
-export class RecentRecords {
-  private readonly records = new Map<string, ImagePulledRecord>();
-
-  constructor(private readonly limit: number) {}
-
-  get size(): number {
-    return this.records.size;
-  }
-
-  refs(): string[] {
-    return [...this.records.keys()];
-  }
-
-  get(imageRef: string): ImagePulledRecord | undefined {
-    return this.records.get(imageRef);
-  }
-
-  delete(imageRef: string): void {
-    this.records.delete(imageRef);
-  }
-
-  /** Also records the use. */
-  set(record: ImagePulledRecord): void {
-    this.records.delete(record.imageRef);
-    this.records.set(record.imageRef, record);
-    const [oldest] = this.records.keys();
-    if (this.records.size > this.limit && oldest !== undefined) this.records.delete(oldest);
   }
 }

@@ -7,7 +7,8 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { AccessCheck, PullRecordMetrics } from "./metrics.js";
-import type { CredentialSource, OwnKind, ImageAccess, OwnSources } from "../credentials.js";
+import type { CredentialSource, OwnKind } from "../credentials.js";
+import type { ImageAccess, OwnSources } from "../image-access.js";
 import { withoutTagAndDigest } from "../image-name.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import {
@@ -23,7 +24,8 @@ import {
   type ImagePulledRecord,
   type ImagePullIntent,
 } from "./record.js";
-import { RecordFiles, RecentRecords } from "./record-files.js";
+import { RecordFiles } from "./record-files.js";
+import { RecentRecords } from "./recent-records.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
 

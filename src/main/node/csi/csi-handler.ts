@@ -10,14 +10,11 @@ import { Loop } from "../../../shared/turns/loop.js";
 import type { DriverSpec } from "../../volumes/csi/driver-objects.js";
 import type { CsiDrivers } from "../../volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../volumes/csi/node-port.js";
-import {
-  PluginRefusedError,
-  requireDriverName,
-  type PluginHandler,
-  type PluginInfo,
-} from "../../model/plugin-handler.js";
+import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
+import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import { nodePatch, nodePatchWithout } from "./csi-node-entries.js";
 import type { CsiNodeObject } from "./csi-node-object.js";
+import { bestVersion, parseVersion, compareVersions } from "./csi-version.js";
 
 /** Shortest period for refreshing a driver's volume limit (API validation). */
 const SHORTEST_PERIOD_S = 10;
@@ -125,35 +122,4 @@ export class CsiHandler implements PluginHandler {
     void this.refreshes.get(name)?.stop();
     this.refreshes.delete(name);
   }
-}
-
-// Selects the CSI version for a driver: the highest 1.x version that the driver supports.
-
-/** "v1.5.0" or "1.5.0" → [1, 5, 0]; undefined if the text is not a version. @internal */
-export function parseVersion(text: string): number[] | undefined {
-  const match = /^v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text);
-  return match?.slice(1).map(Number);
-}
-
-function compareVersions(a: readonly number[], b: readonly number[]): number {
-  for (const index of [0, 1, 2]) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** @throws PluginRefusedError @internal */
-export function bestVersion(driver: string, offered: readonly string[]): string {
-  const parsed = offered.flatMap((text) => {
-    const version = parseVersion(text);
-    return version?.[0] === 1 ? [version] : [];
-  });
-  const best = parsed.sort((a, b) => compareVersions(b, a))[0];
-  if (best === undefined) {
-    throw new PluginRefusedError(
-      `CSI driver ${driver} offers versions [${offered.join(" ")}], and the kubelet supports none of them: a driver needs CSI 1.x`,
-    );
-  }
-  return best.join(".");
 }

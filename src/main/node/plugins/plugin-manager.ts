@@ -1,6 +1,5 @@
 // Node plugins register by a socket below <root-dir>/plugins_registry and are deregistered when the socket is removed.
 // A socket there that never responds delays only itself.
-import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
@@ -8,9 +7,7 @@ import type { DialRegistration, PluginHandlers } from "../../model/plugin-handle
 import { FairTurns } from "../../../shared/turns/fair-turns.js";
 import { PluginSocket } from "./plugin-socket.js";
 import { SocketWatch } from "./socket-watch.js";
-import { errorText } from "../../../shared/log/error-text.js";
-import { readFileLabel } from "../../../shared/os/se-linux.js";
-import { run } from "../../volumes/program.js";
+import { type PluginLabels, labelPluginFolders } from "./plugin-labels.js";
 
 /** Registrations under way: each holds a connection and calls of the API server. */
 const AT_ONCE = 16;
@@ -84,42 +81,4 @@ export class PluginManager {
       socket.want(identity);
     }
   }
-}
-
-// On a node with SELinux the folders of plugins get the label of container files. The plugins' own containers, which are not privileged,
-// make their sockets there.
-
-/** Upstream's (KubeletPluginsDirSELinuxLabel). */
-const LABEL = "system_u:object_r:container_file_t:s0";
-const FOLDERS = ["plugins_registry", "plugins"];
-
-interface PluginLabels {
-  rootDir: string;
-  log: Logger;
-  isEnabled?: () => Promise<boolean>;
-  program?: typeof run;
-}
-
-/** Never rejects: without the label only plugins in unprivileged containers fail. @internal */
-export async function labelPluginFolders({
-  rootDir,
-  log,
-  isEnabled = enabled,
-  program = run,
-}: PluginLabels): Promise<void> {
-  const paths = FOLDERS.map((folder) => `${rootDir}/${folder}`);
-  try {
-    if (!(await isEnabled())) return;
-    for (const path of paths) await mkdir(path, { recursive: true, mode: 0o750 });
-    await program("chcon", ["--", LABEL, ...paths]);
-  } catch (error) {
-    log.warn(
-      { err: error, paths },
-      `cannot set the SELinux label ${LABEL} on ${paths.join(" and ")}: ${errorText(error)}; plugins in unprivileged containers may fail`,
-    );
-  }
-}
-
-async function enabled(): Promise<boolean> {
-  return (await readFileLabel()) !== undefined;
 }

@@ -9,12 +9,12 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { faultPoint } from "../../../shared/thread/fault-points.js";
 import {
-  PluginRefusedError,
   type DialRegistration,
   type PluginHandler,
   type PluginInfo,
   type RegistrationClient,
 } from "../../model/plugin-handler.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { Backoff } from "../../../shared/turns/backoff.js";
 import type { FairTurns, Turn } from "../../../shared/turns/fair-turns.js";

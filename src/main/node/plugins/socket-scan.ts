@@ -2,7 +2,7 @@
 // Invariant: one scan looks at a bounded number of entries. Sockets that were found before come first, so that a folder full of other files
 // deregisters no plugin.
 import { lstat, opendir } from "node:fs/promises";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface SocketScan {
   /** Path to identity: another socket of the same path has another one. */

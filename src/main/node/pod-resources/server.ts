@@ -9,7 +9,8 @@ import {
 import { PodResourcesListerService as AlphaListerService } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
 import type { PodResourcesLister } from "./lister.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { listenOnSocket, CallRate } from "../local-socket.js";
+import { listenOnSocket } from "../local-socket.js";
+import { CallRate } from "../call-rate.js";
 
 export interface PodResourcesServerOptions {
   /** <root-dir>/pod-resources */

@@ -12,7 +12,8 @@ import {
 } from "../../../shared/plugins/gen/pods.v1alpha1.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
-import { listenOnSocket, CallRate } from "../local-socket.js";
+import { listenOnSocket } from "../local-socket.js";
+import { CallRate } from "../call-rate.js";
 import { PodsView } from "./pods-view.js";
 
 export const MAX_WATCHERS = 100;

@@ -14,7 +14,8 @@ import { totalSeconds, type ShutdownGroup } from "../../command/shutdown-groups.
 import type { EventRecorder } from "../../model/event-recorder.js";
 import { endByGroup, type EndingPods } from "./end-groups.js";
 import { BusLostError, isBusAddressError, isInhibitDelayTooShortError } from "./errors.js";
-import { type InhibitLock, ensureInhibitDelay } from "./inhibit-lock.js";
+import { type InhibitLock } from "./inhibit-lock.js";
+import { ensureInhibitDelay } from "./inhibit-delay.js";
 import type { Logind } from "./logind.js";
 import type { ShutdownTimes } from "./shutdown-state.js";
 

@@ -2,7 +2,7 @@
 // with rmdir (never rm -r: its files are the kernel's), and its values are one-line files.
 import { mkdir, open, readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { CgroupWriteError, errnoOf } from "./cgroup-errors.js";
-import type { CgroupWrite } from "./cgroup-tree.js";
+import type { CgroupWrite } from "./cgroup-values.js";
 
 /** Called for writes that the kernel does not permit here; see `writeValue`. */
 export type OnRefused = (path: string, value: string, error: unknown) => void;
@@ -110,22 +110,5 @@ export async function removeDirectory(directory: string): Promise<boolean> {
     if (errnoOf(error) === "ENOENT") return true;
     if (errnoOf(error) === "EBUSY" || errnoOf(error) === "ENOTEMPTY") return false;
     throw error;
-  }
-}
-
-// SIGKILL to processes found in a pod's cgroup.
-
-/**
- * Processes that have already exited are no error; the kubelet itself and init are never killed, even if a cgroup file
- * contains.
- */
-export function killAll(pids: readonly number[]): void {
-  for (const pid of pids) {
-    if (pid <= 1 || pid === process.pid) continue;
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-    }
   }
 }

@@ -7,7 +7,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errnoOf } from "./cgroup-errors.js";
 import * as files from "./cgroup-files.js";
-import { SMALLEST_PAGE } from "../page-sizes.js";
+import { SMALLEST_PAGE } from "../page-size.js";
 import type { CgroupTree } from "./cgroup-tree.js";
 import { cgroupV1 } from "./cgroup-v1.js";
 import { cgroupV2 } from "./cgroup-v2.js";

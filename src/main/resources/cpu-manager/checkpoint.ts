@@ -3,7 +3,7 @@
 // "1-4"}} before the checksum.
 import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
 import type { CpuSet } from "./cpu-set.js";
-import { fnv32 } from "../../../shared/hash/fnv32.js";
+import { stateSum, type StateTexts, isStateSum } from "./state-sum.js";
 
 export const CPU_STATE_FILE = "cpu_manager_state";
 
@@ -85,54 +85,4 @@ function isRecordOf<T>(value: unknown, isMember: (member: unknown) => member is 
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-// The checksum of cpu_manager_state: 32-bit FNV-1a over Go's debug print of upstream's struct, type name and all.
-// Invariant: one with podEntries, empty or not, is another struct than one without.
-
-/** The file's members as they are written. */
-interface StateTexts {
-  policyName: string;
-  defaultCpuSet: string;
-  entries: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Gate PodLevelResourceManagers: each pod's own CPUs. */
-  podEntries?: Readonly<Record<string, { readonly cpuSet: string }>>;
-}
-
-/** The struct name that every version accepts; 1.36 also has new ones. */
-const WRITTEN = "CPUManagerCheckpoint";
-const WITHOUT_PODS = [WRITTEN, "CPUManagerCheckpointV2"];
-const WITH_PODS = [WRITTEN, "CPUManagerCheckpointV3"];
-
-function stateSum(texts: StateTexts): number {
-  return sumOf(texts, WRITTEN);
-}
-
-/** Is it a sum that some kubelet makes of these members? */
-function isStateSum(texts: StateTexts, sum: number): boolean {
-  if (texts.podEntries === undefined && WITHOUT_PODS.some((name) => sumOf(texts, name) === sum)) return true;
-  const withPods = { podEntries: {}, ...texts };
-  return WITH_PODS.some((name) => sumOf(withPods, name) === sum);
-}
-
-function sumOf({ policyName, defaultCpuSet, entries, podEntries }: StateTexts, struct: string): number {
-  const containers = Object.entries(entries).map(([uid, lists]) => [uid, goMap(Object.entries(lists))] as const);
-  const pods = Object.entries(podEntries ?? {}).map(([uid, { cpuSet }]) => [uid, goCpus(cpuSet)] as const);
-  const text =
-    `(*state.${struct}){PolicyName:(string)${policyName} DefaultCPUSet:(string)${defaultCpuSet} ` +
-    `Entries:(map[string]map[string]string)${goMap(containers)} ` +
-    (podEntries === undefined ? "" : `PodEntries:(state.PodCPUAssignments)${goMap(pods)} `) +
-    `Checksum:(checksum.Checksum)0}`;
-  return fnv32(text);
-}
-
-/** Go prints maps by ascending keys. */
-function goMap(members: readonly (readonly [string, string])[]): string {
-  const sorted = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${sorted.map(([key, text]) => `${key}:${text}`).join(" ")}]`;
-}
-
-function goCpus(list: string): string {
-  const cpus = (parseCpuList(list) ?? []).map((cpu) => `${cpu}:{}`);
-  return `{CPUSet:(cpuset.CPUSet){elems:(map[int]struct {})map[${cpus.join(" ")}]}}`;
 }

@@ -1,5 +1,5 @@
 // Makes the CPU manager of policy static from the node's settings and the machine. Loaded only where that is the policy.
-import { parseCpuList, printCpuList } from "../../../shared/api/cpu-list.js";
+import { parseCpuList } from "../../../shared/api/cpu-list.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
@@ -12,11 +12,9 @@ import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";
 import { checkOptions, staticOptions } from "./options.js";
-import { CpuStateFile } from "./state.js";
+import { CpuStateFile } from "./state-file.js";
 import { StaticCpuManager } from "./static-cpu-manager.js";
-import { without, type CpuSet } from "./cpu-set.js";
-import { CpuPolicyError } from "./errors.js";
-import { takePacked } from "./take-cpus.js";
+import { reservedCpus } from "./reserved-cpus.js";
 
 const NANOS_PER_MILLI = 1_000_000n;
 
@@ -68,40 +66,4 @@ export async function createCpuManager(
 
 function milliCpuOf(reserved: Readonly<Record<string, string>>): bigint {
   return (parseQuantity(reserved["cpu"] ?? 0).nanos + NANOS_PER_MILLI - 1n) / NANOS_PER_MILLI;
-}
-
-// The CPUs that are never allocated are those of reservedSystemCPUs. Without it, they are as many as kubeReserved and systemReserved, from the
-// first core on.
-
-const MILLI_PER_CPU = 1000n;
-
-interface CpuReservation {
-  /** reservedSystemCPUs; empty: by amount. */
-  cpus: readonly number[];
-  /** kubeReserved.cpu and systemReserved.cpu together; a part of a CPU counts whole. */
-  milliCpu: bigint;
-}
-
-/** @throws CpuPolicyError when nothing is reserved, or more than there is @internal */
-export function reservedCpus(topology: CpuTopology, { cpus, milliCpu }: CpuReservation): CpuSet {
-  if (cpus.length > 0) {
-    const absent = without(cpus, topology.all);
-    if (absent.size === 0) return new Set(cpus);
-    throw new CpuPolicyError(
-      `reservedSystemCPUs names CPUs that are not online: ${printCpuList(absent)} of ${printCpuList(cpus)}, online are ` +
-        `${printCpuList(topology.all)}; name others`,
-    );
-  }
-  const count = Number((milliCpu + MILLI_PER_CPU - 1n) / MILLI_PER_CPU);
-  if (count === 0) {
-    throw new CpuPolicyError(
-      "the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than zero; set reservedSystemCPUs, " +
-        "kubeReserved.cpu or systemReserved.cpu, or cpuManagerPolicy: none",
-    );
-  }
-  const taken = takePacked(topology, topology.all, count);
-  if (taken !== undefined) return taken;
-  throw new CpuPolicyError(
-    `kubeReserved.cpu and systemReserved.cpu are ${count} CPUs together and the machine has ${topology.all.size}; reserve less`,
-  );
 }

@@ -2,7 +2,7 @@
 // containers run on exclusive CPUs, and the containers on shared CPUs beside them.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { CpuStateFile } from "./state.js";
+import { CpuStateFile } from "./state-file.js";
 
 /** One read of a file that mostly is not there. Rejects with CpuStateMismatchError. */
 export async function checkNoCpuPolicy(rootDir: string, clock: Clock, log: Logger): Promise<void> {

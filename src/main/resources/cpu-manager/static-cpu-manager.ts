@@ -1,6 +1,7 @@
 // The CPU manager of policy static: keeps the policy's decisions on disk and applies them to running containers.
 // Invariant: CPUs are on disk before a container is created with them; a removed pod holds none.
-import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { LatestWrite } from "../../../shared/fs/latest-write.js";
@@ -16,7 +17,8 @@ import type { CpuTopology } from "./cpu-topology.js";
 import { CpuStateMismatchError } from "./errors.js";
 import type { StaticOptions } from "./options.js";
 import { CpuReconciler, type ReconcilerDeps } from "./reconciler.js";
-import { CpuState, stateProblem, type CpuStateFile } from "./state.js";
+import { CpuState, stateProblem } from "./state.js";
+import { type CpuStateFile } from "./state-file.js";
 import { StaticPolicy } from "./static-policy.js";
 
 const POLICY = "static";

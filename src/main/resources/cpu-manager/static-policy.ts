@@ -17,11 +17,11 @@ import {
   exclusiveShare,
   runsBefore,
   wholePodCpus,
-  podPoolProblem,
-  shareOut,
 } from "./requests.js";
+import { podPoolProblem, shareOut } from "./pod-pool.js";
 import type { CpuState } from "./state.js";
-import { takePacked, takeDistributed } from "./take-cpus.js";
+import { takePacked } from "./take-cpus.js";
+import { takeDistributed } from "./take-distributed.js";
 
 export class StaticPolicy {
   constructor(

@@ -1,7 +1,5 @@
 // Devices of the node, for other rooms. Its code is loaded when a pod requests a device, or when the kubelet has started and lets plugins
 // register.
-import { mkdir, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { ResourceStatus } from "../../../shared/api/pod-status.js";
 import type { Clock } from "../../../shared/clock/clock.js";
@@ -17,6 +15,7 @@ import type { DeviceManager } from "./device-manager.js";
 import { podDeviceRequests, wantsDevices } from "./device-requests.js";
 import { devicePluginHandler, registerPlugin } from "./register-plugin.js";
 import type { RegistrationServer } from "./registration-server.js";
+import { preparePluginDirectory } from "./plugin-directory.js";
 
 const REGISTRATION_FAILED =
   "device registration error: device plugin registration gRPC server failed and no device plugins can register";
@@ -155,25 +154,4 @@ export class NodeDevices {
     if (this.loaded === undefined) throw new Error("the device manager was not made");
     return this.loaded;
   }
-}
-
-// <root-dir>/device-plugins: created, and emptied of the sockets of former plugins, which register again with this
-// kubelet.
-// Invariant: this is done at once when the kubelet starts, before its own socket is made. A plugin that starts after the kubelet must not
-// lose its socket.
-
-const MODE = 0o750;
-/**
- * Earlier versions of this kubelet made this file; upstream 1.36 does not. A plugin on upstream's library does not
- * register while it exists: https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/devicemanager/plugin/v1beta1
- */
-const DEPRECATION = "DEPRECATION";
-
-/** @internal */
-export async function preparePluginDirectory(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: MODE });
-  const entries = await readdir(directory, { withFileTypes: true });
-  const sockets = entries.filter((entry) => entry.isSocket());
-  await Promise.all(sockets.map(({ name }) => rm(join(directory, name), { force: true })));
-  await rm(join(directory, DEPRECATION), { force: true });
 }

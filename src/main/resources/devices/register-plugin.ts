@@ -3,7 +3,8 @@
 import { basename } from "node:path";
 import { isExtendedResourceName } from "../../../shared/api/extended-resources.js";
 import type { DeviceMetrics } from "./metrics.js";
-import { PluginRefusedError, type PluginHandler } from "../../model/plugin-handler.js";
+import { type PluginHandler } from "../../model/plugin-handler.js";
+import { PluginRefusedError } from "../../model/plugin-refused.js";
 import type { Endpoints } from "./endpoints.js";
 import { DevicePluginError } from "./plugin-port.js";
 

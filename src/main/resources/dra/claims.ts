@@ -5,7 +5,8 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { ResourceClaim } from "../../../shared/api/objects.js";
 import type { Container, Pod } from "../../../shared/api/pod.js";
 import type { PodStatus } from "../../../shared/api/pod-status.js";
-import { cdiDevicesOf, claimKey, type ClaimState, type ContainerClaim } from "./claim-state.js";
+import { cdiDevicesOf, claimKey, type ClaimState } from "./claim-state.js";
+import { type ContainerClaim } from "./claim-health.js";
 import type { ClaimStore } from "./claim-store.js";
 import type { ClaimRef, DriverClient } from "./driver-port.js";
 import {

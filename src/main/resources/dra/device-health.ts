@@ -1,7 +1,6 @@
 // The health of the devices of DRA drivers, as their plugins report it (KEP-4680), in memory and in <root-dir>/dra_health_state.
 // Invariant: a report counts until its device's timeout; after that, and without a report, the health is Unknown.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
-import { listOf, numberOf, recordOf, textOf } from "../json-shape.js";
 
 /** Upstream's, for a device whose plugin names none. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -13,7 +12,7 @@ export interface DeviceRef {
   device: string;
 }
 
-type Health = "Healthy" | "Unhealthy" | "Unknown";
+export type Health = "Healthy" | "Unhealthy" | "Unknown";
 
 export interface DeviceReport extends DeviceRef {
   health: Health;
@@ -145,55 +144,4 @@ function keyOf({ pool, device }: DeviceRef): string {
 
 function isSame(known: KnownHealth | undefined, { health, message, timeoutMs }: DeviceReport): boolean {
   return known?.health === health && known.message === message && known.timeoutMs === timeoutMs;
-}
-
-// The file <root-dir>/dra_health_state in upstream's form: by driver, by "pool/device". It spares containers of running pods the health
-// Unknown while a kubelet restarts and the plugins register again.
-// https://github.com/kubernetes/kubernetes/tree/v1.36.0/pkg/kubelet/cm/dra/state
-
-const NS_PER_MS = 1_000_000;
-const HEALTHS: readonly Health[] = ["Healthy", "Unhealthy", "Unknown"];
-
-export function encodeHealth(drivers: ReadonlyMap<string, readonly KnownHealth[]>): string {
-  const entries = [...drivers].map(([driver, devices]) => {
-    const Devices = Object.fromEntries(devices.map((one) => [`${one.pool}/${one.device}`, encodeDevice(one)]));
-    return [driver, { Devices }] as const;
-  });
-  return JSON.stringify(Object.fromEntries(entries));
-}
-
-/** `file`: as parsed from JSON. `now`: ms since the epoch. A time stamp of the future counts as now. @throws Error when the file has another shape */
-export function decodeHealth(file: unknown, now: number): Map<string, KnownHealth[]> {
-  return new Map(
-    Object.entries(recordOf(file, "the file")).map(([driver, state]) => {
-      const devices = Object.values(recordOf(recordOf(state, "a driver's state")["Devices"] ?? {}, "Devices"));
-      if (devices.length > MAX_DEVICES) throw new Error(`${devices.length} devices of driver ${driver}`);
-      return [driver, listOf(devices, "Devices").map((device) => decodeDevice(recordOf(device, "a device"), now))];
-    }),
-  );
-}
-
-function encodeDevice({ pool, device, health, message, timeoutMs, reportedAt }: KnownHealth): object {
-  return {
-    PoolName: pool,
-    DeviceName: device,
-    Health: health,
-    LastUpdated: new Date(reportedAt).toISOString(),
-    HealthCheckTimeout: timeoutMs * NS_PER_MS,
-    Message: message,
-  };
-}
-
-function decodeDevice(entry: Record<string, unknown>, now: number): KnownHealth {
-  const updatedAt = Date.parse(textOf(entry["LastUpdated"], "LastUpdated"));
-  if (Number.isNaN(updatedAt)) throw new Error("LastUpdated is not a time");
-  const timeout = numberOf(entry["HealthCheckTimeout"] ?? 0, "HealthCheckTimeout") / NS_PER_MS;
-  return {
-    pool: textOf(entry["PoolName"], "PoolName"),
-    device: textOf(entry["DeviceName"], "DeviceName"),
-    health: HEALTHS.find((health) => health === entry["Health"]) ?? "Unknown",
-    message: textOf(entry["Message"] ?? "", "Message"),
-    timeoutMs: timeout > 0 ? timeout : DEFAULT_TIMEOUT_MS,
-    reportedAt: Math.min(now, updatedAt),
-  };
 }

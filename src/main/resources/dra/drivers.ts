@@ -4,12 +4,8 @@
 // devices that cannot be prepared; a plugin that comes back in time keeps them.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import {
-  type PluginHandler,
-  type PluginInfo,
-  PluginRefusedError,
-  requireDriverName,
-} from "../../model/plugin-handler.js";
+import { type PluginHandler, type PluginInfo } from "../../model/plugin-handler.js";
+import { PluginRefusedError, requireDriverName } from "../../model/plugin-refused.js";
 import { DRA_SERVICES, HEALTH_SERVICES, type DriverClient, type DriverServices } from "./driver-port.js";
 
 /** Upstream's: long enough for a plugin's restart. */

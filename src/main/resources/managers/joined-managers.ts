@@ -1,11 +1,12 @@
 // All resource managers of the node as one. They allocate for the containers of a pod in order, all or nothing.
 // Invariant: a manager that no pod needs is never created; a refused pod keeps nothing that it got in that call. It keeps earlier resources
 // until it has terminated: an earlier kubelet process admitted it, so it may run.
-import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { TopologyMetrics } from "../topology/metrics.js";
-import type { TopologyPolicy } from "../topology/create-policy.js";
+import type { TopologyPolicy } from "../topology/policy.js";
 import {
   isAllocationError,
   type ContainerGrant,

@@ -3,7 +3,8 @@
 // get memory, or the pod gets it as a whole (scope pod).
 import { containerNamed } from "../../../shared/api/per-spec.js";
 import { printCpuList } from "../../../shared/api/cpu-list.js";
-import { type Container, type Pod, containersOf } from "../../../shared/api/pod.js";
+import { type Container, type Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import { value } from "../../../shared/api/quantity.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorText } from "../../../shared/log/error-text.js";

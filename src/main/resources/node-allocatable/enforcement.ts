@@ -1,8 +1,7 @@
 // Cgroup limits for pods and for reserved daemons, by enforceNodeAllocatable. Pure: from amounts to cgroup values.
 // Eviction thresholds are not subtracted: eviction must act before a pod reaches these limits.
-import { readFile } from "node:fs/promises";
 import { milliValue, value, type ExactQuantity } from "../../../shared/api/quantity.js";
-import type { CgroupLimits } from "../cgroups/cgroup-tree.js";
+import type { CgroupLimits } from "../cgroups/cgroup-values.js";
 import { milliCpuToShares } from "../cpu.js";
 import { hugePagesAsked, hugePageSizeName } from "../page-sizes.js";
 import type { NodeResources } from "../node-capacity.js";
@@ -90,18 +89,4 @@ function cgroupLimits(amounts: ReadonlyMap<string, ExactQuantity>, compressible:
   const hugePages = [...hugePagesAsked(amounts)].map(([size, bytes]) => [hugePageSizeName(size), bytes] as const);
   if (hugePages.length > 0) limits.hugePages = new Map(hugePages);
   return limits;
-}
-
-// The number of processes and threads that the kernel allows on the whole machine.
-
-/** The kernel's own default, where neither file can be read. */
-const DEFAULT_PIDS = 32_768n;
-
-export async function pidCapacity(directory = "/proc/sys/kernel"): Promise<bigint> {
-  const texts = await Promise.all(
-    ["pid_max", "threads-max"].map((file) => readFile(`${directory}/${file}`, "utf8").catch(() => "")),
-  );
-  const limits = texts.map((text) => text.trim()).filter((text) => /^\d+$/.test(text));
-  const [first = DEFAULT_PIDS, ...rest] = limits.map(BigInt);
-  return rest.reduce((least, limit) => (limit < least ? limit : least), first);
 }

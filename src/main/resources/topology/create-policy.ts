@@ -1,8 +1,9 @@
 // The topology manager's policies: each merges the managers' hints and decides whether the result admits the pod.
-import type { ResourceHints, TopologyHint } from "../managers/port.js";
+import type { ResourceHints } from "../managers/port.js";
 import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
 import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";
+import type { TopologyScope, TopologyPolicy, TopologyPlace } from "./policy.js";
 
 /** Each further node doubles the number of sets. */
 const DEFAULT_MOST_NODES = 8;
@@ -51,22 +52,4 @@ export function createTopologyPolicy(settings: TopologySettings, machine: Machin
 
 function onOneNode(options: readonly Option[]): Option[] {
   return options.filter(({ set, preferred }) => preferred && (set === undefined || sizeOf(set) === 1));
-}
-
-// The topology manager's part of an admission: merges the hints of all resource managers into one affinity.
-
-type TopologyScope = "container" | "pod";
-
-interface TopologyPlace {
-  /** NUMA nodes for the allocation; undefined: any. */
-  affinity: TopologyHint | undefined;
-  admit: boolean;
-}
-
-export interface TopologyPolicy {
-  readonly scope: TopologyScope;
-  /** Admitted resources are within one NUMA node. */
-  readonly aligns: boolean;
-  /** Pure: one entry per manager. */
-  choose(hints: readonly ResourceHints[]): TopologyPlace;
 }

@@ -14,8 +14,9 @@ import { expand, ExpansionBudget } from "../../model/expand.js";
 import { containerAnnotations, containerLabels } from "../../model/labels.js";
 import { containerLogPath } from "../../model/paths.js";
 import type { ImageUser } from "../../model/run-as-user.js";
-import { containerSecurityContext, ephemeralNamespaces, podNamespaces } from "./security-context.js";
-import { criSignal } from "../../model/container-stop.js";
+import { containerSecurityContext } from "./security-context.js";
+import { ephemeralNamespaces, podNamespaces } from "./namespaces.js";
+import { criSignal } from "../../model/stop-signals.js";
 
 type ContainerKind = "init" | "app" | "ephemeral";
 

@@ -3,7 +3,7 @@
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import type { Container, EnvFromSource, EnvVar } from "../../../shared/api/pod.js";
 import { missingKey, withFacts } from "../../model/error-facts.js";
-import { CreateContainerConfigError } from "../../model/step-errors.js";
+import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
 

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
 import { type Device, type Mount, MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/place.js";
-import { CreateContainerConfigError } from "../../model/step-errors.js";
+import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../model/labels.js";
 

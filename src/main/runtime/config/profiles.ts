@@ -5,7 +5,7 @@ import {
   type SecurityProfile,
   SecurityProfile_ProfileType as ProfileType,
 } from "../../../shared/cri/gen/runtime.v1.js";
-import { CreateContainerConfigError } from "../../model/step-errors.js";
+import { CreateContainerConfigError } from "../../model/container-config-error.js";
 
 export const runtimeDefaultProfile: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: "" };
 const unconfinedProfile: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: "" };

@@ -1,6 +1,7 @@
 // PodSandboxConfig: everything RunPodSandbox needs to know of a pod. Each CreateContainer of that sandbox sends the same value again, but for
 // long lists of ports, so it must depend only on its input.
-import { type ContainerPort, type Pod, containersOf } from "../../../shared/api/pod.js";
+import { type ContainerPort, type Pod } from "../../../shared/api/pod.js";
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import type {
   LinuxContainerResources,
   PodSandboxConfig,
@@ -13,7 +14,8 @@ import { sandboxAnnotations, sandboxLabels } from "../../model/labels.js";
 import { runtimeDefaultProfile } from "./profiles.js";
 import { supplementalGroups } from "../../model/run-as-user.js";
 import { dottedSysctl } from "../../model/sysctl-name.js";
-import { groupsPolicy, selinuxOption, podNamespaces } from "./security-context.js";
+import { groupsPolicy, selinuxOption } from "./security-context.js";
+import { podNamespaces } from "./namespaces.js";
 
 export interface SandboxInput {
   pod: Pod;

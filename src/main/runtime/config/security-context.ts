@@ -1,23 +1,14 @@
 // The security context of a sandbox or container in CRI's form. The container's fields override the pod's; Linux namespaces are added.
 import { appArmorProfileOf } from "../../../shared/api/app-armor.js";
-import type {
-  Container,
-  Pod,
-  PodSecurityContext,
-  SELinuxOptions,
-  EphemeralContainer,
-} from "../../../shared/api/pod.js";
+import type { Container, Pod, PodSecurityContext, SELinuxOptions } from "../../../shared/api/pod.js";
 import {
   type NamespaceOption,
   type SELinuxOption,
   LinuxContainerSecurityContext,
   SupplementalGroupsPolicy,
-  type UserNamespace,
-  NamespaceMode,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { appArmorProfile, defaultMaskedPaths, defaultReadonlyPaths, seccompProfile } from "./profiles.js";
 import { type ImageUser, runAs, supplementalGroups, verifyRunAsNonRoot } from "../../model/run-as-user.js";
-import { CreateContainerConfigError } from "../../model/step-errors.js";
 
 export interface SecurityContextInput {
   pod: Pod;
@@ -79,39 +70,4 @@ export function groupsPolicy(context: PodSecurityContext): SupplementalGroupsPol
   return context.supplementalGroupsPolicy === "Strict"
     ? SupplementalGroupsPolicy.Strict
     : SupplementalGroupsPolicy.Merge;
-}
-
-// The Linux namespaces of a pod's sandbox and containers, and with which container or node they are shared.
-
-/** The pod's user namespace is the node's unless hostUsers is false and id maps were handed out for it. */
-const nodeUsers: UserNamespace = { mode: NamespaceMode.NODE, uids: [], gids: [] };
-
-/** Namespace options of the sandbox, and of every container that targets no other. */
-export function podNamespaces(pod: Pod, userns: UserNamespace = nodeUsers): NamespaceOption {
-  const { hostNetwork, hostPID, hostIPC, shareProcessNamespace } = pod.spec;
-  const shared = shareProcessNamespace === true ? NamespaceMode.POD : NamespaceMode.CONTAINER;
-  return {
-    network: hostNetwork === true ? NamespaceMode.NODE : NamespaceMode.POD,
-    pid: hostPID === true ? NamespaceMode.NODE : shared,
-    ipc: hostIPC === true ? NamespaceMode.NODE : NamespaceMode.POD,
-    targetId: "",
-    usernsOptions: userns,
-  };
-}
-
-/**
- * Namespace options of an ephemeral container: it joins its target's processes where the pod does not share them anyway.
- * @param targetId id of the target container, undefined when it does not run (CreateContainerConfigError)
- */
-export function ephemeralNamespaces(
-  pod: Pod,
-  container: EphemeralContainer,
-  targetId: string | undefined,
-  userns?: UserNamespace,
-): NamespaceOption {
-  const options = podNamespaces(pod, userns);
-  const target = container.targetContainerName;
-  if (!target || options.pid !== NamespaceMode.CONTAINER) return options;
-  if (targetId === undefined) throw new CreateContainerConfigError(`unable to find target container ${target}`);
-  return { ...options, pid: NamespaceMode.TARGET, targetId };
 }

@@ -6,7 +6,8 @@ import { traced } from "../../model/pod-trace.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import { StartContainerError } from "../../model/step-errors.js";
 import { stopOne, type Stopping } from "../kill-container.js";
-import { isHookError, runHook } from "./run-hook.js";
+import { runHook } from "./run-hook.js";
+import { isHookError } from "./hook-error.js";
 import { graceSeconds } from "../../model/container-stop.js";
 
 const REASON = "PostStartHookError";

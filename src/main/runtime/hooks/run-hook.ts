@@ -6,8 +6,9 @@ import { quote } from "../../../shared/log/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHttpHook } from "./http-hook.js";
-import { messageOf, abortReason } from "../../../shared/errors/thrown.js";
-import type { Clock } from "../../../shared/clock/clock.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { HookError } from "./hook-error.js";
+import { letGoOnAbort } from "./let-go-on-abort.js";
 
 /** Bytes of a command's output that its failure shows. */
 const OUTPUT_LIMIT = 10 * 1024;
@@ -75,47 +76,4 @@ async function reportingFailure(what: string, signal: AbortSignal, run: () => Pr
     signal.throwIfAborted();
     throw new HookError(`${what}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-// Calls that must not be cancelled while the runtime is just beginning with them. If the client disconnects while a command of ExecSync
-// starts, containerd holds the container's shim for 30 s. The stop that made the caller disconnect then waits, too.
-
-/** By then a command has long started; cancelling ends it. */
-const PATIENCE_MS = 10_000;
-
-/**
- * Settles as `call` does, or rejects with the signal's reason as soon as that aborts. The call then goes on by itself, and
- * is cancelled PATIENCE_MS later should it still be there.
- * @internal
- */
-export function letGoOnAbort<T>(
-  clock: Pick<Clock, "after">,
-  signal: AbortSignal,
-  call: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal.throwIfAborted();
-  const late = new AbortController();
-  return new Promise((resolve, reject) => {
-    const ended = call(late.signal);
-    const onAbort = (): void => {
-      reject(abortReason(signal));
-      const timer = clock.after(PATIENCE_MS, () => late.abort(signal.reason)).unref();
-      void ended.then(
-        () => timer.cancel(),
-        () => timer.cancel(),
-      );
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    ended.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
-}
-
-// A lifecycle hook that failed by itself. An aborted hook is no failure: it rejects with the signal's reason.
-
-export class HookError extends Error {
-  override readonly name = "HookError";
-}
-
-export function isHookError(error: unknown): error is HookError {
-  return error instanceof HookError;
 }

@@ -8,7 +8,8 @@
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { messageOf, unlessGone } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { unlessGone } from "../../../shared/errors/unless-gone.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { lastSetAside, readState, removeLeftovers, writeState } from "../../../shared/fs/state-file.js";
 import type { Logger } from "../../../shared/log/logger.js";

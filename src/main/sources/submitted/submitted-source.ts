@@ -23,15 +23,8 @@ import { DecodeRefusedError, SubmittedDecoder, type DecoderOptions } from "./dec
 import { ManifestFiles, type FileOfManifest } from "./manifest-files.js";
 import { refusalOf, unreadable, type ManifestState, type Refusal } from "../manifest-state.js";
 import type { PodChanges } from "../pod-changes.js";
-import {
-  badRequest,
-  conflict,
-  invalid,
-  notFound,
-  unavailable,
-  refusedByCondition,
-  refusedWithoutCondition,
-} from "./refusals.js";
+import { badRequest, conflict, invalid, notFound, unavailable } from "./refusals.js";
+import { refusedByCondition, refusedWithoutCondition } from "./conditions.js";
 
 const RETRY_MS = 20_000;
 /** Longest wait of a request, ms, for the manifests on disk and the decoding of its own. */

@@ -1,9 +1,7 @@
 // A configuration as the operator wrote it: the texts of the config file and of the drop-ins, with their paths. Origins and relative paths
 // inside depend on these paths. Two configurations are the same exactly when their digests are.
 import { webcrypto } from "node:crypto";
-import { relative, resolve } from "node:path";
 import type { ConfigMapReference } from "../../../shared/api/config-source.js";
-import type { CommandIo } from "../../command/settings.js";
 
 export interface ConfigText {
   /** Absolute path the text was read from. */
@@ -47,18 +45,4 @@ export function isDigest(text: string): boolean {
 
 function pair(file: ConfigText | undefined): [string, string] | null {
   return file === undefined ? null : [file.path, file.text];
-}
-
-// The texts of a configuration in place of the files on disk. So the kubelet reads exactly the checked texts.
-
-/** `base` reads all files that are not configuration. */
-export function ioOf(files: ConfigFiles, base: CommandIo): CommandIo {
-  const { config, configMap } = files;
-  const all = [...(files.config === undefined ? [] : [files.config]), ...files.dropIns];
-  return {
-    ...(configMap !== undefined && config !== undefined && { configMap: config }),
-    readFile: (path) => all.find((file) => file.path === resolve(path))?.text ?? base.readFile(path),
-    listFiles: (dir) => files.dropIns.map(({ path }) => relative(resolve(dir), path)),
-    host: () => base.host(),
-  };
 }

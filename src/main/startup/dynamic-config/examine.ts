@@ -3,7 +3,8 @@ import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";
 import { isSettingsError } from "../../command/errors.js";
 import { loadSettings, type CommandIo, type Strictness } from "../../command/settings.js";
-import { type ConfigFiles, ioOf } from "./config-files.js";
+import { type ConfigFiles } from "./config-files.js";
+import { ioOf } from "./config-io.js";
 
 export type Examination =
   | {

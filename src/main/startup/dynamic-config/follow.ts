@@ -8,7 +8,7 @@
 // marked bad is never assigned; restarts are at least MIN_RESTART_MS apart (each is a new kubelet process), and a flood of changes makes
 // them rare (restart-budget.ts); the event of a restart is on disk until the API server has it.
 import { isDeepStrictEqual } from "node:util";
-import { unlessAborted } from "../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
@@ -19,6 +19,7 @@ import { Settle } from "./settle.js";
 import type { SourceWatch } from "./source.js";
 import { TrialWatch } from "./trial.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { allInPlace } from "./in-place-fields.js";
 const SETTLE_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
 const MIN_RESTART_MS = 5_000;
@@ -312,16 +313,4 @@ interface Restart {
   readonly isOld: () => boolean;
   /** Not counted among the restarts for changes, and not delayed by them. */
   readonly isRollBack: boolean;
-}
-
-// Fields a running kubelet takes over without a restart. Everything else is read once at start. Each of its parts would need its own code
-// for a change. A restart keeps the pods running and is one way for all of them.
-
-const IN_PLACE_FIELDS: readonly string[] = ["logging.verbosity"];
-
-/** `changed`: paths of the configuration, with or without [index] or [key]. */
-function allInPlace(changed: readonly string[]): boolean {
-  return changed.every((path) =>
-    IN_PLACE_FIELDS.some((field) => path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`)),
-  );
 }

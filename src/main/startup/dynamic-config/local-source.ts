@@ -9,7 +9,7 @@ import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { readDropIns, readLocal, type LocalPaths } from "./read-local.js";
 import type { ConfigurationSource, SourceWatch } from "./source.js";
 import { watchPointsOf, type WatchPoints } from "./watch-points.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** The source finds changes that the watch missed within this time. */
 const RECHECK_MS = 20_000;

@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface LocalPaths {
   /** Of --config; absolute. */

@@ -1,12 +1,13 @@
 // One kubelet per lock file: flock(2) on --lock-file, held until the process exits. A second kubelet waits without a limit. With
 // --exit-on-lock-contention the holder exits as soon as another process opens or deletes the file. Invariant: the locked file is the file
 // at the path, and its descriptor stays open while the lock is held.
-import { constants, open, type FileHandle, stat } from "node:fs/promises";
+import { constants, open, type FileHandle } from "node:fs/promises";
 import { systemClock, type Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { describeFlockHolder, tryFlock, waitForFlock } from "../../../shared/os/flock.js";
+import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
+import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { IN, Inotify, type InotifyEvent } from "../../../shared/os/inotify.js";
+import { type ContentionWatch, watchContention, isAt } from "./lock-contention.js";
 
 /** The lock file cannot be locked, and waiting would not help. */
 export class LockFileError extends Error {
@@ -103,72 +104,4 @@ function lockFileError(path: string, doing: string, cause: unknown): LockFileErr
     `cannot ${doing} lock file ${path}: ${reason}; --lock-file must name a file in an existing directory that the kubelet may write`,
     { cause },
   );
-}
-
-// Notices that another process wants the lock file: it opened it, deleted it or put another file in its place.
-// The file itself is watched, not the path. While we hold it open, a deletion shows as a change of its link count
-// (IN_ATTRIB); IN_DELETE_SELF would come only once the last descriptor is closed, which is ours.
-
-const OPENED = IN.OPEN | IN.Q_OVERFLOW;
-const GONE = IN.DELETE_SELF | IN.UNMOUNT | IN.IGNORED;
-const CHECK = IN.ATTRIB | IN.MOVE_SELF;
-
-interface ContentionWatch extends Disposable {
-  /** Resolves with a description of the event. Never rejects; stays pending when disposed before. */
-  readonly contended: Promise<string>;
-}
-
-/** Watches from now on; does not keep the process alive. @throws OsCallError */
-function watchContention(path: string, file: FileHandle): ContentionWatch {
-  let report: (happened: string) => void = () => undefined;
-  const contended = new Promise<string>((resolve) => {
-    report = resolve;
-  });
-  let over = false;
-  const end = (happened?: string): void => {
-    if (over) return;
-    over = true;
-    inotify[Symbol.dispose]();
-    if (happened !== undefined) report(happened);
-  };
-  const check = (): void => {
-    isAt(path, file).then(
-      (still) => {
-        if (!still) end(`${path} was deleted or replaced by another process`);
-      },
-      // Released meanwhile, or no longer readable: then the kubelet cannot prove that it holds the lock.
-      (error: unknown) => end(`${path} can no longer be watched: ${String(error)}`),
-    );
-  };
-  const inotify = new Inotify({
-    onEvents: (events) => {
-      if (has(events, OPENED)) end(`${path} was opened by another process`);
-      else if (has(events, GONE)) end(`${path} was deleted by another process`);
-      else if (has(events, CHECK)) check();
-    },
-    onError: (error) => end(`${path} cannot be watched any more: ${String(error)}`),
-  }).unref();
-  try {
-    inotify.watch(`/proc/self/fd/${file.fd}`, IN.OPEN | IN.DELETE_SELF | CHECK);
-  } catch (error) {
-    end();
-    throw error;
-  }
-  return { contended, [Symbol.dispose]: () => end() };
-}
-
-/** Whether the path still leads to the open file. */
-async function isAt(path: string, file: FileHandle): Promise<boolean> {
-  const ours = await file.stat();
-  try {
-    const there = await stat(path);
-    return there.ino === ours.ino && there.dev === ours.dev;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
-}
-
-function has(events: readonly InotifyEvent[], bits: number): boolean {
-  return events.some(({ mask }) => (mask & bits) !== 0);
 }

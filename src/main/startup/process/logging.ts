@@ -1,11 +1,8 @@
 // Sets up logging at start-up: the log thread first, then main's logger, then the output for uncaught errors.
 import { fstatSync } from "node:fs";
-import { release } from "node:os";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { LoggingConfig } from "../../../shared/log/logging-config.js";
 import { createLogger, moduleLogger, type Logger } from "../../../shared/log/logger.js";
-import { describeVersion, productVersion } from "../../../shared/version/product-version.js";
-import { FIT_NODE, nodeVersionProblem } from "../../../shared/text/node-version.js";
 import { UncaughtErrors, type UncaughtOrigin } from "../../../shared/thread/uncaught.js";
 import { LogThread } from "../../threads/log-thread.js";
 
@@ -82,36 +79,5 @@ function leadsToJournal(journalStream: string | undefined, fd: number): boolean 
   } catch {
     // Closed: nothing to write to, and the log thread will find out.
     return false;
-  }
-}
-
-// The log lines of each start: the version, the Node.js version, and each flag with its value.
-
-interface StartFacts {
-  kubernetesVersion: string;
-  /** Every flag, defaults included. Secrets are masked here. */
-  flags: readonly { name: string; value: string; secret?: true }[];
-}
-
-/** The flags come at V(1), as upstream has it. */
-export function logStart(log: Logger, logFlag: (line: string) => void, facts: StartFacts): void {
-  const nodelet = describeVersion(productVersion());
-  log.info({ kubeletVersion: facts.kubernetesVersion, nodelet }, "Kubelet version");
-  const problem = nodeVersionProblem(process.version);
-  if (problem !== undefined) log.warn({ node: process.version }, `${problem}: install ${FIT_NODE}`);
-  log.info(
-    {
-      node: process.version,
-      v8: process.versions.v8,
-      execArgv: process.execArgv.join(" "),
-      nodeOptions: process.env["NODE_OPTIONS"] ?? "",
-      threadpool: process.env["UV_THREADPOOL_SIZE"] ?? "",
-      kernel: release(),
-      pid: process.pid,
-    },
-    "Node.js settings",
-  );
-  for (const { name, value, secret } of facts.flags) {
-    logFlag(`FLAG: --${name}=${JSON.stringify(secret === true ? "<masked>" : value)}`);
   }
 }

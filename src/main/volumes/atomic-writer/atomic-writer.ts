@@ -13,7 +13,8 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import { DiskFullError } from "../../../shared/fs/atomic-write.js";
 import { namesIn } from "../paths.js";
 import { checkPayload, visibleNames, type Payload, type PayloadFile } from "./payload.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { keptByUmask } from "./umask.js";
 
 const DATA = "..data";
 const NEW_DATA = "..data_tmp";
@@ -175,26 +176,4 @@ async function linkTarget(path: string): Promise<string | undefined> {
 function directoryName(now: Date): string {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-T:]/g, "_");
   return `..${stamp}.${randomInt(1_000_000_000, 2 ** 32)}`;
-}
-
-// The process's umask, which the kubelet sets once, at its start. It decides for which modes no chmod has to follow open(2) and mkdir(2). Read
-// from /proc, because process.umask() can only read it by changing it for a moment.
-
-let known: Promise<number | undefined> | undefined;
-
-/** True if new files with this mode get the whole mode. False also if the umask cannot be read. @internal */
-export async function keptByUmask(mode: number): Promise<boolean> {
-  known ??= readUmask();
-  const umask = await known;
-  // open(2) and mkdir(2) may leave out the bits above the permissions.
-  return umask !== undefined && (mode & umask) === 0 && mode <= 0o777;
-}
-
-async function readUmask(): Promise<number | undefined> {
-  try {
-    const digits = /^Umask:\s*([0-7]+)$/m.exec(await readFile("/proc/self/status", "utf8"))?.[1];
-    return digits === undefined ? undefined : parseInt(digits, 8);
-  } catch {
-    return undefined;
-  }
 }

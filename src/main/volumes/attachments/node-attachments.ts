@@ -3,7 +3,8 @@
 // Invariant: a volume is in volumesInUse from before its use until it is no longer mounted. So no controller detaches it meanwhile.
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { type ClusterAccess, joined } from "../../model/cluster-access.js";
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 
 /** Longest wait in one attempt; upstream's value. */
 const WAIT_MS = 600_000;

@@ -5,8 +5,6 @@ import {
   type VolumeCapability,
 } from "../../../shared/plugins/gen/csi.v1.js";
 import { CAPABILITY } from "./node-port.js";
-import type { CsiContext } from "./context.js";
-import { deviceKey, type CsiVolume } from "./csi-volume.js";
 
 /** The first of the PV's access modes counts; ReadWriteOnce when it has none. */
 export function accessMode(modes: readonly string[] | undefined, capabilities: ReadonlySet<number>): Mode {
@@ -41,19 +39,4 @@ export interface MountUse {
 
 export function blockCapability(mode: Mode): DeepPartial<VolumeCapability> {
   return { block: {}, accessMode: { mode } };
-}
-
-// Volumes that an earlier kubelet process set up need no API server to mount. Whether they are attachable is read later.
-
-/** Until the API server responds, the volume counts as attached: it is in volumesInUse. */
-export function learnAttachable(context: CsiContext, volume: CsiVolume): void {
-  const device = context.users.get(deviceKey(volume));
-  if (device === undefined || device.attachable !== undefined) return;
-  context.objects.get(volume.driver).then(
-    (spec) => {
-      device.attachable ??= spec?.attachRequired !== false;
-      if (!device.attachable) context.onInUse();
-    },
-    () => undefined, // asked again at the pod's next sync
-  );
 }

@@ -11,9 +11,6 @@ import { DriverObjects } from "./driver-objects.js";
 import type { CsiDrivers } from "./drivers.js";
 import { CsiSpecError } from "./errors.js";
 import { DeviceUsers } from "./users.js";
-import type { ApiClient } from "../../../shared/api/client/port.js";
-import { SECRETS } from "../../../shared/api/client/kinds.js";
-import type { SecretRef } from "../../../shared/api/objects.js";
 
 export interface CsiOptions {
   rootDir: string;
@@ -56,22 +53,4 @@ export function csiContext(options: CsiOptions): CsiContext {
     users: new DeviceUsers(),
     locks: new KeyedSerializer(),
   };
-}
-
-// Secrets that a volume names for its driver. Read for the call and not kept.
-
-/** Empty without a reference. @throws CsiSpecError, ApiError, ApiConnectionError */
-export async function readSecret(
-  client: ApiClient,
-  ref: SecretRef | undefined,
-  signal: AbortSignal,
-): Promise<Record<string, string>> {
-  if (ref === undefined) return {};
-  const { name, namespace } = ref;
-  if (name === undefined || namespace === undefined || name === "" || namespace === "") {
-    throw new CsiSpecError("the volume's secret reference lacks a name or a namespace");
-  }
-  const secret = await client.get(SECRETS, { name, namespace }, { signal });
-  const entries = Object.entries(secret.data ?? {});
-  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 }

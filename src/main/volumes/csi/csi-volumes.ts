@@ -1,17 +1,16 @@
 // CSI volumes of this node: one object for all that is staged, published and mapped. Loaded with the first pod that wants
 // such a volume, or the first one that an earlier kubelet left.
 import { detach } from "./attach.js";
-import { csiContext, type CsiContext, type CsiOptions, readSecret } from "./context.js";
+import { csiContext, type CsiContext, type CsiOptions } from "./context.js";
 import { CsiMaps, type MapRequest } from "./map-volume.js";
 import { CsiMounts, type MountRequest } from "./mount-volume.js";
 import { Staging } from "./staging.js";
-import { type CsiVolume, deviceKey } from "./csi-volume.js";
+import { type CsiVolume } from "./csi-volume.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { DevicePlace, HostPlace } from "../place.js";
 import type { DoneBy } from "../plugin.js";
-import { accessMode, blockCapability, mountCapability } from "./capability.js";
-import { CAPABILITY } from "./node-port.js";
-import { VolumeUsage_Unit } from "../../../shared/plugins/gen/csi.v1.js";
+import { csiUsage } from "./csi-usage.js";
+import { canExpand, type ExpandRequest, expandVolume } from "./expand-volume.js";
 
 export class CsiVolumes {
   readonly context: CsiContext;
@@ -105,85 +104,4 @@ export class CsiVolumes {
     this.ended.abort(new Error("the kubelet is stopping"));
     await this.staging.stop();
   }
-}
-
-// Calls NodeExpandVolume of a grown volume's driver, which grows the file system. A driver without that capability gets
-// no call.
-
-interface ExpandRequest {
-  volume: CsiVolume;
-  /** The volume's path in the pod. */
-  path: string;
-  block: boolean;
-  bytes: bigint;
-  signal: AbortSignal;
-}
-
-/** @throws PluginCallError, CsiDriverMissingError */
-async function canExpand(context: CsiContext, volume: CsiVolume, signal: AbortSignal): Promise<boolean> {
-  const { node } = await context.drivers.get(volume.driver, signal);
-  return (await node.capabilities(signal)).has(CAPABILITY.EXPAND_VOLUME);
-}
-
-/** @throws PluginCallError, CsiDriverMissingError, ApiError, … */
-async function expandVolume(context: CsiContext, staging: Staging, request: ExpandRequest): Promise<void> {
-  const { volume, path, block, bytes, signal } = request;
-  const key = deviceKey(volume);
-  const { node } = await context.drivers.get(volume.driver, signal);
-  const capabilities = await node.capabilities(signal);
-  const mode = accessMode(volume.accessModes, capabilities);
-  const use = { fsType: volume.fsType, mountFlags: volume.mountOptions, group: undefined };
-  const device = context.users.get(key);
-  const secrets = await readSecret(context.joined().client, volume.expandSecret, signal);
-  const expand = async (): Promise<void> => {
-    await node.expand(
-      {
-        volumeId: volume.handle,
-        volumePath: path,
-        stagingTargetPath: device?.staged === true ? staging.target(device) : "",
-        capacityRange: { requiredBytes: bytes },
-        volumeCapability: block ? blockCapability(mode) : mountCapability(mode, use),
-        secrets,
-      },
-      signal,
-    );
-  };
-  await context.locks.run(key, expand, signal);
-}
-
-// NodeGetVolumeStats of a published volume: its usage and its condition.
-
-/** undefined: the driver has no figures. @throws PluginCallError */
-async function csiUsage(
-  context: CsiContext,
-  staging: Staging,
-  volume: { driver: string; handle: string; path: string },
-  signal: AbortSignal,
-): Promise<VolumeUsage | undefined> {
-  const driver = context.drivers.find(volume.driver);
-  if (driver === undefined) return undefined;
-  const capabilities = await driver.node.capabilities(signal);
-  if (!capabilities.has(CAPABILITY.GET_VOLUME_STATS)) return undefined;
-  const device = context.users.get(deviceKey(volume));
-  const stagingTargetPath = device?.staged === true ? staging.target(device) : "";
-  const request = { volumeId: volume.handle, volumePath: volume.path, stagingTargetPath };
-  const { usage, volumeCondition } = await driver.node.stats(request, signal);
-  const bytes = usage.find(({ unit }) => unit === VolumeUsage_Unit.BYTES);
-  const inodes = usage.find(({ unit }) => unit === VolumeUsage_Unit.INODES);
-  return {
-    source: volume.driver,
-    ...(bytes === undefined
-      ? {}
-      : {
-          capacityBytes: Number(bytes.total),
-          availableBytes: Number(bytes.available),
-          usedBytes: Number(bytes.used),
-        }),
-    ...(inodes === undefined
-      ? {}
-      : { inodes: Number(inodes.total), inodesFree: Number(inodes.available), inodesUsed: Number(inodes.used) }),
-    ...(volumeCondition === undefined || !capabilities.has(CAPABILITY.VOLUME_CONDITION)
-      ? {}
-      : { condition: { abnormal: volumeCondition.abnormal, message: volumeCondition.message } }),
-  };
 }

@@ -1,6 +1,4 @@
 // Errors of CSI volumes other than the driver's own (PluginCallError).
-import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
-import { messageOf } from "../../../shared/errors/thrown.js";
 
 /** No driver of that name has registered; it may yet. */
 export class CsiDriverMissingError extends Error {
@@ -32,34 +30,4 @@ export class CsiStateError extends Error {
 /** Objects of the API do not fit together: a mode the driver lacks, a secret that is missing. */
 export class CsiSpecError extends Error {
   override readonly name = "CsiSpecError";
-}
-
-// The failed step of setting a volume up, in upstream's texts, which users search for.
-
-class CsiStepError extends Error {
-  override readonly name = "CsiStepError";
-  constructor(
-    /** "MountVolume.MountDevice", … */
-    readonly step: string,
-    cause: unknown,
-  ) {
-    super(problemText(cause), { cause });
-  }
-}
-export const isCsiStep = (error: unknown): error is CsiStepError => error instanceof CsiStepError;
-
-/** An error of `work` becomes an error of the step; an aborted signal keeps its reason. */
-export async function inStep<T>(step: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw isCsiStep(error) ? error : new CsiStepError(step, error);
-  }
-}
-
-/** A driver's error as Go's gRPC prints it. */
-export function problemText(error: unknown): string {
-  if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
-  return messageOf(error);
 }

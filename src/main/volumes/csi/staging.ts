@@ -5,11 +5,12 @@
 import { rmdir } from "node:fs/promises";
 import { isPluginCallError } from "../../../shared/plugins/call-error.js";
 import type { DeepPartial, VolumeCapability } from "../../../shared/plugins/gen/csi.v1.js";
-import { measured } from "../metrics.js";
+import { measured } from "../measured.js";
 import { isMountPoint } from "../mounts.js";
 import { makeMountPoint } from "../paths.js";
 import { removeEmpty, removeTree } from "../remove-tree.js";
-import { type CsiContext, readSecret } from "./context.js";
+import { type CsiContext } from "./context.js";
+import { readSecret } from "./read-secret.js";
 import { csiPlugin, type CsiVolume } from "./csi-volume.js";
 import { CsiStateError } from "./errors.js";
 import { CAPABILITY, type CsiNode } from "./node-port.js";

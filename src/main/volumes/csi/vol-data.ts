@@ -3,7 +3,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { VOL_DATA_FILE } from "./paths.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
 

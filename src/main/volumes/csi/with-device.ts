@@ -1,11 +1,12 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
 import type { Pod } from "../../../shared/api/pod.js";
-import { measured } from "../metrics.js";
+import { measured } from "../measured.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";
 import type { CsiContext } from "./context.js";
 import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
-import { CsiSpecError, inStep } from "./errors.js";
+import { CsiSpecError } from "./errors.js";
+import { inStep } from "./step-error.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
 import type { Device } from "./users.js";

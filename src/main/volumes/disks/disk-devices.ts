@@ -6,13 +6,15 @@ import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
-import { holdDevice, releaseLoops, link, linkTo } from "../held-device.js";
-import { measured } from "../metrics.js";
+import { holdDevice, releaseLoops } from "../held-device.js";
+import { link, linkTo } from "../device-links.js";
+import { measured } from "../measured.js";
 import * as paths from "../paths.js";
 import type { DevicePlace } from "../place.js";
 import { removeEmpty } from "../remove-tree.js";
 import { exists } from "./device-mapper.js";
-import { type DiskKind, type DiskRequest, placesBelow } from "./disk.js";
+import { type DiskKind, type DiskRequest } from "./disk.js";
+import { placesBelow } from "./places.js";
 import type { DiskVolumesOptions } from "./disk-volumes.js";
 
 export class DiskDevices {

@@ -2,14 +2,15 @@
 // Invariant: the directory of a disk is there from before the disk is attached until it is detached; a disk is unmounted and detached when the
 // mount table has no other mount of it, and only then. One operation at a time per disk.
 import { rmdir } from "node:fs/promises";
-import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { readMounts, type Mount } from "../../../shared/fs/mountinfo.js";
 import { volumeDirectory } from "../../../shared/fs/pod-paths.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
-import { measured } from "../metrics.js";
+import { measured } from "../measured.js";
 import { asMountPoint, isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { DeviceFormatError, prepareDevice } from "../persistent/format.js";
@@ -18,7 +19,8 @@ import { mountByProgram } from "../persistent/program-mount.js";
 import type { HostPlace } from "../place.js";
 import { contextOption, isRelabelled, type SELinuxMounts } from "../se-linux-mounts.js";
 import { exists } from "./device-mapper.js";
-import { type DiskKind, type DiskRequest, placesBelow } from "./disk.js";
+import { type DiskKind, type DiskRequest } from "./disk.js";
+import { placesBelow } from "./places.js";
 
 const DEFAULT_FS_TYPE = "ext4";
 

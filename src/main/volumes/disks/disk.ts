@@ -1,6 +1,5 @@
 // A network disk (iSCSI, Fibre Channel) as a pod wants it, and the kind of disk that its plugin handles.
 import type { Pod } from "../../../shared/api/pod.js";
-import { namesIn } from "../paths.js";
 
 /** The volume's source cannot be used; the message says which part of it. */
 export class DiskSpecError extends Error {
@@ -78,15 +77,4 @@ export function pathWord(what: string, value: unknown): string {
   throw new DiskSpecError(
     `${what} ${JSON.stringify(value)} is not valid: letters, digits, '.', ':', '-', '_' and brackets`,
   );
-}
-
-// The places of disks below their plugin's directory, without access to the mounts there, which may not respond.
-
-export async function placesBelow(root: string, kind: DiskKind): Promise<string[]> {
-  const first = await namesIn(root);
-  if (kind.depth === 1) return first.filter((place) => kind.uniqueNameOf(place) !== undefined);
-  const lists = await Promise.all(
-    first.map(async (name) => (await namesIn(`${root}/${name}`)).map((one) => `${name}/${one}`)),
-  );
-  return lists.flat().filter((place) => kind.uniqueNameOf(place) !== undefined);
 }

@@ -1,7 +1,7 @@
 // Fibre Channel disks: found by target WWN and LUN in /dev/disk/by-path, or by WWID in /dev/disk/by-id.
 import { realpath, writeFile } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { FCVolumeSource } from "../../../shared/api/volume.js";
 import { multipathOver, names, removeDisk } from "../disks/device-mapper.js";
 import { DiskAttachError, DiskSpecError, pathWord, type Disk, type DiskKind, type DiskSystem } from "../disks/disk.js";

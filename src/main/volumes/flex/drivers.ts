@@ -3,7 +3,7 @@
 // gets "init" again.
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { FlexDriver } from "./driver.js";
 import { DriverWatch } from "./driver-watch.js";

@@ -3,10 +3,10 @@
 // later kubelet knows the volume. Callers hold the volume's lock.
 import { rmdir, stat } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
-import { measured } from "../metrics.js";
+import { measured } from "../measured.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";
 import { isMountPoint, mountsAt, unmount } from "../mounts.js";
 import * as paths from "../paths.js";

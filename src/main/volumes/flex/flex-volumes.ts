@@ -2,7 +2,8 @@
 // Invariant: one operation at a time per volume; the pod's directory is there before the driver is asked and goes after it has
 // unmounted the volume; nothing below it is deleted.
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
-import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";

@@ -4,7 +4,8 @@ import { SECRETS } from "../../../shared/api/client/kinds.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FlexVolumeSource } from "../../../shared/api/volume.js";
 import { goJson } from "../../model/go-json.js";
-import { type ClusterAccess, joined } from "../../model/cluster-access.js";
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 import { FlexSpecError } from "./names.js";
 
 export interface FlexRequest {

@@ -8,7 +8,8 @@ import type { EventRecorder } from "../../model/event-recorder.js";
 import type { LocalName, RequestOf, ResultOf } from "../../../shared/volume-calls/operations.js";
 import { perform } from "../../../shared/volume-calls/perform.js";
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
-import { type VolumeMetrics, measured } from "../metrics.js";
+import { type VolumeMetrics } from "../metrics.js";
+import { measured } from "../measured.js";
 import { VolumeOwnershipError } from "../errors.js";
 
 /** Interval of reports about a long change; upstream's value. */

@@ -6,7 +6,8 @@ import type { RequestOf, ResultOf } from "../../../shared/volume-calls/operation
 import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
-import { messageOf, errorCode } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;

@@ -1,6 +1,7 @@
 // The calls of iscsiadm: interfaces, discovery, sessions. Invariant: CHAP secrets are in no message and no log line.
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isProgramFailedError, runProgram } from "../../../shared/exec/run-program.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
+import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
 import { DiskAttachError } from "../disks/disk.js";
 
 const DEADLINE_MS = 120_000;

@@ -2,7 +2,7 @@
 // reads, too.
 import { readFile } from "node:fs/promises";
 import type { ISCSIVolumeSource } from "../../../shared/api/volume.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { DiskSpecError, pathWord } from "../disks/disk.js";
 

@@ -3,13 +3,12 @@
 // Invariant: the kubelet mounts and writes nothing before the whole content is known; unchanged content is not read from disk again;
 // a failed update leaves the old files.
 import { chmod, mkdir, open } from "node:fs/promises";
-import { posix } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import type { Pod, VolumeMount } from "../../../shared/api/pod.js";
+import type { Pod } from "../../../shared/api/pod.js";
 import { writePayload } from "../atomic-writer/atomic-writer.js";
 import type { Payload, PayloadFile } from "../atomic-writer/payload.js";
 import { tmpfsSize } from "../empty-dir/tmpfs-size.js";
-import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError, PayloadPathError } from "../errors.js";
+import { isUnsupportedVolumeError, isVolumeSetUpError, VolumeSetUpError } from "../errors.js";
 import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { isMountPoint } from "../mounts.js";
 import { OwnMounts } from "../own-mount.js";
@@ -18,6 +17,7 @@ import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import { nestedMountPoints } from "./nested-mount-points.js";
 
 export interface ObjectVolumeKind {
   /** "kubernetes.io/secret". */
@@ -152,74 +152,4 @@ function samePayload(a: Payload, b: Payload): boolean {
 function sameData({ data: a }: PayloadFile, { data: b }: PayloadFile): boolean {
   if (typeof a === "string" && typeof b === "string") return a === b;
   return Buffer.from(a).equals(Buffer.from(b));
-}
-
-// Directories that a volume must have because another volume is mounted inside it. The runtime could not make them in a volume that is
-// mounted read-only. Invariant: linear in the number of mounts but for one sort; a pod may name thousands.
-
-interface MountPoint {
-  path: string;
-  volumes: string[];
-}
-
-interface Nested {
-  /** Volume to the paths in it. */
-  paths: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Volume to its first mount path that leads upwards. */
-  upwards: ReadonlyMap<string, string>;
-}
-
-/** Found once for all volumes of a pod: each of thousands would sort thousands of mounts. */
-const known = new WeakMap<Pod["spec"], Nested>();
-
-/**
- * Paths in the volume, without those below others. @throws PayloadPathError for a mount path that leads upwards
- * @internal
- */
-export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
-  const nested = known.get(spec) ?? nestedOf(spec);
-  known.set(spec, nested);
-  const upwards = nested.upwards.get(volume);
-  if (upwards !== undefined) throw new PayloadPathError(upwards, "a mount path must not lead upwards");
-  return [...(nested.paths.get(volume) ?? [])];
-}
-
-function nestedOf({ containers, initContainers = [], ephemeralContainers = [] }: Pod["spec"]): Nested {
-  const paths = new Map<string, Set<string>>();
-  const upwards = new Map<string, string>();
-  for (const { volumeMounts = [] } of [...initContainers, ...containers, ...ephemeralContainers]) {
-    // Mount points around the present one, outermost first.
-    const around: MountPoint[] = [];
-    for (const point of parentsFirst(volumeMounts)) {
-      const { path, volumes } = point;
-      if (path.startsWith("../")) {
-        for (const volume of volumes) if (!upwards.has(volume)) upwards.set(volume, path);
-      }
-      let parent = around.at(-1);
-      while (parent !== undefined && !path.startsWith(`${parent.path}/`)) {
-        around.pop();
-        parent = around.at(-1);
-      }
-      for (const volume of new Set(parent?.volumes)) {
-        const found = paths.get(volume) ?? new Set();
-        paths.set(volume, found.add(path.slice((parent?.path.length ?? 0) + 1)));
-      }
-      around.push(point);
-    }
-  }
-  return { paths, upwards };
-}
-
-/** Each mount path once; a path comes right before all paths below it. */
-function parentsFirst(mounts: readonly VolumeMount[]): MountPoint[] {
-  const points = new Map<string, MountPoint & { key: string }>();
-  for (const { name, mountPath } of mounts) {
-    const normal = posix.normalize(mountPath);
-    const path = normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
-    const known = points.get(path);
-    // NUL sorts before every other character, so "/a/b" comes before "/a-b".
-    if (known === undefined) points.set(path, { path, volumes: [name], key: path.replaceAll("/", "\0") });
-    else if (known.volumes.at(-1) !== name) known.volumes.push(name);
-  }
-  return [...points.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

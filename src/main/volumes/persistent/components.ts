@@ -20,13 +20,15 @@ import type { NetworkDisks } from "../disks/network-disks.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexVolumePlugin } from "../flex/plugin.js";
 import { isDevicePlace, isImagePlace } from "../place.js";
-import { type VolumePlugin, lazyPlugin } from "../plugin.js";
+import { type VolumePlugin } from "../plugin.js";
+import { lazyPlugin } from "../lazy-plugin.js";
 import { lazily } from "../../../shared/turns/lazily.js";
 import { ClaimStats } from "./claim-stats.js";
 import { VolumeExpansion } from "./expand.js";
 import { inlineCsiPlugin, migratedPlugin } from "./inline-plugins.js";
 import { LOCAL_PLUGIN, LocalVolumes } from "./local.js";
-import { NfsVolumes, nfsPlugin } from "./nfs.js";
+import { NfsVolumes } from "./nfs.js";
+import { nfsPlugin } from "./nfs-plugin.js";
 import { persistentPlugin, type PersistentPluginDeps } from "./persistent-plugin.js";
 
 export interface PersistentVolumesOptions {

@@ -1,5 +1,6 @@
 // Volumes in the pod's own spec: CSI ephemeral volumes, and in-tree cloud volumes that a CSI driver serves. Loaded with the first of them.
-import { type ClusterAccess, joined } from "../../model/cluster-access.js";
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 import { csiPlugin, inlineVolume, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiSpecError } from "../csi/errors.js";

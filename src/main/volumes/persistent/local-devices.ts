@@ -2,7 +2,8 @@
 // Invariant: a device is mounted only at plugins/kubernetes.io/local-volume/mounts/NAME, as upstream does; it is unmounted when no pod's
 // directory has a volume of that name. Callers hold the volume's lock.
 import { rmdir } from "node:fs/promises";
-import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "./format.js";

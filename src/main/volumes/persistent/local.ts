@@ -15,7 +15,7 @@ import { FilesystemMismatchError } from "./format.js";
 import { growFileSystem } from "./grow-file-system.js";
 import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "./mounted-volume.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";

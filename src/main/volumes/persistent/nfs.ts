@@ -3,8 +3,6 @@ import type { NFSVolumeSource } from "../../../shared/api/volume.js";
 import type { HostPlace } from "../place.js";
 import { MountedVolumes } from "./mounted-volume.js";
 import type { mountByProgram } from "./program-mount.js";
-import type { VolumePlugin } from "../plugin.js";
-import { asVolumeErrors } from "./volume-errors.js";
 
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 
@@ -50,21 +48,4 @@ export class NfsVolumes {
   tearDown(uid: string, name: string): Promise<void> {
     return this.mounted.tearDown(uid, name);
   }
-}
-
-// nfs as a pod names it itself: needs no cluster. Loaded with the first such volume.
-
-export function nfsPlugin(rootDir: string, nfs = new NfsVolumes(rootDir)): VolumePlugin {
-  return {
-    name: NFS_PLUGIN,
-    source: "nfs",
-    setUp: (request) =>
-      asVolumeErrors(request, async () => {
-        const { pod, volume, signal } = request;
-        const source = volume.nfs ?? { server: "", path: "" };
-        const readOnly = source.readOnly === true;
-        return nfs.setUp({ uid: pod.metadata.uid, name: volume.name, nfs: source, readOnly, mountOptions: [], signal });
-      }),
-    tearDown: (uid, name) => nfs.tearDown(uid, name),
-  };
 }

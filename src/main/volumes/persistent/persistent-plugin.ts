@@ -3,7 +3,8 @@
 import type { CSIPersistentVolumeSource, PersistentVolume } from "../../../shared/api/objects.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { FCVolumeSource, ISCSIVolumeSource, Volume } from "../../../shared/api/volume.js";
-import { type ClusterAccess, joined } from "../../model/cluster-access.js";
+import { type ClusterAccess } from "../../model/cluster-access.js";
+import { joined } from "../../model/joined-cluster.js";
 import { csiPlugin, persistentVolume, type CsiVolume } from "../csi/csi-volume.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { VolumeSetUpError } from "../errors.js";

@@ -7,7 +7,8 @@ import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
 import { csiRoot } from "../csi/paths.js";
-import { lazyPlugin, type VolumePlugin } from "../plugin.js";
+import { type VolumePlugin } from "../plugin.js";
+import { lazyPlugin } from "../lazy-plugin.js";
 import type { VolumeUsage } from "../volume-usage.js";
 import type { PersistentComponents, PersistentVolumesOptions } from "./components.js";
 

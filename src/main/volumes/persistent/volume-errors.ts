@@ -1,7 +1,8 @@
 // Errors of persistent volumes; each becomes an event of the pod.
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
-import { isAttachLimit, isCsiStep } from "../csi/errors.js";
+import { isAttachLimit } from "../csi/errors.js";
+import { isCsiStep } from "../csi/step-error.js";
 import { VolumeRefusedError, VolumeSetUpError, VolumeStepError, type StepEvent } from "../errors.js";
 import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";

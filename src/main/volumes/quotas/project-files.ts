@@ -4,7 +4,7 @@
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { tryFlock } from "../../../shared/os/flock.js";

@@ -1,7 +1,7 @@
 // The running operations on volumes.
 // Invariant: one operation per volume at a time; a failed one is not repeated before its back-off expires; an operation
 // that hangs delays only its own volume.
-import { unlessAborted } from "../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { VolumeOperationPendingError } from "../errors.js";
 import { Backoff } from "../../../shared/turns/backoff.js";

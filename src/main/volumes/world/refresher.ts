@@ -4,11 +4,10 @@
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { backoffMs } from "../../../shared/turns/backoff.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
-import { volumeKey, type ActualState } from "./actual-state.js";
+import { volumeKey } from "./actual-state.js";
 import type { WantedPod } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
 import { emitSetUpFailed } from "./wait-for-volumes.js";
-import type { VolumePlugin } from "../plugin.js";
 
 export interface RefresherDeps {
   clock: Clock;
@@ -140,19 +139,4 @@ export async function refreshVolumes(
     }
   }
   return ok;
-}
-
-// Claims of a pod that an earlier kubelet started. Their directories on disk have other names than the pod's volumes, so only their plugins
-// can identify them. Invariant: a mounted volume is found mounted and not changed.
-
-/** A plugin whose refresh sets the volume up, which finds it there, and takes it into the account. */
-export function takingOver(plugin: VolumePlugin, actual: ActualState): VolumePlugin {
-  return {
-    ...plugin,
-    refresh: async (request) => {
-      let doer = plugin.name;
-      const place = await plugin.setUp({ ...request, doneBy: (found) => (doer = found.plugin) });
-      actual.isAt({ uid: request.pod.metadata.uid, volume: request.volume.name, plugin: doer, place });
-    },
-  };
 }

@@ -1,7 +1,7 @@
 // Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of the pod. After two
 // minutes the wait ends with an error that names the missing volumes. An operation that hangs continues by itself.
 import { setMaxListeners } from "node:events";
-import { unlessAborted } from "../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { EventRecorder } from "../../model/event-recorder.js";

@@ -9,7 +9,7 @@ import { Fault } from "../fault.js";
 import { FrameReader } from "../logs/frames.js";
 import type { Shim } from "../shim.js";
 import { exitCodeOf, makeExec, pidOf } from "./engine-exec.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 /** Of standard output and standard error each; the rest is read and dropped, as containerd does. */
 const MAX_OUTPUT = 16 * 1024 * 1024 - 4096;

@@ -3,7 +3,7 @@
 // Invariant: an entry is written after a successful ADD and removed after a successful DEL.
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readText } from "../read-text.js";
 import { isObject, parseNetwork, type NetworkConfig } from "./cni-config.js";

@@ -2,7 +2,8 @@
 // Source: https://www.cni.dev/docs/spec/ (section 1, network configuration format)
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode, messageOf } from "../../../shared/errors/thrown.js";
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { readText } from "../read-text.js";
 
 /** One plugin's configuration, as its file has it. */

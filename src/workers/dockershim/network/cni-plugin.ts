@@ -3,7 +3,8 @@
 import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { isProgramFailedError, runProgram } from "../../../shared/exec/run-program.js";
+import { runProgram } from "../../../shared/exec/run-program.js";
+import { isProgramFailedError } from "../../../shared/exec/program-errors.js";
 import { Fault } from "../fault.js";
 import { isObject, type NetworkConfig, type PluginConfig } from "./cni-config.js";
 

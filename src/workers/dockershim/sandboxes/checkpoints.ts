@@ -4,7 +4,7 @@
 import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { PodSandboxMetadata } from "../../../shared/cri/gen/runtime.v1.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readText } from "../read-text.js";
 import type { Logger } from "../../../shared/log/logger.js";

@@ -3,7 +3,7 @@
 import { Socket } from "node:net";
 import { open } from "node:fs/promises";
 import { runInNetworkNamespace } from "../../../shared/os/network-namespace.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 
 const LOOPBACKS = [

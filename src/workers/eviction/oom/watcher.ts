@@ -8,8 +8,8 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { OomCounters } from "./counters.js";
 import { KernelLog, type LogDevice } from "./kernel-log.js";
 import { OomReports, type OomKill } from "./reports.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
-import { podUidOf } from "../../../shared/cgroup/name.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
+import { ownerOf } from "./cgroup-owner.js";
 
 /** Reports per round: a burst of kills must not fill the queue that orders go through. */
 const MAX_REPORTED = 50;
@@ -91,34 +91,4 @@ export class OomWatcher implements Disposable {
     this.lostSaid = true;
     this.deps.log.warn({}, "the kernel's log overflowed before it was read; OOM kills may have been missed");
   }
-}
-
-// The pod and container of a process, from its cgroup path. Independent of the directories above the pod's, and of the
-// cgroup driver.
-
-interface Owner {
-  podUid?: string;
-  containerId?: string;
-}
-
-const CONTAINER_ID = /[0-9a-f]{64}/;
-/** The UID in the directory name of a pod that was removed meanwhile; other directories may begin with "pod", too. */
-const POD_UID = /^[0-9a-f-]{32,36}$/;
-
-/**
- * `known`: the pods of this node; of pods within pods the one meant is ours. The container may be its pod's sandbox.
- * @internal
- */
-export function ownerOf(path: string, known: (uid: string) => boolean): Owner {
-  const elements = path.split("/");
-  const pods = elements.flatMap((element, index) => {
-    const podUid = podUidOf(element, element.endsWith(".slice") ? "systemd" : "cgroupfs");
-    return podUid === undefined || !(known(podUid) || POD_UID.test(podUid))
-      ? []
-      : [{ podUid, below: elements[index + 1] ?? "" }];
-  });
-  const pod = pods.findLast(({ podUid }) => known(podUid)) ?? pods.at(-1);
-  if (pod === undefined) return {};
-  const containerId = CONTAINER_ID.exec(pod.below)?.[0];
-  return { podUid: pod.podUid, ...(containerId === undefined ? {} : { containerId }) };
 }

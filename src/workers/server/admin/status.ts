@@ -2,7 +2,8 @@
 // Invariant: it answers while main, the runtime or the API server hang.
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { Scope, unlessAborted } from "../../../shared/abort/scope.js";
+import { Scope } from "../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { ApiError } from "../../../shared/api/client/errors.js";
 import { NODES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";

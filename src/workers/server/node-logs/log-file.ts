@@ -2,7 +2,7 @@
 // thread of libuv's pool.
 // Invariant: no path leads out of the folder by itself; links are followed as upstream follows them, or, `within`, not out.
 import { join, posix } from "node:path";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 import {
   NotRegularFileError,
   openUntrusted,

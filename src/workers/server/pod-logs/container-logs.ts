@@ -9,7 +9,8 @@ import { bareContainerId, LogOnHangableMountError } from "../../../shared/contai
 import { isForeignLog, isLogMissingError, isLogOptionsError } from "./errors.js";
 import { NotRegularFileError } from "../../../shared/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../shared/fs/untrusted-folder.js";
-import { checkLogOptions, type PodLogOptions, logQuery, LogQueryError } from "./options.js";
+import { checkLogOptions, type PodLogOptions } from "./options.js";
+import { logQuery, LogQueryError } from "./log-query.js";
 import { readContainerLogs, type ReadLogsOptions } from "./read.js";
 import { queryOf } from "../../../shared/http/target.js";
 import type { Logger } from "../../../shared/log/logger.js";
@@ -19,6 +20,7 @@ import { containerSpec, containerStatus } from "../pod-lookup.js";
 import type { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT, writeChunks } from "../reply.js";
 import type { ApiContainerStatus } from "../../../shared/api/pod-status.js";
+import { runOf, NoLogError } from "./run-of-container.js";
 
 export interface ContainerLogsDeps {
   pods: PodList;
@@ -168,48 +170,4 @@ function idsOf(status: ApiContainerStatus | undefined): string[] {
   const { containerID, state, lastState } = status ?? {};
   const ids = [containerID, state?.terminated?.containerID, lastState?.terminated?.containerID];
   return ids.flatMap((id) => (id === undefined || id === "" ? [] : [bareContainerId(id)]));
-}
-
-// The run of a container whose log is requested, by its last status; the errors have upstream's texts.
-
-/** There is no log yet, or no longer: 400 with this text. */
-class NoLogError extends Error {
-  override readonly name = "NoLogError";
-}
-
-/** The run's number, which names its file. @throws NoLogError @internal */
-export function runOf(pod: string, name: string, status: ApiContainerStatus | undefined, previous: boolean): number {
-  const container = `container ${JSON.stringify(name)} in pod ${JSON.stringify(pod)}`;
-  if (status === undefined) throw new NoLogError(`${container} is not available`);
-  const { state, lastState, restartCount } = status;
-  const last = lastState.terminated?.containerID ?? "";
-  if (previous) {
-    if (last === "") throw new NoLogError(`previous terminated ${container} not found`);
-    // A container that waits for its restart is the last one itself.
-    return isNewest(status) ? restartCount - 1 : restartCount;
-  }
-  if (state.running !== undefined) return restartCount;
-  if (state.terminated !== undefined || lastState.terminated !== undefined) {
-    if ((state.terminated?.containerID ?? "") === "" && last === "") throw new NoLogError(`${container} is terminated`);
-    return restartCount;
-  }
-  throw new NoLogError(`${container} is waiting to start${waitingFor(state.waiting?.reason)}`);
-}
-
-/** The state is of the newest container itself. */
-function isNewest({ state }: ApiContainerStatus): boolean {
-  return state.running !== undefined || (state.terminated?.containerID ?? "") !== "";
-}
-
-function waitingFor(reason: string | undefined): string {
-  switch (reason) {
-    case undefined:
-      return " - no logs yet";
-    case "ErrImagePull":
-      return ": image can't be pulled";
-    case "ImagePullBackOff":
-      return ": trying and failing to pull image";
-    default:
-      return `: ${reason}`;
-  }
 }

@@ -9,7 +9,7 @@ import { inUntrustedFolder, namesOf as namesIn } from "../../../shared/fs/untrus
 import { LogFilesChangingError } from "./errors.js";
 import { currentName, logFileNames, type LogFileName } from "../../../shared/container-logs/file-names.js";
 import { onLogFile } from "../../../shared/container-logs/own-log-link.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 export interface OpenLogFile {
   readonly name: LogFileName;

@@ -3,7 +3,7 @@
 // Invariant: no credential of the client reaches the runtime; before the runtime has switched protocols, only the
 // request is sent; both connections end together, whichever ends first, and the last data of one side reaches the
 // other. An error in a handler of either connection ends the client's.
-import { type IncomingMessage, type ServerResponse, request as httpRequest } from "node:http";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -13,6 +13,7 @@ import { PodShares } from "../pod-shares.js";
 import { replyError, replyPlain, TEXT } from "../reply.js";
 import type { Ends, Join, Passage } from "./passage.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { askRuntime } from "./runtime-answer.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
 const LINGER_MS = 30_000;
@@ -146,65 +147,4 @@ async function passAnswer(reply: IncomingMessage, response: ServerResponse): Pro
   replyPlain(response, reply.statusCode ?? 502, Buffer.concat(parts).toString("utf8"), {
     "Content-Type": reply.headers["content-type"] ?? TEXT,
   });
-}
-
-// The request to the runtime's streaming server, which switches protocols or returns an error. Invariant: it ends if
-// the client disconnects or the runtime does not respond.
-
-/** The runtime responds at once: it created the address itself. */
-const ANSWER_TIMEOUT_MS = 30_000;
-
-interface RuntimeAnswer {
-  reply: IncomingMessage;
-  /** Absent: it did not switch. */
-  socket?: Socket;
-  head: Buffer;
-}
-
-async function askRuntime(
-  url: URL,
-  { method, headers }: Pick<Passage, "method" | "headers">,
-  client: Duplex,
-  clock: Clock,
-): Promise<RuntimeAnswer> {
-  const gone = new AbortController();
-  const leave = (): void => gone.abort(new Error("the client disconnected"));
-  const watched = watchEnd(client, leave);
-  const late = clock.after(ANSWER_TIMEOUT_MS, () =>
-    gone.abort(new Error(`no response for ${ANSWER_TIMEOUT_MS / 1000} s`)),
-  );
-  const send = url.protocol === "https:" ? (await import("node:https")).request : httpRequest;
-  try {
-    return await new Promise((resolve, reject) => {
-      const outgoing = send(url, {
-        method,
-        headers,
-        agent: false,
-        signal: gone.signal,
-        // Its certificate has no name, and the address is this machine's.
-        rejectUnauthorized: false,
-      });
-      outgoing.once("upgrade", (reply, socket, head) => resolve({ reply, socket, head }));
-      outgoing.once("response", (reply) => resolve({ reply, head: Buffer.alloc(0) }));
-      outgoing.on("error", (error) => reject(gone.signal.aborted ? (gone.signal.reason as Error) : error));
-      outgoing.end();
-    });
-  } finally {
-    late.cancel();
-    watched();
-  }
-}
-
-/**
- * A connection without a reader does not notice its end: it is read as far as its buffer allows. @returns ends the
- * watch
- */
-function watchEnd(socket: Duplex, onEnd: () => void): () => void {
-  const onReadable = (): void => {
-    if (socket.readableLength === 0) socket.read();
-  };
-  socket.on("readable", onReadable).once("end", onEnd).once("close", onEnd);
-  return () => {
-    socket.off("readable", onReadable).off("end", onEnd).off("close", onEnd);
-  };
 }

@@ -3,27 +3,18 @@
 import { claimedIn, claimedInText } from "./claimed-names.js";
 import { withPodDefaults } from "./defaults.js";
 import { fieldName, type FieldPath } from "../../../shared/api/manifest/field-path.js";
-import { Report, shown, type Finding } from "./report.js";
+import { Report, shown } from "./report.js";
 import type { ManifestViolation, ManifestWarning } from "../../../shared/api/manifest/violation.js";
 import { staticPodName } from "../../../shared/api/static-pod-name.js";
-import { isRecord, walk } from "./walk.js";
+import { isRecord } from "./walk.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { DecodeManifestJob, DecodeManifestResult } from "../../../shared/contracts/tasks.js";
 import { formerUid, staticPod, withoutOwnAnnotations } from "./identity.js";
 import { parseText, type ParsedText } from "./parse-text.js";
-import type { KubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
-import { offsetAt } from "../../../shared/yaml/tree.js";
 import { didYouMean } from "../../../shared/text/nearest-name.js";
 import { podSchema } from "./pod-schema.js";
 import { writtenForm } from "./written-form.js";
-import { checkAffinity } from "./rules/affinity-rules.js";
-import { checkAPIReferences } from "./rules/api-references.js";
-import { checkAppArmorAnnotations, checkContainers } from "./rules/container-rules.js";
-import { warnOfLaterFields } from "./rules/later-rules.js";
-import { checkPod } from "./rules/pod-rules.js";
-import { checkProbes } from "./rules/probe-rules.js";
-import { checkResources } from "./rules/resource-rules.js";
-import { checkVolumes } from "./rules/volume-rules.js";
+import { checkPodManifest, locate } from "./check-pod.js";
 
 /** A pod as written (known fields, no defaults), and the static pod that it makes. */
 export interface CheckedPod {
@@ -161,42 +152,4 @@ export function positioned(
   const inTextOrder = (a: ManifestWarning | ManifestViolation, b: ManifestWarning | ManifestViolation): number =>
     a.line - b.line || a.column - b.column;
   return { violations: violations.sort(inTextOrder), warned: warned.sort(inTextOrder) };
-}
-
-// From an untrusted value to a Pod that fits schema and rules: everything wrong with it ends in the report.
-
-interface CheckOptions {
-  /** Gate PreventStaticPodAPIReferences. */
-  preventAPIReferences: boolean;
-}
-
-/**
- * Checks one pod found at the root of `value`; the result holds known fields only and no defaults yet. It may be used
- * when the report has no violations; otherwise it is undefined or has holes where values were refused.
- */
-function checkPodManifest(value: unknown, options: CheckOptions, report: Report): Pod | undefined {
-  const path: FieldPath = [];
-  const checked = walk(podSchema, value, path, report);
-  if (!isPodShaped(checked)) return undefined;
-  checkPod(checked, report);
-  checkAffinity(checked, report);
-  checkContainers(checked, report);
-  checkAppArmorAnnotations(checked, report);
-  checkProbes(checked, report);
-  checkResources(checked, report);
-  checkVolumes(checked, report);
-  warnOfLaterFields(checked, report);
-  checkAPIReferences(checked, options.preventAPIReferences, report);
-  return checked;
-}
-
-/** True if the parts that every rule reads exist; the schema has checked their types. */
-function isPodShaped(value: unknown): value is Pod {
-  if (!isRecord(value) || !isRecord(value["metadata"]) || !isRecord(value["spec"])) return false;
-  return Array.isArray(value["spec"]["containers"]);
-}
-
-/** Line and column of the value at the finding's path, or of its nearest enclosing one. */
-function locate({ root, lines }: KubernetesYaml, { path, atKey }: Finding): { line: number; column: number } {
-  return lines.at(offsetAt(root, path, atKey));
 }

@@ -8,7 +8,7 @@ import { systemClock } from "../../../shared/clock/clock.js";
 import type { DirectoryUsageJob, DirectoryUsageResult, UsagePart, UsageTree } from "../../../shared/contracts/tasks.js";
 import { inside, unlessMovedOn } from "../below.js";
 import { TreeWalk } from "../tree-walk.js";
-import { errorCode } from "../../../shared/errors/thrown.js";
+import { errorCode } from "../../../shared/errors/error-code.js";
 
 const BLOCK = 512;
 /** Errors of the kernel for an unreadable directory: it is left out, and the rest still counts. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { EffectiveConfig } from "../../../../src/main/command/config/effective.js";
-import { originText } from "../../../../src/main/command/config/tree.js";
+import { originText } from "../../../../src/main/command/config/origin.js";
 import { resolveSources } from "../../../support/config-kit.js";
 
 async function of(file: string | undefined, flags: Record<string, unknown> = {}): Promise<EffectiveConfig> {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { configzBodies } from "../../../../src/main/command/config/configz.js";
 import type { EffectiveConfig } from "../../../../src/main/command/config/effective.js";
-import { originText } from "../../../../src/main/command/config/tree.js";
+import { originText } from "../../../../src/main/command/config/origin.js";
 import { printJson, printYaml } from "../../../../src/main/command/config/print.js";
 import { FIELD_ROWS } from "../../../../src/main/command/config/shape.js";
 import { ioOf, resolveSources } from "../../../support/config-kit.js";

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CsiHandler, bestVersion } from "../../../../src/main/node/csi/csi-handler.js";
+import { CsiHandler } from "../../../../src/main/node/csi/csi-handler.js";
+import { bestVersion } from "../../../../src/main/node/csi/csi-version.js";
 import { nodePatch, withDriver, withoutDriver } from "../../../../src/main/node/csi/csi-node-entries.js";
 import { CsiNodeObject } from "../../../../src/main/node/csi/csi-node-object.js";
-import { PluginRefusedError } from "../../../../src/main/model/plugin-handler.js";
+import { PluginRefusedError } from "../../../../src/main/model/plugin-refused.js";
 import { CsiDrivers } from "../../../../src/main/volumes/csi/drivers.js";
 import type { CsiNode, CsiNodeInfo } from "../../../../src/main/volumes/csi/node-port.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";

@@ -6,7 +6,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { PluginHandler, RegistrationClient } from "../../../../src/main/model/plugin-handler.js";
-import { PluginRefusedError, requireDriverName } from "../../../../src/main/model/plugin-handler.js";
+import { PluginRefusedError, requireDriverName } from "../../../../src/main/model/plugin-refused.js";
 import { PluginSocket } from "../../../../src/main/node/plugins/plugin-socket.js";
 import { MOST_SOCKETS, scanSockets } from "../../../../src/main/node/plugins/socket-scan.js";
 import { SocketWatch } from "../../../../src/main/node/plugins/socket-watch.js";

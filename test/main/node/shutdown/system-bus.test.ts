@@ -11,7 +11,7 @@ import {
   BusLostError,
   isInhibitDelayTooShortError,
 } from "../../../../src/main/node/shutdown/errors.js";
-import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-lock.js";
+import { ensureInhibitDelay } from "../../../../src/main/node/shutdown/inhibit-delay.js";
 import { connectLogind, type Logind } from "../../../../src/main/node/shutdown/logind.js";
 import { systemBusSocket } from "../../../../src/main/node/shutdown/system-bus.js";
 import { FakeLogind } from "../../../support/fake-logind.js";

@@ -3,11 +3,8 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  Allocations,
-  decodeCheckpoint,
-  encodeCheckpoint,
-} from "../../../../src/main/resources/allocation/allocations.js";
+import { Allocations } from "../../../../src/main/resources/allocation/allocations.js";
+import { decodeCheckpoint, encodeCheckpoint } from "../../../../src/main/resources/allocation/checkpoint.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { tierLimits } from "../../../../src/main/resources/cgroups/cgroup-limits.js";
+import { tierLimits } from "../../../../src/main/resources/cgroups/tier-limits.js";
 import { container, pod } from "../pods.js";
 
 const MIB = 1024n ** 2n;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isKernelDefault, sameValue, v1Writes } from "../../../../src/main/resources/cgroups/cgroup-v1.js";
-import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../../src/main/resources/cgroups/cgroup-v2.js";
-import type { CgroupWrite } from "../../../../src/main/resources/cgroups/cgroup-tree.js";
+import { isKernelDefault, sameValue, v1Writes } from "../../../../src/main/resources/cgroups/cgroup-v1-writes.js";
+import { isKernelDefaultV2, sameValueV2, v2Writes } from "../../../../src/main/resources/cgroups/cgroup-v2-writes.js";
+import type { CgroupWrite } from "../../../../src/main/resources/cgroups/cgroup-values.js";
 
 const PAGE = 4096n;
 const limits = {

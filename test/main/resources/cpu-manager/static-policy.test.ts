@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { common, sameCpus, union, without, type CpuSet } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { staticOptions } from "../../../../src/main/resources/cpu-manager/options.js";
-import { reservedCpus } from "../../../../src/main/resources/cpu-manager/create-cpu-manager.js";
+import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserved-cpus.js";
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
 import { isAllocationError } from "../../../../src/main/resources/managers/port.js";

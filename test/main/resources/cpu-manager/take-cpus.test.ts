@@ -4,7 +4,8 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { CpuTopology } from "../../../../src/main/resources/cpu-manager/cpu-topology.js";
 import { ascending } from "../../../../src/main/resources/cpu-manager/cpu-set.js";
-import { takePacked, type PackOptions, takeDistributed } from "../../../../src/main/resources/cpu-manager/take-cpus.js";
+import { takePacked, type PackOptions } from "../../../../src/main/resources/cpu-manager/take-cpus.js";
+import { takeDistributed } from "../../../../src/main/resources/cpu-manager/take-distributed.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import { anyShape, machine, type MachineShape } from "./machines.js";
 

@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from "node:test";
 import { DeviceManager } from "../../../../src/main/resources/devices/device-manager.js";
 import { dialDevicePlugin } from "../../../../src/main/resources/devices/plugin-client.js";
 import { devicePluginHandler, registerPlugin } from "../../../../src/main/resources/devices/register-plugin.js";
-import { preparePluginDirectory } from "../../../../src/main/resources/devices/node-devices.js";
+import { preparePluginDirectory } from "../../../../src/main/resources/devices/plugin-directory.js";
 import { serveRegistration } from "../../../../src/main/resources/devices/registration-server.js";
 import { isExtendedResourceName } from "../../../../src/shared/api/extended-resources.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";

@@ -1,12 +1,8 @@
 // A container's claims in the pod status and in the pod resources service.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  type ClaimState,
-  type PreparedDevice,
-  claimHealth,
-  listedClaim,
-} from "../../../../src/main/resources/dra/claim-state.js";
+import { type ClaimState, type PreparedDevice } from "../../../../src/main/resources/dra/claim-state.js";
+import { claimHealth, listedClaim } from "../../../../src/main/resources/dra/claim-health.js";
 import { listedClaims } from "../../../../src/main/node/pod-resources/listed-devices.js";
 import { pod } from "../../../support/pods.js";
 

@@ -7,7 +7,7 @@ import {
   joinGrants,
 } from "../../../../src/main/resources/managers/joined-managers.js";
 import { AllocationError, type ResourceManager } from "../../../../src/main/resources/managers/port.js";
-import type { TopologyPolicy } from "../../../../src/main/resources/topology/create-policy.js";
+import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { evictionReserve, nodeCapacity } from "../../../../src/main/resources/node-capacity.js";
-import { enforcementOf, pidCapacity } from "../../../../src/main/resources/node-allocatable/enforcement.js";
+import { enforcementOf } from "../../../../src/main/resources/node-allocatable/enforcement.js";
+import { pidCapacity } from "../../../../src/main/resources/node-allocatable/pid-capacity.js";
 import {
   checkReserved,
   reservedOf,

@@ -9,7 +9,10 @@ import {
   Signal,
 } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { type ContainerInput, containerConfig } from "../../../../src/main/runtime/config/container-config.js";
-import { CreateContainerConfigError, isCreateContainerConfigError } from "../../../../src/main/model/step-errors.js";
+import {
+  CreateContainerConfigError,
+  isCreateContainerConfigError,
+} from "../../../../src/main/model/container-config-error.js";
 import { containerEnv, type EnvSources } from "../../../../src/main/runtime/config/env.js";
 import { containerMounts, volumeSubPath, type MountsInput } from "../../../../src/main/runtime/config/mounts.js";
 import { sandboxConfig } from "../../../../src/main/runtime/config/sandbox-config.js";

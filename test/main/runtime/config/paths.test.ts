@@ -5,9 +5,9 @@ import {
   logSymlinkName,
   nextRestartCount,
   podLogDirectory,
-  seccompProfileRoot,
 } from "../../../../src/main/model/paths.js";
-import { criSignal, signalName } from "../../../../src/main/model/container-stop.js";
+import { seccompProfileRoot } from "../../../../src/main/model/root-directory.js";
+import { criSignal, signalName } from "../../../../src/main/model/stop-signals.js";
 import * as dirs from "../../../../src/shared/fs/pod-paths.js";
 import { Signal } from "../../../../src/shared/cri/gen/runtime.v1.js";
 import { criContainer, makePod } from "../../status/fixtures.js";

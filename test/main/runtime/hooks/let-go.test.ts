@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { letGoOnAbort } from "../../../../src/main/runtime/hooks/run-hook.js";
+import { letGoOnAbort } from "../../../../src/main/runtime/hooks/let-go-on-abort.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 /** A call that ends on command, or when it is cancelled. */

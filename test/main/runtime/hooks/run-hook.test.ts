@@ -11,7 +11,8 @@ import { createServer as createRawServer, type AddressInfo, type Socket } from "
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
-import { HookError, runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
+import { runHook } from "../../../../src/main/runtime/hooks/run-hook.js";
+import { HookError } from "../../../../src/main/runtime/hooks/hook-error.js";
 import { portOf, userAgent } from "../../../../src/main/runtime/hooks/http-hook.js";
 import type { LifecycleHandler } from "../../../../src/shared/api/pod.js";
 import { runPod } from "../../../shared/cri/support.js";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ApiView } from "../../../../src/main/status/manager/api-view.js";
-import { MirrorManager, type MirrorNode } from "../../../../src/main/status/mirror/mirror-manager.js";
+import { MirrorManager } from "../../../../src/main/status/mirror/mirror-manager.js";
+import { type MirrorNode } from "../../../../src/main/status/mirror/mirror-pod.js";
 import { ApiError } from "../../../../src/shared/api/client/errors.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { away, MemoryApi } from "../../../support/memory-api.js";

@@ -3,7 +3,7 @@
 // @with test/main/volumes/persistent/nfs.test.ts
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nestedMountPoints } from "../../../../src/main/volumes/object-volume/object-volume.js";
+import { nestedMountPoints } from "../../../../src/main/volumes/object-volume/nested-mount-points.js";
 import { PayloadPathError } from "../../../../src/main/volumes/errors.js";
 import type { Pod, VolumeMount } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";

@@ -7,7 +7,8 @@ import type { EvictionRecord } from "../../../../src/shared/contracts/eviction.j
 import { cgroupReaderV2 } from "../../../../src/shared/stats/cgroup/v2.js";
 import { OomCounters } from "../../../../src/workers/eviction/oom/counters.js";
 import { openKernelLog, type LogDevice } from "../../../../src/workers/eviction/oom/kernel-log.js";
-import { ownerOf, OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
+import { OomWatcher } from "../../../../src/workers/eviction/oom/watcher.js";
+import { ownerOf } from "../../../../src/workers/eviction/oom/cgroup-owner.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { EvictionWorld } from "../eviction-kit.js";

@@ -9,7 +9,8 @@ import { subresourcesOf, verbOf } from "../../../../src/workers/server/auth/attr
 import { authenticate, type Credentials } from "../../../../src/workers/server/auth/authenticator.js";
 import { Authorizer } from "../../../../src/workers/server/auth/authorizer.js";
 import { bearerToken, withoutToken } from "../../../../src/workers/server/auth/bearer.js";
-import { certificateClaim, type TlsPeer, Peers } from "../../../../src/workers/server/auth/peers.js";
+import { Peers } from "../../../../src/workers/server/auth/peers.js";
+import { certificateClaim, type TlsPeer } from "../../../../src/workers/server/auth/certificate-claim.js";
 import { ExpiringCache } from "../../../../src/workers/server/auth/expiring-cache.js";
 import { Refusals } from "../../../../src/workers/server/auth/refusals.js";
 import { Tokens, type TokenVerdict } from "../../../../src/workers/server/auth/tokens.js";

@@ -6,11 +6,12 @@ import { test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import type { PodDiskUsage } from "../../../../src/shared/contracts/eviction.js";
-import { claimFigures, PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod-disks.js";
+import { PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod-disks.js";
+import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
 import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
 import { volumePath } from "../../../../src/shared/fs/pod-paths.js";
-import { fsFigures } from "../../../../src/shared/stats/fs-figures.js";
+import { fsFigures } from "../../../../src/shared/stats/read-fs-figures.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
 import { volumeCalls } from "../../../support/volume-calls.js";
 

@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import type { PodPlace } from "../../../../src/shared/stats/pod-cgroups.js";
-import { KeptFiles, SettledFiles } from "../../../../src/workers/server/stats/kept-files.js";
+import { KeptFiles } from "../../../../src/workers/server/stats/kept-files.js";
+import { SettledFiles } from "../../../../src/workers/server/stats/settled-files.js";
 import { Places } from "../../../../src/workers/server/stats/places.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 

@@ -7,7 +7,7 @@ import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { subresourcesOf } from "../../../../src/workers/server/auth/attributes.js";
 import { Feed } from "../../../../src/workers/server/status-page/feed.js";
 import { plainServer } from "../../../../src/workers/server/listener.js";
-import { loopbackHandler } from "../../../../src/workers/server/status-page/open-page.js";
+import { loopbackHandler } from "../../../../src/workers/server/status-page/loopback-page.js";
 import { pageRoutes } from "../../../../src/workers/server/status-page/page-routes.js";
 import type { Logger } from "../../../../src/shared/log/logger.js";
 

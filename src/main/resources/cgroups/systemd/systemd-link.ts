@@ -1,7 +1,8 @@
 // The connection to systemd: opened on first use, shared by all operations, closed when idle. It is opened again when it is lost, because
 // systemd re-executes itself on upgrades. On the private socket systemd sends every change of every unit, which an idle kubelet does not
 // need.
-import { Scope, unlessAborted } from "../../../../shared/abort/scope.js";
+import { Scope } from "../../../../shared/abort/scope.js";
+import { unlessAborted } from "../../../../shared/abort/unless-aborted.js";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { connectSystemd, type SystemdConnection } from "./systemd-connection.js";

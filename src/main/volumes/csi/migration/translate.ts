@@ -1,10 +1,11 @@
 // A volume of a cloud as its CSI driver's volume. Pure. Claims bind to persistent volumes as they are: only what this node
 // does with them is another's.
-import type { PersistentVolume, NodeSelectorTerm } from "../../../../shared/api/objects.js";
+import type { PersistentVolume } from "../../../../shared/api/objects.js";
 import type { Pod } from "../../../../shared/api/pod.js";
 import type { Volume } from "../../../../shared/api/volume.js";
 import { migratedField, type MigratedField } from "../migrated-plugins.js";
-import { CLOUDS, type Source, ZONES_DELIMITER, type Cloud } from "./clouds.js";
+import { cloudAffinity } from "./cloud-affinity.js";
+import { CLOUDS, type Source } from "./clouds.js";
 
 /** undefined: it is no such volume. @throws CsiSpecError */
 export function migratedVolume(pv: PersistentVolume): PersistentVolume | undefined {
@@ -59,68 +60,4 @@ function nameOf(field: MigratedField, driver: string, handle: string, volume: Vo
 function sourceOf(spec: Readonly<Record<string, unknown>>, field: MigratedField): Source {
   const source = spec[field];
   return typeof source === "object" && source !== null ? (source as Source) : {};
-}
-
-// Zones and regions of a cloud's volume, as labels of the nodes of its CSI driver. Pure.
-
-type Affinity = PersistentVolume["spec"]["nodeAffinity"];
-interface Labels {
-  zone: string;
-  region: string;
-}
-
-const CURRENT: Labels = { zone: "topology.kubernetes.io/zone", region: "topology.kubernetes.io/region" };
-const BETA: Labels = {
-  zone: "failure-domain.beta.kubernetes.io/zone",
-  region: "failure-domain.beta.kubernetes.io/region",
-};
-
-/** The volume's node affinity comes before its labels. @internal */
-export function cloudAffinity(pv: PersistentVolume, cloud: Cloud): Affinity {
-  const { zoneKey, regionKey } = cloud;
-  let terms = pv.spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
-  if (zoneKey === undefined) return pv.spec.nodeAffinity;
-  const known = labelsOf(pv, terms);
-  terms = moved(pv, terms, known.zone, zoneKey, cloud.manyZones === true);
-  if (regionKey !== undefined) terms = moved(pv, terms, known.region, regionKey, false);
-  else if (known === BETA) terms = renamed(terms, BETA.region, CURRENT.region);
-  return terms.length === 0 ? pv.spec.nodeAffinity : { required: { nodeSelectorTerms: terms } };
-}
-
-function moved(
-  pv: PersistentVolume,
-  terms: NodeSelectorTerm[],
-  label: string,
-  key: string,
-  many: boolean,
-): NodeSelectorTerm[] {
-  if (terms.some(({ matchExpressions = [] }) => matchExpressions.some((one) => one.key === label))) {
-    return renamed(terms, label, key);
-  }
-  const text = pv.metadata.labels?.[label] ?? "";
-  const values = (many ? text.split(ZONES_DELIMITER) : [text]).map((value) => value.trim()).filter(Boolean);
-  if (values.length === 0) return terms;
-  const requirement = { key, operator: "In" as const, values: [...new Set(values)].sort() };
-  return (terms.length === 0 ? [{}] : terms).map((term: NodeSelectorTerm) => ({
-    ...term,
-    matchExpressions: [...(term.matchExpressions ?? []), requirement],
-  }));
-}
-
-function renamed(terms: readonly NodeSelectorTerm[], from: string, to: string): NodeSelectorTerm[] {
-  return terms.map(({ matchExpressions, ...term }) => ({
-    ...term,
-    ...(matchExpressions === undefined
-      ? {}
-      : { matchExpressions: matchExpressions.map((one) => (one.key === from ? { ...one, key: to } : one)) }),
-  }));
-}
-
-function labelsOf(pv: PersistentVolume, terms: readonly NodeSelectorTerm[]): Labels {
-  const selected = (key: string): boolean =>
-    terms.some(({ matchExpressions = [] }) => matchExpressions.some((one) => one.key === key));
-  if (selected(CURRENT.zone)) return CURRENT;
-  if (selected(BETA.zone)) return BETA;
-  const labels = pv.metadata.labels ?? {};
-  return labels[CURRENT.zone] === undefined && labels[BETA.zone] !== undefined ? BETA : CURRENT;
 }

@@ -11,9 +11,10 @@ import type { Wire, WireRequest, WireResponse } from "../connection/wire.js";
 import type { CallLabels, RestClientMetrics } from "../../../metrics/rest-client.js";
 import { refusalOf } from "./body.js";
 import type { RateLimit } from "./rate-limit.js";
-import { withoutTrailing } from "../../../text/linear.js";
-import { errorCode, abortReason } from "../../../errors/thrown.js";
-import { traced } from "../../../tracing/tracing.js";
+import { withoutTrailing } from "../../../text/without-trailing.js";
+import { abortReason } from "../../../errors/thrown.js";
+import { errorCode } from "../../../errors/error-code.js";
+import { tracedRequest } from "./traced-request.js";
 
 const RETRIES = 10;
 /** client-go's wait before a read whose connection broke is sent again. */
@@ -176,35 +177,4 @@ function retryAfter({ status, headers }: WireResponse): number | undefined {
   if (status !== 429 && (status < 500 || status > 599)) return undefined;
   const seconds = headers["retry-after"];
   return typeof seconds === "string" && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
-}
-
-// Spans of requests to the API server, with upstream's name and attributes. A span ends with the header of the response. The API server
-// gets the span's context in the header traceparent.
-
-/** @param send gets the headers to add; none while tracing is off @internal */
-export function tracedRequest(
-  method: string,
-  url: string,
-  send: (headers: Record<string, string>) => Promise<WireResponse>,
-): Promise<WireResponse> {
-  return traced(
-    `HTTP ${method}`,
-    () => ({ kind: "client", attributes: attributesOf(method, url) }),
-    async (span) => {
-      const response = await send(span?.headers() ?? {});
-      span?.set({ "http.response.status_code": response.status });
-      if (response.status >= 400) span?.fail(new Error(`the server responded with ${response.status}`));
-      return response;
-    },
-  );
-}
-
-function attributesOf(method: string, url: string): Record<string, string | number> {
-  const { hostname, port, protocol } = new URL(url);
-  return {
-    "http.request.method": method,
-    "url.full": url,
-    "server.address": hostname,
-    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
-  };
 }

@@ -1,10 +1,11 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../thread/fault-points.js";
-import { type OnOversized, ObjectBlocks } from "../decode/oversized.js";
+import { type OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
+import { LineCutter } from "./line-cutter.js";
 
 type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 
@@ -83,31 +84,4 @@ function parsed(bytes: Buffer): Line {
   const { type, object } = (line ?? {}) as Partial<Line>;
   if (typeof type !== "string" || typeof object !== "object") throw new BodyError("the watch has a line without event");
   return { type, object };
-}
-
-// A stream of bytes cut at its newlines.
-
-const NEWLINE = 0x0a;
-
-/** A longer line is an error: a stream without newlines is not a watch. */
-export const LINE_LIMIT = 64 * 1024 * 1024;
-
-/** Blocks in, whole lines out, without their newline; a line may have come in many blocks. Lines too long are skipped. @internal */
-export class LineCutter {
-  private readonly parts = new ObjectBlocks();
-
-  constructor(private readonly onOversized: OnOversized = () => undefined) {}
-
-  *push(block: Buffer): Generator<Buffer> {
-    let start = 0;
-    for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
-      const line = this.parts.take(block.subarray(start, end));
-      start = end + 1;
-      if (line === undefined) this.onOversized();
-      else if (line.length > 0) yield line;
-    }
-    if (start === block.length) return;
-    this.parts.push(block.subarray(start));
-    if (this.parts.length > LINE_LIMIT) throw new RangeError(`a line of more than ${LINE_LIMIT / 1024 / 1024} MiB`);
-  }
 }

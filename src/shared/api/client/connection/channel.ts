@@ -6,7 +6,7 @@ import { ApiConnectionError } from "../errors.js";
 import { dial, type Dialed, type Target } from "./dial.js";
 import type { Http1Sockets } from "./http1-sockets.js";
 import type { Http2Session } from "./http2-session.js";
-import { unlessAborted } from "../../../abort/scope.js";
+import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { isNotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 import { abortReason } from "../../../errors/thrown.js";
 

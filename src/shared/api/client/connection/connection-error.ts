@@ -1,6 +1,6 @@
 // Describes failures of the connection to the API server: the cause, and the remedy for the operator.
 import { ApiConnectionError } from "../errors.js";
-import { errorCode } from "../../../errors/thrown.js";
+import { errorCode } from "../../../errors/error-code.js";
 
 const OTHER_CA = "another CA than certificate-authority signed its certificate: is it the right cluster?";
 const ADVICE: ReadonlyMap<string, string> = new Map([

@@ -10,7 +10,8 @@ import {
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../clock/clock.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
-import { errorCode, abortReason } from "../../../errors/thrown.js";
+import { abortReason } from "../../../errors/thrown.js";
+import { errorCode } from "../../../errors/error-code.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;

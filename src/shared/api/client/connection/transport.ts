@@ -6,7 +6,7 @@ import type { ClientLog } from "../credentials/identity.js";
 import { ApiConnectionError } from "../errors.js";
 import { Channel } from "./channel.js";
 import { proxyFor } from "./proxy.js";
-import { unlessAborted } from "../../../abort/scope.js";
+import { unlessAborted } from "../../../abort/unless-aborted.js";
 import { isCertificateAlert } from "./connection-error.js";
 import type { Wire, WireRequest, WireResponse } from "./wire.js";
 

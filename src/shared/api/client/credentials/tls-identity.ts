@@ -1,7 +1,7 @@
 // The certificates of connections: CA, client certificate and key, as files or data, or from a plugin.
 // Invariant: material that does not fit together (a rotation half done) never replaces material that does.
 import { createSecureContext, type SecureContext } from "node:tls";
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../../clock/clock.js";
 import type { ClientConfig } from "../config.js";
 import { CredentialError } from "./errors.js";
@@ -9,6 +9,8 @@ import type { ClientLog, TlsIdentity, TlsMaterial } from "./identity.js";
 import { SourceText } from "./source-text.js";
 import { messageOf } from "../../../errors/thrown.js";
 import type { CaReload } from "../../../metrics/transport.js";
+import { SystemRoots } from "./system-roots.js";
+import { RenewedPair } from "./renewed-pair.js";
 
 /** A client certificate and its key, PEM. */
 export interface KeyPair {
@@ -121,79 +123,5 @@ function contextOf({ ca, cert, key }: TlsMaterial): SecureContext {
     throw new CredentialError(`client certificate, key or certificate authority are not usable together: ${why}`, {
       cause: error,
     });
-  }
-}
-
-// The client certificate that was renewed since the kubeconfig was written, and its key, in one file. It takes the place of
-// the kubeconfig's own as long as it is good; this is the one place where that is decided, for every thread and reload.
-
-class RenewedPair {
-  private readonly source: SourceText;
-  private seen = "";
-  /** Milliseconds since the epoch; 0: the file is no good. */
-  private notAfter = 0;
-
-  constructor(
-    file: string,
-    private readonly clock: Pick<Clock, "now">,
-  ) {
-    this.source = new SourceText({ file }, "renewed client certificate");
-  }
-
-  /** PEM of both; undefined: there is none yet, or none that is good: the kubeconfig's counts. */
-  async read(): Promise<string | undefined> {
-    const pem = await this.source.read().catch(() => "");
-    if (pem !== this.seen) {
-      this.seen = pem;
-      this.notAfter = pem.includes("PRIVATE KEY-----") ? endOf(pem) : 0;
-    }
-    return this.notAfter > this.clock.now() ? pem : undefined;
-  }
-}
-
-function endOf(pem: string): number {
-  try {
-    const certificate = new X509Certificate(pem);
-    // A key of another certificate would fail every connection while the kubeconfig's own pair may be good.
-    if (!certificate.checkPrivateKey(createPrivateKey(pem))) return 0;
-    return Date.parse(certificate.validTo) || 0;
-  } catch {
-    return 0;
-  }
-}
-
-// The certificate authorities that this machine trusts, for a kubeconfig that names none. Node's own list lacks the CAs
-// that an operator installed; Go reads the system's bundle. https://pkg.go.dev/crypto/x509#SystemCertPool
-
-/** Paths of the CA bundle on distributions: Debian, Fedora and RHEL 6, openSUSE, OpenELEC, RHEL 7, Alpine. */
-const BUNDLES = [
-  "/etc/ssl/certs/ca-certificates.crt",
-  "/etc/pki/tls/certs/ca-bundle.crt",
-  "/etc/ssl/ca-bundle.pem",
-  "/etc/pki/tls/cacert.pem",
-  "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-  "/etc/ssl/cert.pem",
-];
-
-class SystemRoots {
-  private readonly sources: readonly SourceText[];
-
-  /** @param environment SSL_CERT_FILE replaces the system's bundle. */
-  constructor(environment: NodeJS.ProcessEnv = process.env) {
-    const chosen = environment["SSL_CERT_FILE"];
-    const files = chosen === undefined || chosen === "" ? BUNDLES : [chosen];
-    this.sources = files.map((file) => new SourceText({ file }, "bundle of certificate authorities"));
-  }
-
-  /** PEM of the first bundle that can be read; undefined when there is none: Node's own list counts. */
-  async read(): Promise<string | undefined> {
-    for (const source of this.sources) {
-      try {
-        return await source.read();
-      } catch (error) {
-        if (!(error instanceof CredentialError)) throw error;
-      }
-    }
-    return undefined;
   }
 }

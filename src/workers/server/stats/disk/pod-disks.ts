@@ -8,14 +8,10 @@ import type { PodDiskUsage } from "../../../../shared/contracts/eviction.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
 import type { VolumeCalls } from "../../../../shared/volume-calls/volume-calls.js";
-import {
-  partOf,
-  type FsFigures,
-  type PodDisk,
-  type VolumeFigures,
-  figuresOf,
-} from "../../../../shared/stats/fs-figures.js";
+import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
+import { figuresOf } from "../../../../shared/stats/read-fs-figures.js";
 import { volumePath } from "../../../../shared/fs/pod-paths.js";
+import { type ClaimFigures, claimFigures } from "./claim-figures.js";
 
 /** Minimum interval of upcalls to main; once a second while there are pods without figures. */
 const ASK_MS = 5000;
@@ -170,35 +166,4 @@ function claimedVolume(
 export function claimOf(podName: string, volume: Volume): string | undefined {
   if (volume.ephemeral !== undefined) return `${podName}-${volume.name}`;
   return volume.persistentVolumeClaim?.claimName;
-}
-
-// Figures of claims from main's own metrics: main measures them for kubelet_volume_stats_*, and only main has their
-// paths.
-
-type Member = "capacityBytes" | "availableBytes" | "usedBytes" | "inodes" | "inodesFree" | "inodesUsed" | "abnormal";
-
-const FAMILIES: ReadonlyMap<string, Member> = new Map([
-  ["kubelet_volume_stats_capacity_bytes", "capacityBytes"],
-  ["kubelet_volume_stats_available_bytes", "availableBytes"],
-  ["kubelet_volume_stats_used_bytes", "usedBytes"],
-  ["kubelet_volume_stats_inodes", "inodes"],
-  ["kubelet_volume_stats_inodes_free", "inodesFree"],
-  ["kubelet_volume_stats_inodes_used", "inodesUsed"],
-  ["kubelet_volume_stats_health_status_abnormal", "abnormal"],
-]);
-
-type ClaimFigures = FsFigures & { abnormal?: number };
-
-/** By "namespace/claim". @internal */
-export function claimFigures(snapshots: readonly MetricSnapshot[], at: number): Map<string, ClaimFigures> {
-  const claims = new Map<string, ClaimFigures>();
-  for (const { name, samples } of snapshots.flatMap(({ families }) => families)) {
-    const member = FAMILIES.get(name);
-    if (member === undefined) continue;
-    for (const { labels, value } of samples) {
-      const key = `${labels["namespace"] ?? ""}/${labels["persistentvolumeclaim"] ?? ""}`;
-      claims.set(key, { ...claims.get(key), at, [member]: value });
-    }
-  }
-  return claims;
 }

@@ -8,6 +8,7 @@ import type { Clock, Timer } from "../../../../shared/clock/clock.js";
 import { faultPoint } from "../../../../shared/thread/fault-points.js";
 import { ownedBy } from "../../owned.js";
 import { openWebSocket } from "./handshake.js";
+import { CLOSE_CODE, WebSocketError } from "./close-codes.js";
 
 /** If a client's pings wait behind input that is not read, we send a pong this often; kubectl gives up after 61 s. */
 const SIGN_OF_LIFE_MS = 20_000;
@@ -123,13 +124,4 @@ export class WebSocketEnd {
     this.signs?.cancel();
     this.signs = undefined;
   }
-}
-
-// Close codes of a WebSocket's close frame (RFC 6455, section 7.4.1).
-
-export const CLOSE_CODE = { NORMAL: 1000, PROTOCOL_ERROR: 1002, UNSUPPORTED: 1003 } as const;
-
-/** The client's messages violate the subprotocol; the connection closes with PROTOCOL_ERROR. */
-export class WebSocketError extends Error {
-  override readonly name = "WebSocketError";
 }

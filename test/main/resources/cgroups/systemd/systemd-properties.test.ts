@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { CgroupLimits } from "../../../../../src/main/resources/cgroups/cgroup-tree.js";
+import type { CgroupLimits } from "../../../../../src/main/resources/cgroups/cgroup-values.js";
 import {
   accountingProperties,
   limitProperties,

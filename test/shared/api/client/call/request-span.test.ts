@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
-import { tracedRequest } from "../../../../../src/shared/api/client/call/caller.js";
+import { tracedRequest } from "../../../../../src/shared/api/client/call/traced-request.js";
 import { traceThis } from "../../../../support/tracing-kit.js";
 
 const URL_OF_PODS = "https://api.example:6443/api/v1/pods?limit=5";

@@ -7,8 +7,7 @@ import type { ClientConfig, ExecConfig } from "../../config.js";
 import { SourceText } from "../source-text.js";
 import { execInfo, readExecCredential, type ExecCredential } from "./exec-credential.js";
 import { asError } from "../../../../errors/thrown.js";
-import { isProgramFailedError, type ProgramFailedError, runProgram } from "../../../../exec/run-program.js";
-import { CredentialError } from "../errors.js";
+import { type ExecFailure, runCommand, ExecError } from "./run-command.js";
 
 const REST_MS = 5000;
 
@@ -120,35 +119,4 @@ function issueTime(pem: string): number | undefined {
 
 function sameProof(one: ExecCredential, other: ExecCredential): boolean {
   return one.token === other.token && one.pair?.cert === other.pair?.cert && one.pair?.key === other.pair?.key;
-}
-
-// One run of the credential plugin of a kubeconfig.
-
-/** Status of a failed run, as the metric rest_client_exec_plugin_call_total names it. */
-type ExecFailure = "plugin_not_found_error" | "plugin_execution_error";
-
-class ExecError extends CredentialError {
-  readonly status: ExecFailure;
-  /** 1 where there is none. */
-  readonly exitCode: number;
-
-  constructor({ command, installHint }: ExecConfig, failed: ProgramFailedError) {
-    // The program ran, so it is installed.
-    const { failure, message, exitCode = 1 } = failed;
-    const hint = installHint === "" || (failure !== "missing" && failure !== "not run") ? "" : `\n${installHint}`;
-    super(`the credential plugin ${command} ${message}${hint}`, { cause: failed });
-    this.status = failure === "missing" ? "plugin_not_found_error" : "plugin_execution_error";
-    this.exitCode = exitCode;
-  }
-}
-
-/** Its standard output. Rejects with ExecError. @internal */
-export async function runCommand(exec: ExecConfig, info: string, clock: Clock): Promise<string> {
-  const { command, args, env } = exec;
-  const environment = [...env, { name: "KUBERNETES_EXEC_INFO", value: info }];
-  try {
-    return await runProgram({ command, args, env: environment, clock });
-  } catch (error) {
-    throw isProgramFailedError(error) ? new ExecError(exec, error) : error;
-  }
 }

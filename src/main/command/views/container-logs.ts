@@ -1,0 +1,17 @@
+// Container logs and their rotation.
+
+import { value as wholeUnits } from "../../../shared/api/quantity.js";
+import type { ConfigReader } from "./reader.js";
+
+export type ContainerLogSettings = Readonly<ReturnType<typeof containerLogSettings>>;
+
+export function containerLogSettings(read: ConfigReader) {
+  return {
+    podLogsDir: read.text("podLogsDir"),
+    /** Bytes. */
+    containerLogMaxSize: Number(wholeUnits(read.text("containerLogMaxSize"))),
+    containerLogMaxFiles: read.number("containerLogMaxFiles"),
+    containerLogMaxWorkers: read.number("containerLogMaxWorkers"),
+    containerLogMonitorIntervalMs: read.number("containerLogMonitorInterval"),
+  };
+}

@@ -1,0 +1,14 @@
+// A container's configuration cannot be made from its spec. The container shows waiting reason CreateContainerConfigError. The next sync
+// tries again, because the missing piece (a key, an image user) may come.
+
+export class CreateContainerConfigError extends Error {
+  readonly reason = "CreateContainerConfigError";
+  constructor(message: string) {
+    super(message);
+    this.name = "CreateContainerConfigError";
+  }
+}
+
+export function isCreateContainerConfigError(error: unknown): error is CreateContainerConfigError {
+  return error instanceof CreateContainerConfigError;
+}

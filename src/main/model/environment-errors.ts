@@ -1,0 +1,27 @@
+// Errors that keep a pod's environment from being set up: one class per cause, because each has its own event.
+
+import { messageOf } from "../../shared/errors/thrown.js";
+
+/** The pod's cgroup can't be made. */
+export class PodCgroupError extends Error {
+  override readonly name = "PodCgroupError";
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
+}
+
+export function isPodCgroupError(error: unknown): error is PodCgroupError {
+  return error instanceof PodCgroupError;
+}
+
+/** The pod's directories can't be made. */
+export class PodDirectoriesError extends Error {
+  override readonly name = "PodDirectoriesError";
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
+}
+
+export function isPodDirectoriesError(error: unknown): error is PodDirectoriesError {
+  return error instanceof PodDirectoriesError;
+}

@@ -1,0 +1,15 @@
+// A container whose start failed, or whose starter was lost, has exited without having run. It must not push out the one
+// with the exit of the last run: that exit would be lost.
+
+import { type ContainerStatus, ContainerState } from "../../shared/cri/gen/runtime.v1.js";
+
+/** containerd's reason for a container whose start failed. */
+const START_FAILED = "StartError";
+
+/** Of these containers those that never ran, where another of their name did. */
+export function failedStartsBesideRuns(containers: readonly ContainerStatus[]): Set<ContainerStatus> {
+  const nameOf = ({ metadata }: ContainerStatus): string => metadata?.name ?? "";
+  const exited = containers.filter(({ state }) => state === ContainerState.CONTAINER_EXITED);
+  const ran = new Set(exited.filter(({ reason }) => reason !== START_FAILED).map(nameOf));
+  return new Set(exited.filter((status) => status.reason === START_FAILED && ran.has(nameOf(status))));
+}

@@ -1,0 +1,9 @@
+// Pods with their statuses, as main publishes them to the server thread.
+
+import type { Pod } from "../../shared/api/pod.js";
+
+export interface PodDelta {
+  set: Pod[];
+  /** UIDs. */
+  removed: string[];
+}

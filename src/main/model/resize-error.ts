@@ -1,0 +1,8 @@
+// A resize that the runtime or the kernel rejects: reported in the pod's condition PodResizeInProgress and retried
+// later.
+
+export class ResizeError extends Error {
+  override readonly name = "ResizeError";
+}
+
+export const isResizeError = (error: unknown): error is ResizeError => error instanceof ResizeError;

@@ -1,0 +1,8 @@
+// The service account that a pod runs as, in its namespace.
+
+import type { Pod } from "../../shared/api/pod.js";
+
+export function serviceAccountOf({ spec }: Pod): string {
+  const { serviceAccountName = "" } = spec;
+  return serviceAccountName === "" ? "default" : serviceAccountName;
+}

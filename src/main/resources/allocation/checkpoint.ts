@@ -1,0 +1,64 @@
+// Upstream's format of allocated_pods_state and actuated_pods_state, so that either kubelet reads the other's files. It is {"data": "<JSON
+// text>", "checksum": N}, with the checksum of the text.
+
+import { fnv32 } from "../../../shared/hash/fnv32.js";
+import type { PodResources } from "../../model/pod-resources.js";
+import type { Actuated } from "./allocations.js";
+
+interface Checkpoint {
+  data: string;
+  checksum: number;
+}
+
+/** By pod UID. */
+type ResourceEntries = ReadonlyMap<string, PodResources>;
+
+export function encodeCheckpoint(entries: ResourceEntries): Checkpoint {
+  const pods = [...entries].map(([uid, { containers, pod }]) => [
+    uid,
+    { ContainerResources: containers, ...(pod !== undefined && { PodLevelResources: pod }) },
+  ]);
+  const data = JSON.stringify(pods.length === 0 ? {} : { entries: Object.fromEntries(pods) as unknown });
+  return { data, checksum: checksumOf(data) };
+}
+
+/** Throws if the value is not a checkpoint, or if its checksum does not match. */
+export function decodeCheckpoint(value: unknown): Map<string, Actuated> {
+  if (!isRecord(value) || typeof value["data"] !== "string") throw new Error("not a checkpoint of pod resources");
+  const { data, checksum } = value;
+  if (checksum !== checksumOf(data)) throw new Error("its checksum does not match its data");
+  const content: unknown = JSON.parse(data);
+  const entries = isRecord(content) ? (content["entries"] ?? {}) : undefined;
+  if (!isRecord(entries)) throw new Error("its data holds no entries");
+  return new Map(Object.entries(entries).map(([uid, entry]) => [uid, decodeEntry(uid, entry)]));
+}
+
+function decodeEntry(uid: string, entry: unknown): Actuated {
+  const given = isRecord(entry) ? (entry["ContainerResources"] ?? {}) : undefined;
+  if (!isRecord(entry) || !isRecord(given)) throw new Error(`the entry of pod ${uid} is incomplete`);
+  const containers = Object.fromEntries(
+    Object.entries(given).map(([name, resources]) => [name, decodeRequirements(uid, resources)]),
+  );
+  const pod = entry["PodLevelResources"];
+  return { containers, ...(pod != null && { pod: decodeRequirements(uid, pod) }) };
+}
+
+function decodeRequirements(uid: string, value: unknown): PodResources["containers"][string] {
+  const list = (name: string): Record<string, string> | undefined => {
+    const given = isRecord(value) ? value[name] : null;
+    if (given == null) return undefined;
+    if (!isRecord(given)) throw new Error(`${name} of pod ${uid} are not a list`);
+    return Object.fromEntries(Object.entries(given).map(([resource, quantity]) => [resource, String(quantity)]));
+  };
+  const [limits, requests] = [list("limits"), list("requests")];
+  return { ...(limits && { limits }), ...(requests && { requests }) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** 32-bit FNV-1a over Go's debug print of the text, which is what upstream hashes. */
+function checksumOf(data: string): number {
+  return fnv32(`(string)${data}`);
+}

@@ -1,0 +1,54 @@
+// The state on disk, cpu_manager_state below the root directory.
+// Invariant: a promise that is awaited is on disk, synced, or its loss was logged.
+
+import { join } from "path/posix";
+import type { Clock } from "../../../shared/clock/clock.js";
+import { atomicWrite } from "../../../shared/fs/atomic-write.js";
+import { LatestWrite } from "../../../shared/fs/latest-write.js";
+import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
+import { errorText } from "../../../shared/log/error-text.js";
+import type { Logger } from "../../../shared/log/thread-log.js";
+import { CPU_STATE_FILE, type CpuAssignments, decodeCpuState, encodeCpuState } from "./checkpoint.js";
+import { CpuStateMismatchError } from "./errors.js";
+
+export class CpuStateFile {
+  readonly path: string;
+
+  constructor(
+    rootDir: string,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {
+    this.path = join(rootDir, CPU_STATE_FILE);
+  }
+
+  /** Undefined: there is none, or garbage that was set aside. Rejects with CpuStateMismatchError when it is another policy's. */
+  async read(policyName: string): Promise<CpuAssignments | undefined> {
+    const { path, clock, log } = this;
+    const state = await readState(path, decodeCpuState, { clock, log });
+    if (state === undefined || state.policyName === policyName) return state;
+    const [configured, kept] = [JSON.stringify(policyName), JSON.stringify(state.policyName)];
+    throw new CpuStateMismatchError(
+      path,
+      `configured policy ${configured} differs from state checkpoint policy ${kept}`,
+    );
+  }
+
+  async removeLeftovers(): Promise<void> {
+    await removeLeftovers(this.path);
+  }
+
+  /** Writes the result of `current` at its turn; a failed write is logged once. */
+  saving(current: () => CpuAssignments): LatestWrite {
+    const { path, log } = this;
+    return new LatestWrite({
+      write: () => atomicWrite(path, encodeCpuState(current())),
+      failed: (error) =>
+        log.error(
+          { path, err: error },
+          `cannot write ${path}: ${errorText(error)}; running containers keep their CPUs, pods that need exclusive CPUs ` +
+            `are rejected until writing succeeds`,
+        ),
+    });
+  }
+}

@@ -1,0 +1,31 @@
+// The resources of a whole pod in RunPodSandbox (LinuxPodSandboxConfig.resources and .overhead): sums it
+// may size a virtual machine by. The two are apart: resources carries no overhead.
+
+import type { Pod } from "../../shared/api/pod.js";
+import { value } from "../../shared/api/quantity.js";
+import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
+import { cpuAndMemory } from "./container-resources.js";
+import { podRequests, podLimits, sumOf, bytesOf } from "./pod-requests.js";
+
+interface SandboxResources {
+  resources: LinuxContainerResources;
+  overhead: LinuxContainerResources;
+}
+
+/** @throws InvalidQuantityError */
+export function sandboxResources(pod: Pod, options: { cpuCFSQuota: boolean; cpuPeriodUs?: bigint }): SandboxResources {
+  const requests = podRequests(pod, { excludeOverhead: true });
+  const limits = podLimits(pod, { excludeOverhead: true });
+  const memory = value(sumOf(limits, "memory"));
+  const { cpuCFSQuota, cpuPeriodUs } = options;
+  const resources = cpuAndMemory(requests.get("cpu"), limits.get("cpu"), memory, cpuCFSQuota, cpuPeriodUs);
+  const { overhead } = pod.spec;
+  return {
+    resources: LinuxContainerResources.fromPartial(resources),
+    overhead: LinuxContainerResources.fromPartial(
+      overhead === undefined
+        ? {}
+        : cpuAndMemory(overhead["cpu"] ?? 0, overhead["cpu"], bytesOf(overhead, "memory"), cpuCFSQuota, cpuPeriodUs),
+    ),
+  };
+}

@@ -1,0 +1,9 @@
+// A lifecycle hook that failed by itself. An aborted hook is no failure: it rejects with the signal's reason.
+
+export class HookError extends Error {
+  override readonly name = "HookError";
+}
+
+export function isHookError(error: unknown): error is HookError {
+  return error instanceof HookError;
+}

@@ -1,0 +1,25 @@
+// Failures that the author of the pod causes and repairs: an image that cannot be pulled, a missing config map. Their
+// message says everything, and every retry repeats them: the log gets one line of each, without a stack.
+
+import { DynamicResourcesError } from "../model/pod-claims.js";
+import { isStartContainerError } from "../model/step-errors.js";
+import { isVolumesNotReadyError, isVolumeSetUpError, isUnsupportedVolumeError } from "../volumes/errors.js";
+
+const REASONS: ReadonlySet<string> = new Set([
+  "CreateContainerConfigError",
+  "ErrImageNeverPull",
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+]);
+
+function isUserMade(error: unknown): boolean {
+  if (isStartContainerError(error)) return REASONS.has(error.reason);
+  if (error instanceof DynamicResourcesError) return true;
+  return isVolumesNotReadyError(error) || isVolumeSetUpError(error) || isUnsupportedVolumeError(error);
+}
+
+/** The field `err` of the log line. It has the stack if kubelet, node or runtime may be at fault. */
+export function faultField(error: unknown): { err?: unknown } {
+  return isUserMade(error) ? {} : { err: error };
+}

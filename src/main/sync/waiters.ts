@@ -1,0 +1,40 @@
+// Waits for the termination of a pod. Invariant: every wait settles, by the termination or by the stop of the kubelet.
+
+/** The kubelet stops: its pods keep running, and the awaited termination is not observed any more. */
+class WorkerStoppedError extends Error {
+  override readonly name = "WorkerStoppedError";
+  constructor(pod: string) {
+    super(`the kubelet stops before pod ${pod} has terminated; the next kubelet continues its termination`);
+  }
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export class Waiters {
+  private waiting: Waiter[] = [];
+  private stopped: WorkerStoppedError | undefined;
+
+  wait(): Promise<void> {
+    const { stopped } = this;
+    if (stopped !== undefined) return Promise.reject(stopped);
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+  }
+
+  resolve(): void {
+    for (const waiter of this.take()) waiter.resolve();
+  }
+
+  stop(pod: string): void {
+    this.stopped = new WorkerStoppedError(pod);
+    for (const waiter of this.take()) waiter.reject(this.stopped);
+  }
+
+  private take(): Waiter[] {
+    const { waiting } = this;
+    this.waiting = [];
+    return waiting;
+  }
+}

@@ -1,0 +1,9 @@
+// A thread's interface for the fault hook (agent/thread-owner.ts): tests break threads on command.
+
+import type { ThreadFault } from "../../shared/thread/faults.js";
+
+/** The part of a supervised thread that is used. */
+export interface Breakable {
+  terminate(): Promise<void>;
+  commitFault(fault: ThreadFault): void;
+}

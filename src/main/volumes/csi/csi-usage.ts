@@ -1,0 +1,43 @@
+// NodeGetVolumeStats of a published volume: its usage and its condition.
+
+import { VolumeUsage_Unit } from "../../../shared/plugins/gen/csi.v1.js";
+import type { VolumeUsage } from "../volume-usage.js";
+import type { CsiContext } from "./context.js";
+import { deviceKey } from "./csi-volume.js";
+import { CAPABILITY } from "./node-port.js";
+import type { Staging } from "./staging.js";
+
+/** undefined: the driver has no figures. @throws PluginCallError */
+export async function csiUsage(
+  context: CsiContext,
+  staging: Staging,
+  volume: { driver: string; handle: string; path: string },
+  signal: AbortSignal,
+): Promise<VolumeUsage | undefined> {
+  const driver = context.drivers.find(volume.driver);
+  if (driver === undefined) return undefined;
+  const capabilities = await driver.node.capabilities(signal);
+  if (!capabilities.has(CAPABILITY.GET_VOLUME_STATS)) return undefined;
+  const device = context.users.get(deviceKey(volume));
+  const stagingTargetPath = device?.staged === true ? staging.target(device) : "";
+  const request = { volumeId: volume.handle, volumePath: volume.path, stagingTargetPath };
+  const { usage, volumeCondition } = await driver.node.stats(request, signal);
+  const bytes = usage.find(({ unit }) => unit === VolumeUsage_Unit.BYTES);
+  const inodes = usage.find(({ unit }) => unit === VolumeUsage_Unit.INODES);
+  return {
+    source: volume.driver,
+    ...(bytes === undefined
+      ? {}
+      : {
+          capacityBytes: Number(bytes.total),
+          availableBytes: Number(bytes.available),
+          usedBytes: Number(bytes.used),
+        }),
+    ...(inodes === undefined
+      ? {}
+      : { inodes: Number(inodes.total), inodesFree: Number(inodes.available), inodesUsed: Number(inodes.used) }),
+    ...(volumeCondition === undefined || !capabilities.has(CAPABILITY.VOLUME_CONDITION)
+      ? {}
+      : { condition: { abnormal: volumeCondition.abnormal, message: volumeCondition.message } }),
+  };
+}

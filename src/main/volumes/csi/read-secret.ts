@@ -1,0 +1,22 @@
+// Secrets that a volume names for its driver. Read for the call and not kept.
+
+import { SECRETS } from "../../../shared/api/client/kinds.js";
+import type { ApiClient } from "../../../shared/api/client/port.js";
+import type { SecretRef } from "../../../shared/api/objects.js";
+import { CsiSpecError } from "./errors.js";
+
+/** Empty without a reference. @throws CsiSpecError, ApiError, ApiConnectionError */
+export async function readSecret(
+  client: ApiClient,
+  ref: SecretRef | undefined,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  if (ref === undefined) return {};
+  const { name, namespace } = ref;
+  if (name === undefined || namespace === undefined || name === "" || namespace === "") {
+    throw new CsiSpecError("the volume's secret reference lacks a name or a namespace");
+  }
+  const secret = await client.get(SECRETS, { name, namespace }, { signal });
+  const entries = Object.entries(secret.data ?? {});
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+}

@@ -1,0 +1,33 @@
+// The failed step of setting a volume up, in upstream's texts, which users search for.
+
+import { messageOf } from "../../../shared/errors/thrown.js";
+import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+
+class CsiStepError extends Error {
+  override readonly name = "CsiStepError";
+  constructor(
+    /** "MountVolume.MountDevice", … */
+    readonly step: string,
+    cause: unknown,
+  ) {
+    super(problemText(cause), { cause });
+  }
+}
+
+export const isCsiStep = (error: unknown): error is CsiStepError => error instanceof CsiStepError;
+
+/** An error of `work` becomes an error of the step; an aborted signal keeps its reason. */
+export async function inStep<T>(step: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isCsiStep(error) ? error : new CsiStepError(step, error);
+  }
+}
+
+/** A driver's error as Go's gRPC prints it. */
+export function problemText(error: unknown): string {
+  if (isPluginCallError(error)) return `rpc error: code = ${statusName(error.code)} desc = ${error.details}`;
+  return messageOf(error);
+}

@@ -1,0 +1,55 @@
+// The query of /containerLogs as upstream decodes it into v1.PodLogOptions.
+
+import type { PodLogOptions } from "./options.js";
+
+/** A value is not of its field's type. */
+export class LogQueryError extends Error {
+  override readonly name = "LogQueryError";
+  constructor(
+    readonly parameter: string,
+    readonly value: string,
+  ) {
+    super(`${parameter}=${JSON.stringify(value)} cannot be read`);
+  }
+}
+
+/** The requested values: `stream` may name no stream. */
+type LogQuery = Omit<PodLogOptions, "stream"> & { stream?: string };
+
+/** @throws LogQueryError */
+export function logQuery(query: URLSearchParams): LogQuery {
+  const tail = query.get("tail");
+  const tailLines = tail === null || tail === "" ? query.get("tailLines") : tail === "all" ? null : tail;
+  const stream = query.get("stream");
+  const sinceTime = time(query.get("sinceTime"));
+  return {
+    follow: bool(query.get("follow")),
+    previous: bool(query.get("previous")),
+    timestamps: bool(query.get("timestamps")),
+    sinceSeconds: integer("sinceSeconds", query.get("sinceSeconds")),
+    limitBytes: integer("limitBytes", query.get("limitBytes")),
+    tailLines: integer("tailLines", tailLines),
+    ...(sinceTime === undefined ? {} : { sinceTime }),
+    ...(stream === null || stream === "" ? {} : { stream }),
+  };
+}
+
+/** A present parameter is on, unless it is false. */
+function bool(value: string | null): boolean {
+  return value !== null && !/^(false|0)$/i.test(value);
+}
+
+/** An int64; a value beyond JavaScript's whole numbers is more than any log holds. */
+function integer(parameter: string, value: string | null): number | undefined {
+  if (value === null || value === "") return undefined;
+  if (!/^[+-]?\d{1,19}$/.test(value)) throw new LogQueryError(parameter, value);
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
+}
+
+function time(value: string | null): string | undefined {
+  if (value === null || value === "") return undefined;
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(Date.parse(value))) {
+    throw new LogQueryError("sinceTime", value);
+  }
+  return value;
+}
