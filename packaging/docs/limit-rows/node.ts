@@ -111,7 +111,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/shared/api/client/call/watch.ts", "LINE_LIMIT"],
+      of: ["src/shared/api/client/call/line-cutter.ts", "LINE_LIMIT"],
       value: LINE_LIMIT,
       unit: "bytes",
       what: "one event of a watch",

@@ -6,14 +6,13 @@
 import { LatestWrite } from "../../../shared/fs/latest-write.js";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { ResourceRequirements } from "../../../shared/api/pod.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
 import { readState, removeLeftovers } from "../../../shared/fs/state-file.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { PodResources } from "../../model/pod-resources.js";
-import { encodeCheckpoint, decodeCheckpoint } from "./checkpoint.js";
+import { type Actuated, encodeCheckpoint, decodeCheckpoint } from "./checkpoint.js";
 
 /** So long what need not be on disk at once waits for more of its kind. */
 const GATHER_MS = 500;
@@ -158,8 +157,3 @@ export class Allocations {
 }
 
 type State = "allocated" | "actuated";
-
-export interface Actuated {
-  readonly containers: Record<string, ResourceRequirements>;
-  pod?: ResourceRequirements;
-}
