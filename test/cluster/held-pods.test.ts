@@ -1,4 +1,5 @@
-// A deleted pod that a finalizer holds back in the API: it stays listed and explained until the object is gone.
+// Pods of the API that stay Terminating: a deleted one that a finalizer holds back is listed and explained until the object is gone; one past its
+// active deadline while its container still runs.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { waitFor } from "../harness/node.js";
@@ -14,17 +15,19 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-const explained = async (...words: readonly RegExp[]): Promise<void> => {
+/** Waits until the command prints all of `words`. */
+const prints = async (command: readonly string[], ...words: readonly RegExp[]): Promise<void> => {
   let seen = "";
   await waitFor(
     async () => {
-      const { code, stdout, stderr } = await nodelet(cluster.node, "why", "fin");
+      const { code, stdout, stderr } = await nodelet(cluster.node, ...command);
       seen = `${code}: ${stdout}${stderr}`.replace(/\s+/g, " ");
       return words.every((one) => one.test(seen));
     },
-    { what: `nodelet why fin: ${words.join(", ")}`, timeoutMs: PATIENCE_MS, lastSeen: () => seen },
+    { what: `nodelet ${command.join(" ")}: ${words.join(", ")}`, timeoutMs: PATIENCE_MS, lastSeen: () => seen },
   );
 };
+const explained = (...words: readonly RegExp[]): Promise<void> => prints(["why", "fin"], ...words);
 const HELD = [
   /^1: default\/fin is terminating/,
   /its containers have ended and nothing of it is left on this node\. Its finalizers hold the object back in the API until they are removed: example\.com\/backup, batch\.kubernetes\.io\/job-tracking/,
@@ -57,4 +60,23 @@ test("a pod held by finalizers is listed and explained, after a restart too, unt
   await leave([]);
   await node.waitFor((all) => all.every(({ metadata }) => metadata.name !== "fin"), { what: "fin to be gone" });
   await explained(/^1: nodelet: this node has no pod fin/);
+});
+
+test("a pod past its active deadline is Terminating in each command while its container runs", async () => {
+  const { api } = cluster;
+  const pod = boundPod("expired", "trap '' TERM; touch /tmp/deaf; while true; do sleep 1; done");
+  const { containers, ...spec } = pod["spec"] as { containers: object[] };
+  // Ready means that it ignores SIGTERM from now on.
+  const readinessProbe = { exec: { command: ["test", "-e", "/tmp/deaf"] }, periodSeconds: 1 };
+  const app = { ...containers[0], readinessProbe };
+  await api.create("pods", { ...pod, spec: { ...spec, containers: [app], terminationGracePeriodSeconds: 120 } });
+  await api.waitFor("pods", "default", "expired", isReady, { what: "expired Ready" });
+  // However long its start took, the deadline comes after it.
+  await api.patch("pods", "default", "expired", { spec: { activeDeadlineSeconds: 1 } }, { type: "merge" });
+  await prints(["pods"], /^1: .*default expired 1\/1 Terminating/);
+  await prints(
+    ["why", "expired"],
+    /^1: default\/expired is terminating pod: it is terminating \(DeadlineExceeded\)\. still running: app/,
+  );
+  await prints(["status"], /^1: .*default\/expired is Terminating/);
 });

@@ -13,8 +13,10 @@ import { step } from "../../packaging/standalone/progress.js";
 import type { Run } from "../../packaging/standalone/runs.js";
 import { PATIENCE } from "../../packaging/standalone/wait.js";
 import { clientPrograms, needsClients, provideClients } from "./clients.js";
+import { makeMachineImages } from "../vm/image.js";
 import type { Job } from "./selection.js";
 import { Lane } from "./lane.js";
+import { nodeForTests } from "./node-choice.js";
 import type { LaneKind } from "./suites.js";
 
 /** Debian packages of single files; the words are parts of their names. */
@@ -28,7 +30,7 @@ const TEST_PACKAGES = [
 ];
 
 /** Factor of the deadlines of tests on emulated machines. */
-const MACHINE_PATIENCE = 2;
+const MACHINE_PATIENCE = 3;
 
 export interface OpenLane {
   readonly lane: Lane;
@@ -38,11 +40,9 @@ export interface OpenLane {
 export class Environment {
   private archive = "";
 
-  /** `node`: executable that runs the tests and the kubelet. */
   constructor(
     private readonly root: string,
     private readonly run: Run,
-    private readonly node: string,
   ) {}
 
   /** Installs and makes what the lanes of these jobs share. @throws SetupProblem */
@@ -59,21 +59,30 @@ export class Environment {
       await step("finding the Docker Engine", () => provideDocker(this.cache));
   }
 
+  /** Downloads and makes what single lanes need: each would do it when it opens. @throws SetupProblem */
+  async provide(jobs: readonly Job[]): Promise<void> {
+    const kinds = new Set(jobs.map(({ lane }) => lane));
+    for (const kind of kinds) await nodeForTests(this.root, kind);
+    if (kinds.has("containerd2")) await programsOf("newest", this.cache, step);
+    if (kinds.has("machine")) await makeMachineImages(this.root);
+  }
+
   /** Makes a lane of its own. `name` is part of its namespace's name. */
   async open(kind: LaneKind, name: string): Promise<OpenLane> {
-    const path = [dirname(this.node), process.env["PATH"] ?? ""].join(delimiter);
+    const node = await nodeForTests(this.root, kind);
+    const path = [dirname(node), process.env["PATH"] ?? ""].join(delimiter);
     const env = { TMPDIR: this.tmpDir, PATH: path };
     if (!hasRuntime(kind)) {
       // Emulated machines are slow, and slower beside other lanes.
       const patience = kind === "machine" ? { NODELET_PATIENCE: String(MACHINE_PATIENCE * PATIENCE) } : {};
-      const lane = new Lane({ kind, node: this.node, env: { ...env, ...patience } });
+      const lane = new Lane({ kind, node, env: { ...env, ...patience } });
       return { lane, close: () => lane.stop() };
     }
     const programs = await programsOf(kind === "containerd2" ? "newest" : undefined, this.cache, step);
     const { netns, dir } = await this.run.place(name);
     const runtime = await this.startRuntime(kind, join(dir, "c"), netns, programs);
     const lane = new Lane({
-      ...{ kind, node: this.node, netns },
+      ...{ kind, node, netns },
       env: {
         ...env,
         ...(programs === undefined ? {} : { PATH: [programs, path].join(delimiter) }),

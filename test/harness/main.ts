@@ -9,10 +9,9 @@ import { openRun } from "../../packaging/standalone/runs.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
-import { nodeForTests } from "./node-choice.js";
 import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
-import { IN_TURN, laneCounts, plan, retries } from "./schedule.js";
+import { plan, planLanes, retries } from "./schedule.js";
 import { select, type Job } from "./selection.js";
 import type { LaneKind } from "./suites.js";
 
@@ -35,7 +34,7 @@ function laneOf(env: NodeJS.ProcessEnv): LaneKind | undefined {
   return env["NODELET_CONTAINERD"] === "newest" ? "containerd2" : undefined;
 }
 
-/** Runs the jobs; returns the exit status. @throws SetupProblem */
+/** Runs the jobs, or with NODELET_TEST_PREPARE=1 only makes what they need; returns the exit status. @throws SetupProblem */
 export async function main(jobs: readonly Job[]): Promise<number> {
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
@@ -43,8 +42,12 @@ export async function main(jobs: readonly Job[]): Promise<number> {
   const began = performance.now();
   const run = await openRun((line) => process.stderr.write(`${line}\n`));
   try {
-    const environment = new Environment(ROOT, run, await nodeForTests(ROOT));
+    const environment = new Environment(ROOT, run);
     await environment.prepare(jobs);
+    if (process.env["NODELET_TEST_PREPARE"] === "1") {
+      await environment.provide(jobs);
+      return 0;
+    }
     const outcomes = await new TestRun(jobs, environment, stop.signal).run();
     console.log(summary(outcomes, (performance.now() - began) / 1000, KEPT));
     if (stop.signal.aborted) return 130;
@@ -84,24 +87,18 @@ class TestRun {
   private async runTogether(jobs: readonly Job[]): Promise<void> {
     const waiting = new Map<LaneKind, Job[]>();
     for (const job of jobs) waiting.set(job.lane, [...(waiting.get(job.lane) ?? []), job]);
-    const counts = laneCounts(this.jobs, availableParallelism());
-    const start = (kind: LaneKind): Promise<void>[] =>
-      Array.from({ length: counts.get(kind) ?? 0 }, (_, index) =>
-        this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []),
-      );
-    const inTurn = async (kinds: readonly LaneKind[]): Promise<void> => {
-      for (const kind of kinds) await Promise.all(start(kind));
+    const { atOnce, inTurn } = planLanes(jobs, availableParallelism());
+    const start = (kind: LaneKind, index: number): Promise<void> =>
+      this.work(kind, `${kind}-${index}`, waiting.get(kind) ?? []);
+    const chain = async (): Promise<void> => {
+      for (const [index, kind] of inTurn.entries()) await start(kind, atOnce.length + index);
     };
-    await Promise.all(
-      [...counts.keys()]
-        .filter((kind) => !IN_TURN.includes(kind))
-        .flatMap(start)
-        .concat(inTurn(IN_TURN)),
-    );
+    await Promise.all([...atOnce.map(start), chain()]);
   }
 
   /** One lane from its start to the end of its kind's files. */
   private async work(kind: LaneKind, name: string, waiting: Job[]): Promise<void> {
+    if (waiting.length === 0) return;
     const open = await this.environment.open(kind, name);
     this.lanes.push(open);
     for (let job = waiting.shift(); job !== undefined && !this.signal.aborted; job = waiting.shift()) {

@@ -1,11 +1,13 @@
 // Which Node runs the tests and the kubelet. By default the harness itself runs on the Node that the packages carry (packaging/node), and so do
-// they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that started the command, and a path any other.
+// they. NODELET_TEST_NODE=22 is the oldest supported line, "installed" the Node that started the command, and a path any other. The suites on-node22
+// and on-installed-node always run on theirs.
 
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { npmPackage } from "../../packaging/release/registry.js";
 import { SetupProblem } from "../../packaging/standalone/problem.js";
 import { step } from "../../packaging/standalone/progress.js";
+import type { LaneKind } from "./suites.js";
 
 /** The oldest line that the kubelet supports, as its project has built it. */
 const OLDEST = {
@@ -14,9 +16,12 @@ const OLDEST = {
   integrity: "sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==",
 };
 
-/** Path of the executable. @throws SetupProblem */
-export async function nodeForTests(root: string, env = process.env): Promise<string> {
-  const choice = env["NODELET_TEST_NODE"] ?? "";
+/** Lanes with a Node of their own. */
+const OF_LANE: Partial<Record<LaneKind, string>> = { node22: "22", "installed-node": "installed" };
+
+/** Path of the executable for a lane. @throws SetupProblem */
+export async function nodeForTests(root: string, lane: LaneKind, env = process.env): Promise<string> {
+  const choice = OF_LANE[lane] ?? env["NODELET_TEST_NODE"] ?? "";
   if (choice === "") return process.execPath;
   if (choice === "installed") return env["NODELET_INSTALLED_NODE"] ?? env["npm_node_execpath"] ?? process.execPath;
   if (choice === "22") {

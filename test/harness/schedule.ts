@@ -3,6 +3,7 @@
 // Invariant: every job runs at least once; a job runs a second time only if its first run failed.
 
 import type { Job } from "./selection.js";
+import type { LaneKind } from "./suites.js";
 
 /** Files that measure or exhaust the machine: each runs while no other file does. */
 const ALONE: readonly { part: string; reason: string }[] = [
@@ -10,6 +11,11 @@ const ALONE: readonly { part: string; reason: string }[] = [
   { part: "integration/eviction", reason: "asserts which pods use most memory and disk of the machine" },
   { part: "faults/full-runtime", reason: "measures delays of the main thread" },
   { part: "faults/eviction", reason: "fills memory or disk of the machine" },
+];
+/** Files that take minutes begin first: otherwise a lane ends long after the others, and processors are idle. */
+const LONGEST: readonly string[] = [
+  ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release"],
+  ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads"],
 ];
 /** More failures than this are no flakes; a second run would only take time. */
 export const MOST_RETRIES = 10;
@@ -20,7 +26,9 @@ function runsAlone({ name }: Job): boolean {
 
 /** The jobs that may run side by side, in the order in which lanes take them; and those that run alone afterwards. */
 export function plan(jobs: readonly Job[]): { together: Job[]; alone: Job[] } {
-  return { together: jobs.filter((job) => !runsAlone(job)), alone: jobs.filter(runsAlone) };
+  const together = jobs.filter((job) => !runsAlone(job));
+  const place = ({ name }: Job): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
+  return { together: together.toSorted((a, b) => place(a) - place(b)), alone: jobs.filter(runsAlone) };
 }
 
 /** The failed jobs to run once more, alone: none if one file was chosen, or if too many failed. */
@@ -28,18 +36,25 @@ export function retries(jobs: readonly Job[], failed: readonly Job[]): readonly 
   return jobs.length > 1 && failed.length <= MOST_RETRIES ? failed : [];
 }
 
-/** Kinds whose lanes run one after the other: beside all others at once, emulated machines would get too little of two processors. */
-export const IN_TURN: readonly Job["lane"][] = ["containerd2", "docker"];
+/** Kinds whose lanes run one after the other: all at once would get too little of two processors. */
+const IN_TURN: readonly LaneKind[] = ["containerd2", "docker", "node22", "installed-node"];
 
-/** How many lanes of each kind run side by side on a machine with `processors`: tests with containers mostly wait. */
-export function laneCounts(jobs: readonly Job[], processors: number): Map<Job["lane"], number> {
-  const counts = new Map<Job["lane"], number>();
-  for (const { lane } of jobs.filter((job) => !runsAlone(job))) counts.set(lane, (counts.get(lane) ?? 0) + 1);
-  for (const [lane, files] of counts) counts.set(lane, Math.min(files, mostLanes(lane, processors)));
-  return counts;
+/** The lanes of all jobs that run side by side, as kinds: those that open at once, and those of which each opens when the one before it has ended. */
+export function planLanes(jobs: readonly Job[], processors: number): { atOnce: LaneKind[]; inTurn: LaneKind[] } {
+  const files = new Map<LaneKind, number>();
+  for (const { lane } of jobs.filter((job) => !runsAlone(job))) files.set(lane, (files.get(lane) ?? 0) + 1);
+  const atOnce = [...files]
+    .filter(([kind]) => !IN_TURN.includes(kind))
+    .flatMap(([kind, count]) => Array.from({ length: Math.min(count, mostAtOnce(kind, processors)) }, () => kind));
+  const inTurn = IN_TURN.filter((kind) => files.has(kind));
+  // For machines that still wait then: they use what the other lanes have left.
+  if ((files.get("machine") ?? 0) > 1) inTurn.push("machine");
+  return { atOnce, inTurn };
 }
 
-function mostLanes(lane: Job["lane"], processors: number): number {
-  if (lane === "plain") return processors;
-  return lane === "containerd" ? Math.max(2, processors) : 1;
+/** How many lanes of a kind run side by side: tests with containers mostly wait. */
+function mostAtOnce(kind: LaneKind, processors: number): number {
+  // Unit tests leave a part of a processor idle: they start processes, and wait for timers.
+  if (kind === "plain") return processors + 1;
+  return kind === "containerd" ? Math.max(2, processors) : 1;
 }

@@ -1,7 +1,7 @@
 // The suites: which files belong to each, where they run, and which command runs them (the README of this folder's parent is the charter).
 
 /** Where a file runs: `plain` needs no runtime; `machine` boots virtual machines; the others have a network namespace and a private runtime. */
-export type LaneKind = "plain" | "machine" | "containerd" | "containerd2" | "docker";
+export type LaneKind = "plain" | "machine" | "containerd" | "containerd2" | "docker" | "node22" | "installed-node";
 
 export interface Suite {
   name: string;
@@ -70,6 +70,9 @@ export const SUITES: readonly Suite[] = [
   { name: "hostile", lane: "containerd", timeoutMs: 3_600_000, has: inFolder("hostile") },
   { name: "on-containerd2", lane: "containerd2", timeoutMs: 420_000, isVariant: true, has: inList(ON_CONTAINERD2) },
   { name: "on-docker", lane: "docker", timeoutMs: 420_000, isVariant: true, has: inList(ON_DOCKER) },
+  // The installed containerd, and another Node.js for tests and kubelet.
+  { name: "on-node22", lane: "node22", timeoutMs: 420_000, isVariant: true, has: inList(CORE) },
+  { name: "on-installed-node", lane: "installed-node", timeoutMs: 420_000, isVariant: true, has: inList(CORE) },
   // Boots machines of its own.
   { name: "vm", lane: "machine", timeoutMs: 1_500_000, isVariant: true, has: inFolder("vm") },
 ];

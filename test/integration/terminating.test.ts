@@ -9,10 +9,12 @@ import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { startBrowser } from "../support/browser.js";
 import { freePort } from "../support/free-port.js";
 import { nodelet } from "../support/nodelet-command.js";
-import { manifest, PATIENCE_MS, shell, waitForPod } from "../support/static-pods.js";
+import { manifest, PATIENCE_MS, shell, statusOf, waitForPod } from "../support/static-pods.js";
 
-/** Ignores SIGTERM. */
-const STUBBORN = "trap '' TERM; while true; do sleep 1; done";
+/** Ignores SIGTERM from the moment when it is ready. */
+const STUBBORN = shell("app", "trap '' TERM; touch /tmp/deaf; while true; do sleep 1; done", {
+  readinessProbe: { exec: { command: ["test", "-e", "/tmp/deaf"] }, periodSeconds: 1 },
+});
 const GRACE = { spec: { terminationGracePeriodSeconds: 120 } };
 
 describe("a pod that is being stopped", () => {
@@ -24,7 +26,6 @@ describe("a pod that is being stopped", () => {
   });
   after(() => node.stop());
 
-  const running = (name: string) => waitForPod(node, name, ({ status }) => status?.phase === "Running", "running");
   const commands = async (name: string): Promise<string> => {
     const [pods, why, status] = await Promise.all([
       nodelet(node, "pods"),
@@ -51,8 +52,8 @@ describe("a pod that is being stopped", () => {
   };
 
   test("a static pod without its manifest, in its grace period: pods, why, status and the page", async () => {
-    await node.writeManifest("slow", manifest("slow", [shell("app", STUBBORN)], GRACE));
-    await running("slow");
+    await node.writeManifest("slow", manifest("slow", [STUBBORN], GRACE));
+    await waitForPod(node, "slow", (pod) => statusOf(pod, "app")?.ready === true, "ready");
     await node.removeManifest("slow");
     await untilShown(
       "slow",
@@ -75,18 +76,6 @@ describe("a pod that is being stopped", () => {
       "slow",
       /pods 1: .*slow-testnode \d\/1 Terminating/,
       /why 1: default\/slow-testnode is terminating/,
-    );
-  });
-
-  test("a pod whose active deadline is over: its source still wants it", async () => {
-    const spec = { terminationGracePeriodSeconds: 120, activeDeadlineSeconds: 2 };
-    await node.writeManifest("expired", manifest("expired", [shell("app", STUBBORN)], { spec }));
-    await running("expired");
-    await untilShown(
-      "expired",
-      /pods 1: .*expired-testnode 1\/1 Terminating/,
-      /why 1: default\/expired-testnode is terminating pod: it is terminating \(DeadlineExceeded\)\. still running: app/,
-      /status 1: .*default\/expired-testnode is Terminating/,
     );
   });
 });

@@ -1,8 +1,6 @@
 // The releases of Debian on which a test runs. Both, unless the environment says otherwise.
 
-import type { Suite } from "./recipe.js";
-
-const ALL: readonly Suite[] = ["bookworm", "trixie"];
+import { RELEASES, type Suite } from "./recipe.js";
 
 /**
  * `NODELET_VM_RELEASES=trixie` names the releases, separated by commas. `NODELET_VM_EACH_ONCE=1` chooses `once`: then each test
@@ -11,10 +9,10 @@ const ALL: readonly Suite[] = ["bookworm", "trixie"];
  */
 export function chosenReleases(once: Suite, env: NodeJS.ProcessEnv = process.env): readonly Suite[] {
   const named = env["NODELET_VM_RELEASES"];
-  if (named === undefined) return env["NODELET_VM_EACH_ONCE"] === "1" ? [once] : ALL;
+  if (named === undefined) return env["NODELET_VM_EACH_ONCE"] === "1" ? [once] : RELEASES;
   return named.split(",").map((word) => {
-    const release = ALL.find((one) => one === word.trim());
-    if (release === undefined) throw new Error(`NODELET_VM_RELEASES: ${word} is none of ${ALL.join(", ")}`);
+    const release = RELEASES.find((one) => one === word.trim());
+    if (release === undefined) throw new Error(`NODELET_VM_RELEASES: ${word} is none of ${RELEASES.join(", ")}`);
     return release;
   });
 }

@@ -3,10 +3,12 @@
 // machine (mmdebstrap runs in a mount namespace of its own, the file system is made from a folder).
 
 import { access, chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { run } from "../../packaging/standalone/exec.js";
 import { errnoOf } from "../../packaging/standalone/problem.js";
 import { step } from "../../packaging/standalone/progress.js";
+import { ensureVmPackages } from "./packages.js";
 import {
   filesOf,
   KERNEL_SUITE,
@@ -14,6 +16,7 @@ import {
   MASKED,
   packagesOf,
   recipeHash,
+  RELEASES,
   type Suite,
   textOf,
   WANTED,
@@ -23,6 +26,11 @@ export interface VmImage {
   disk: string;
   kernel: string;
   initrd: string;
+}
+
+/** packaging/build is plain JavaScript. */
+interface Locks {
+  withLock: (name: string, work: () => Promise<void>) => Promise<void>;
 }
 
 const BUILD_TIMEOUT_MS = 8 * 60_000;
@@ -36,39 +44,71 @@ const CACHE = process.env["NODELET_VM_CACHE"] ?? "/var/cache/nodelet-vm";
 
 /** The image for the recipe; about a minute when it has to be made. */
 export async function vmImage(root: string, suite: Suite = KERNEL_SUITE, kind: Kind = "prepared"): Promise<VmImage> {
-  const node = process.execPath;
-  const family = kind === "prepared" ? suite : `${kind}-${suite}`;
-  const name = `${family}-${await recipeHash(root, node, suite, kind)}`;
-  const folder = join(CACHE, name);
-  const image = { disk: join(folder, "disk.img"), kernel: join(folder, "vmlinuz"), initrd: join(folder, "initrd") };
-  if (await exists(folder)) return image;
-  const kernel = suite === KERNEL_SUITE && kind === "prepared" ? undefined : await vmImage(root);
+  const folder = join(CACHE, await nameOf(root, suite, kind));
+  if (!(await exists(folder))) {
+    const { withLock } = (await import(pathToFileURL(join(root, "packaging/build/lock.mjs")).href)) as Locks;
+    // Two lanes may need images of one release at the same time.
+    await withLock(join(CACHE, suite), async () => {
+      if (!(await exists(folder))) await makeImages(root, suite);
+    });
+  }
+  return { disk: join(folder, "disk.img"), kernel: join(folder, "vmlinuz"), initrd: join(folder, "initrd") };
+}
+
+/** Makes the images of all test machines. @throws SetupProblem */
+export async function makeMachineImages(root: string): Promise<void> {
+  await ensureVmPackages();
+  for (const suite of RELEASES) await vmImage(root, suite);
+}
+
+async function nameOf(root: string, suite: Suite, kind: Kind): Promise<string> {
+  return `${familyOf(suite, kind)}-${await recipeHash(root, process.execPath, suite, kind)}`;
+}
+
+function familyOf(suite: Suite, kind: Kind): string {
+  return kind === "prepared" ? suite : `${kind}-${suite}`;
+}
+
+/** Installs the release once, and makes both kinds of it. */
+async function makeImages(root: string, suite: Suite): Promise<void> {
+  const kernel = suite === KERNEL_SUITE ? undefined : await vmImage(root);
   await mkdir(CACHE, { recursive: true });
   const work = await mkdtemp(join(CACHE, "build-"));
   try {
     const tree = join(work, "root");
-    const made = join(work, "made");
-    await mkdir(made);
-    await step(`installing ${family} for the test machine`, () => bootstrap(tree, suite, kind));
-    await dress(root, tree, node, kind);
-    if (kernel === undefined) await takeKernel(tree, made);
-    else await borrowKernel(kernel, tree, made);
-    await step("making the test machine's disk", () => makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE));
-    await rename(made, folder).catch((error: unknown) => {
-      // Another run has built the same image in the meantime.
-      if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error;
-    });
+    await step(`installing ${suite} for the test machines`, () => bootstrap(tree, suite));
+    if (kernel !== undefined)
+      await run("debugfs", ["-R", `rdump /usr/lib/modules ${join(tree, "usr/lib")}`, kernel.disk]);
+    // Files of a prepared machine replace Debian's own.
+    for (const kind of ["fresh", "prepared"] as const) await makeImage(root, tree, { suite, kind, kernel, work });
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  await removeOthers(name, family);
-  return image;
 }
 
-async function bootstrap(tree: string, suite: Suite, kind: Kind): Promise<void> {
+async function makeImage(
+  root: string,
+  tree: string,
+  { suite, kind, kernel, work }: { suite: Suite; kind: Kind; kernel: VmImage | undefined; work: string },
+): Promise<void> {
+  const made = join(work, kind);
+  await mkdir(made);
+  await dress(root, tree, process.execPath, kind);
+  if (kernel === undefined) await takeKernel(tree, made);
+  else for (const file of [kernel.kernel, kernel.initrd]) await copyFile(file, join(made, basename(file)));
+  await step(`making the disk of a ${kind} ${suite}`, () => makeFileSystem(tree, join(made, "disk.img"), DISK_SIZE));
+  const name = await nameOf(root, suite, kind);
+  await rename(made, join(CACHE, name)).catch((error: unknown) => {
+    // Only the other kind was missing.
+    if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error;
+  });
+  await removeOthers(name, familyOf(suite, kind));
+}
+
+async function bootstrap(tree: string, suite: Suite): Promise<void> {
   const { mirror, proxy } = await aptSettings(suite);
   const inside = ["--mount", "--pid", "--fork", "--kill-child", "--"];
-  const how = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packagesOf(suite, kind).join(",")}`];
+  const how = ["--quiet", "--mode=root", "--variant=minbase", `--include=${packagesOf(suite).join(",")}`];
   // It needs one processor for half a minute. debootstrap needed two, and sixteen beside the kubelets of other lanes.
   await run("nice", ["-n", String(NICENESS), "unshare", ...inside, "mmdebstrap", ...how, suite, tree, mirror], {
     timeoutMs: BUILD_TIMEOUT_MS,
@@ -122,13 +162,6 @@ async function takeKernel(tree: string, made: string): Promise<void> {
     if (found === undefined) throw new Error(`mmdebstrap left no ${prefix}* in ${boot}`);
     await copyFile(join(boot, found), join(made, name));
   }
-}
-
-/** Kernel and modules of another machine's image. */
-async function borrowKernel({ kernel, initrd, disk }: VmImage, tree: string, made: string): Promise<void> {
-  await copyFile(kernel, join(made, "vmlinuz"));
-  await copyFile(initrd, join(made, "initrd"));
-  await run("debugfs", ["-R", `rdump /usr/lib/modules ${join(tree, "usr/lib")}`, disk]);
 }
 
 /** A file with an ext4 file system that holds the contents of `folder`; `size` as mke2fs reads it. */

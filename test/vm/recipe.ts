@@ -6,7 +6,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Debian 12 and 13. */
-export type Suite = "bookworm" | "trixie";
+export const RELEASES = ["bookworm", "trixie"] as const;
+export type Suite = (typeof RELEASES)[number];
 
 /**
  * "prepared": containerd is configured for images of the test, and pods have a network. "fresh": what Debian's installer and
@@ -22,13 +23,13 @@ const PACKAGES: readonly string[] = [
   ...["containerd", "runc", "containernetworking-plugins", "busybox-static"],
   // File systems with project quotas.
   "xfsprogs",
-  // Node's own library, and what `make install` needs.
-  ...["libstdc++6", "make"],
+  // Node's own library, and what `make install` and the documents need.
+  ...["libstdc++6", "make", "sudo"],
 ];
 const KERNEL = "linux-image-cloud-amd64";
 
-export function packagesOf(suite: Suite, kind: Kind): readonly string[] {
-  if (kind === "fresh") return [...PACKAGES, "sudo"];
+/** The same for both kinds, which are made of one installation. */
+export function packagesOf(suite: Suite): readonly string[] {
   return suite === KERNEL_SUITE ? [...PACKAGES, KERNEL] : PACKAGES;
 }
 
@@ -90,6 +91,6 @@ export async function textOf(root: string, { from, text }: GuestFile): Promise<s
 export async function recipeHash(root: string, node: string, suite: Suite, kind: Kind): Promise<string> {
   const files = await Promise.all(filesOf(kind).map(async (file) => [file.path, await textOf(root, file)]));
   const itsNode = kind === "prepared" ? [process.version, (await stat(node)).size] : [];
-  const recipe = [VERSION, suite, packagesOf(suite, kind), files, WANTED, MASKED, ...itsNode];
+  const recipe = [VERSION, suite, packagesOf(suite), files, WANTED, MASKED, ...itsNode];
   return createHash("sha256").update(JSON.stringify(recipe)).digest("hex").slice(0, 16);
 }

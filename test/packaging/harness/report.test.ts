@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { FileResult } from "../../harness/file-result.js";
 import { lineOf, summary, type Outcome } from "../../harness/report.js";
-import { MOST_RETRIES, plan, retries } from "../../harness/schedule.js";
+import { MOST_RETRIES, plan, planLanes, retries } from "../../harness/schedule.js";
 import type { Job } from "../../harness/selection.js";
 
 const job = (name: string, suite = "integration"): Job => ({ suite, name, lane: "containerd", timeoutMs: 1 });
@@ -64,6 +64,32 @@ describe("the order of the files", () => {
       alone.map(({ name }) => name),
       ["hostile/tenant", "integration/eviction"],
     );
+  });
+  test("files that take minutes come first in their lanes, the others keep their order", () => {
+    const names = ["integration/b", "integration/a", "faults/threads", "cluster/dynamic-config"];
+    assert.deepEqual(
+      plan(names.map((name) => job(name))).together.map(({ name }) => name),
+      ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
+    );
+  });
+  test("lanes of other runtimes and other Nodes run one after the other, and then a second one of machines", () => {
+    const of = (lane: Job["lane"], count: number): Job[] =>
+      Array.from({ length: count }, (_, n) => ({ ...job(`${lane}/f${n}`), lane }));
+    const all = [
+      ...of("containerd", 9),
+      ...of("machine", 2),
+      ...of("docker", 2),
+      ...of("node22", 1),
+      ...of("containerd2", 3),
+    ];
+    assert.deepEqual(planLanes(all, 2), {
+      atOnce: ["containerd", "containerd", "machine"],
+      inTurn: ["containerd2", "docker", "node22", "machine"],
+    });
+    assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), {
+      atOnce: ["plain", "plain", "plain", "machine"],
+      inTurn: [],
+    });
   });
   test("failed files run once more, unless one file was chosen or too many failed", () => {
     const jobs = Array.from({ length: MOST_RETRIES + 2 }, (_, n) => job(`integration/f${n}`));

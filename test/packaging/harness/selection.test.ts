@@ -44,6 +44,10 @@ describe("words after npm test --", () => {
       "on-containerd2 integration/cri-client",
       "on-docker integration/probes",
       "on-docker integration/start-docker",
+      "on-node22 integration/probes",
+      "on-node22 faults/hostile-containers",
+      "on-installed-node integration/probes",
+      "on-installed-node faults/hostile-containers",
       "vm vm/node",
     ]);
   });
@@ -70,6 +74,10 @@ describe("words after npm test --", () => {
   test("a chosen runtime replaces the installed containerd only", () => {
     const lanes = select(SOURCES, { words: ["unit", "cluster", "vm"], lane: "docker" }).map(({ lane }) => lane);
     assert.deepEqual(lanes, ["plain", "plain", "docker", "machine"]);
+  });
+  test("suites of another Node.js have lanes of their own", () => {
+    const lanes = select(SOURCES, { words: ["on-node22", "on-installed-node", "probes"] }).map(({ lane }) => lane);
+    assert.deepEqual(lanes, ["node22", "installed-node"]);
   });
   test("the folder of a source is its suite", () => {
     assert.equal(suiteOf("shared/queue/ring.test.ts"), "unit");
