@@ -1,11 +1,18 @@
 // The bytes of unauthorised clients are handled one TLS record per round of the event loop, and the processor time of each is measured.
-// A connection that has used up its first milliseconds waits while its network has no credit. The connection with the least use is next.
-// Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one record.
+// A connection that has used up its first milliseconds waits while its network has no credit. The connection with the least use is next; the
+// time that it has waited counts in its favour.
+// Invariant: all unauthorised clients together use at most half of the thread's time, whatever they send, plus one record. No stream of new
+// connections can starve an old one: it waits only for connections that came before its due time.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { LoopYield } from "../../../shared/queue/loop-yield.js";
 
 /** Processor time of one connection, milliseconds: for a handshake and a first request. Beyond it the credit of its network counts. */
 const FREE_MS = 20;
+/**
+ * A connection is due so many milliseconds after its bytes came, for each millisecond of its use: those with less use that come until then are before
+ * it.
+ */
+const WAIT_FACTOR = 10;
 /** Interval between two looks for credit, milliseconds. */
 const CREDIT_LOOK_MS = 10;
 
@@ -22,7 +29,7 @@ export interface TurnTaker {
 }
 
 export interface ProcessorTurnsDeps {
-  clock: Pick<Clock, "after">;
+  clock: Pick<Clock, "after" | "monotonic">;
   /** After so many milliseconds of use, the other work of the thread gets as much time. */
   batchMs: number;
   /** Starts to measure; the result gives the milliseconds of processor time since then. */
@@ -31,7 +38,8 @@ export interface ProcessorTurnsDeps {
 
 export class ProcessorTurns {
   private readonly loop = new LoopYield();
-  private readonly waiting = new Set<TurnTaker>();
+  /** And since when. */
+  private readonly waiting = new Map<TurnTaker, number>();
   private scheduled = false;
   private batchMs = 0;
   private taking: TurnTaker | undefined;
@@ -44,7 +52,7 @@ export class ProcessorTurns {
   }
 
   enter(taker: TurnTaker): void {
-    this.waiting.add(taker);
+    if (!this.waiting.has(taker)) this.waiting.set(taker, this.deps.clock.monotonic());
     this.schedule();
   }
 
@@ -73,6 +81,9 @@ export class ProcessorTurns {
     }
     const used = this.deps.measure();
     this.taking = taker;
+    // Its further bytes wait from now on.
+    this.waiting.delete(taker);
+    this.waiting.set(taker, this.deps.clock.monotonic());
     try {
       taker.takeTurn();
     } finally {
@@ -90,10 +101,13 @@ export class ProcessorTurns {
 
   private next(): TurnTaker | undefined {
     let best: TurnTaker | undefined;
-    for (const taker of this.waiting) {
+    let earliest = Infinity;
+    for (const [taker, since] of this.waiting) {
+      const due = since + taker.usedMs * WAIT_FACTOR;
       if (!taker.isReady) this.waiting.delete(taker);
-      else if ((best === undefined || taker.usedMs < best.usedMs) && (taker.usedMs < FREE_MS || taker.hasCredit())) {
+      else if (due < earliest && (taker.usedMs < FREE_MS || taker.hasCredit())) {
         best = taker;
+        earliest = due;
       }
     }
     return best;

@@ -66,6 +66,21 @@ test("the connection with the least use is next", async () => {
   ok(light.turns >= 2 * heavy.turns, `${light.turns} turns beside ${heavy.turns}`);
 });
 
+test("new connections that keep coming do not starve an old one", async () => {
+  const world = new World();
+  const old = new Client(world, "old", 1);
+  await world.pass(20);
+  ok(old.usedMs > 0);
+  // Each brings one record and has used nothing yet; there is time for less than half of them.
+  let before = 0;
+  for (let i = 0; i < 1000; i++) {
+    if (i === 100) before = old.turns;
+    for (let more = 0; more < 2; more++) new Client(world, `new ${i}.${more}`, 1, 1);
+    await world.pass(1);
+  }
+  ok(old.turns > before, "it had a turn while others waited");
+});
+
 test("a connection beyond its first milliseconds waits for the credit of its network; others do not", async () => {
   const world = new World();
   const flood = new Client(world, "flood", 7);
