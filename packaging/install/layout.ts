@@ -14,6 +14,8 @@ export interface Layout {
   command: string;
   /** Packages alone have it: the unit's program, which runs the kubelet stand-alone or for kubeadm. */
   start: string;
+  /** Packages alone have it: a generator of systemd, by which the unit's program runs beside kubeadm's drop-in, too. */
+  generator: string;
   unit: string;
   standaloneDropIn: string;
   kubeadmDropIn: string;
@@ -32,6 +34,7 @@ export function layoutOf({ prefix, destdir }: Pick<InstallerOptions, "prefix" | 
     executable: join(prefix, "bin", "kubelet"),
     command: join(prefix, "bin", "nodelet"),
     start: join(home, "start-kubelet"),
+    generator: join(prefix, "lib", "systemd", "system-generators", "nodelet-generator"),
     unit,
     standaloneDropIn: `${unit}.d/10-standalone.conf`,
     kubeadmDropIn: `${unit}.d/10-kubeadm.conf`,

@@ -107,6 +107,7 @@ if [ "$1" -ge 1 ]; then systemctl try-restart kubelet.service >/dev/null 2>&1 ||
 /usr/bin/kubelet
 /usr/bin/nodelet
 ${LAYOUT.home}
+${LAYOUT.generator}
 ${LAYOUT.unit}
 %config(noreplace) ${LAYOUT.config}
 %dir /etc/nodelet

@@ -104,7 +104,7 @@ async function putCode(to: string, options: TreeOptions): Promise<void> {
     say(`${architecture}: without a code cache, which only its own processor can make: the kubelet compiles at start`);
 }
 
-/** One unit, whose command line kubeadm's drop-in replaces: a package must not bring a drop-in that sorts after it. */
+/** One unit, whose command line kubeadm's drop-in replaces. The package has no drop-in that sorts after it: the generator makes one where it is due. */
 async function putSystemFiles(to: string, root: string): Promise<void> {
   const packaged = (name: string): Promise<string> => readFile(join(root, "packaging", name), "utf8");
   const unit = await packaged("systemd/kubelet.service");
@@ -124,6 +124,7 @@ async function putSystemFiles(to: string, root: string): Promise<void> {
     )
     .replace(start, () => `${lines.join("\n")}\n`);
   await put(join(to, LAYOUT.start), await packaged("systemd/start-kubelet"), 0o755);
+  await put(join(to, LAYOUT.generator), await packaged("systemd/nodelet-generator"), 0o755);
   await put(join(to, LAYOUT.unit), text);
   await put(join(to, LAYOUT.config), await packaged("systemd/kubelet.yaml"));
   await mkdir(join(to, LAYOUT.manifests), { recursive: true });

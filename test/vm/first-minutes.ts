@@ -138,7 +138,7 @@ function describeFirstMinutes(title: string, suite: Suite): void {
 
     test("a purge leaves nothing behind", async () => {
       await node.vm.ok("apt-get -y purge nodelet", INSTALL_MS);
-      const known = new Set([...filesBefore, "/usr/bin/kubeadm"]);
+      const known = new Set([...filesBefore, "/usr/bin/kubeadm", ...DROP_IN]);
       const left = (await files()).filter(
         (path) => !known.has(path) && !/^\/(usr\/share\/doc\/kubeadm|etc\/cni)/.test(path),
       );
@@ -160,6 +160,15 @@ function describeFirstMinutes(title: string, suite: Suite): void {
       // It speaks of the file, because the stand-in for kubeadm's kubeconfig has no cluster.
       await node.waitForLog("kubeconfig /etc/kubernetes/bootstrap-kubelet.conf.*current-context: is missing");
       await node.vm.ok("systemctl stop kubelet");
+    });
+
+    test("MODE=standalone runs the node alone in spite of kubeadm's drop-in, when systemd has read it", async () => {
+      await node.vm.ok("echo MODE=standalone >>/etc/default/kubelet");
+      assert.match((await node.vm.run("nodelet doctor")).stdout, /mode of the unit: .*systemctl daemon-reload/s);
+      await node.vm.ok("systemctl daemon-reload && systemctl start kubelet", INSTALL_MS);
+      await node.waitHealthy();
+      assert.match(await node.vm.ok("nodelet status"), /stand-alone|static pods/);
+      await node.vm.ok("rm /etc/default/kubelet && systemctl daemon-reload && systemctl stop kubelet");
     });
 
     test("without kubeadm, the node is a stand-alone one again, and a published port reaches its pod", async () => {
@@ -188,12 +197,13 @@ function describeFirstMinutes(title: string, suite: Suite): void {
   });
 }
 
+const DROP_IN = ["", "/10-kubeadm.conf"].map((name) => `/usr/lib/systemd/system/kubelet.service.d${name}`);
 const JOINED: Readonly<Record<string, string>> = {
   "/etc/kubernetes/bootstrap-kubelet.conf": "apiVersion: v1\nkind: Config\n",
   "/var/lib/kubelet/config.yaml": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n",
 };
 
-/** A package with the program kubeadm, as far as a kubelet's package sees it. */
+/** A package with the program kubeadm and its drop-in, as far as a kubelet's package sees it. */
 async function makeKubeadm(dir: string): Promise<string> {
   const stage = join(dir, "kubeadm");
   await mkdir(join(stage, "DEBIAN"), { recursive: true });
@@ -201,6 +211,9 @@ async function makeKubeadm(dir: string): Promise<string> {
   const fields = ["Package: kubeadm", "Version: 1.36.2", "Architecture: all", "Maintainer: t <t@localhost>"];
   await writeFile(join(stage, "DEBIAN/control"), `${fields.join("\n")}\nDescription: stand-in\n`);
   await copyFile("/bin/true", join(stage, "usr/bin/kubeadm"));
+  const dropIns = join(stage, "usr/lib/systemd/system/kubelet.service.d");
+  await mkdir(dropIns, { recursive: true });
+  await copyFile(join(ROOT, "packaging/kubeadm/10-kubeadm.conf"), join(dropIns, "10-kubeadm.conf"));
   const file = join(dir, "kubeadm_1.36.2_all.deb");
   await run("dpkg-deb", ["--root-owner-group", "--build", stage, file]);
   return file;

@@ -5,6 +5,7 @@ import type { KubeletConfig } from "../machine/kubelet-config.js";
 import type { CniFiles } from "../network/cni-files.js";
 import type { KubeletSettings } from "../runtime/read-node.js";
 import type { NodeMode } from "../runtime/node-mode.js";
+import type { UnitFacts } from "../runtime/unit-facts.js";
 import type { RuntimeSettings } from "../runtime/runtime-settings.js";
 
 /** Why a kubelet refuses to start. */
@@ -73,6 +74,8 @@ export interface Machine {
   /** That of the kubelet; without a kubelet, those that it may use. */
   runtimes: readonly { unit: string; endpoint: string; answers: boolean }[];
   systemd: boolean;
+  /** undefined: the unit is not that of a package. */
+  unit: UnitFacts | undefined;
   /** The configuration with which the next kubelet starts; undefined: one runs. */
   nextStart: StartConfig | undefined;
 }

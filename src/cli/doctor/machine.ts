@@ -1,11 +1,12 @@
 // Reads the facts of the machine that `nodelet doctor` judges. It changes nothing, and opens no connection but to ports of this machine.
-import { access, readdir, realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { release } from "node:os";
 import { systemClock } from "../../shared/clock/clock.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readDisks } from "../machine/disks.js";
 import type { KubeletConfig } from "../machine/kubelet-config.js";
+import { isThere } from "../machine/is-there.js";
 import { readIfThere } from "../machine/read-if-there.js";
 import { readCniFiles } from "../network/cni-files.js";
 import { interfacesOfRouters } from "../network/ipv6-facts.js";
@@ -15,6 +16,7 @@ import { findProgram } from "../runtime/find-program.js";
 import { readNode } from "../runtime/read-node.js";
 import { CONTAINERD_SOCKET } from "../runtime/read-runtime.js";
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";
+import { readUnitFacts } from "../runtime/unit-facts.js";
 import type { Machine } from "./check.js";
 
 const PORTS = [10250, 10255, 10248];
@@ -33,22 +35,37 @@ const CONNECT_MS = 1000;
 export async function readMachine(status: NodeletStatus | undefined, config: KubeletConfig): Promise<Machine> {
   const network = readNetwork(status, config);
   const endpoint = network.then(({ kubelet }) => kubelet.runtimeEndpoint);
-  const [cgroup, swaps, sysctls, modules, resolv, disks, ports, clock, runtimes, systemd, installed, apt, fromRouter] =
-    await Promise.all([
-      cgroups(),
-      readIfThere("/proc/swaps"),
-      Promise.all(SYSCTLS.map(async (name) => [name, (await readIfThere(`/proc/sys/${name}`))?.trim()] as const)),
-      kernelModules(),
-      readIfThere("/etc/resolv.conf"),
-      readDisks(DISKS, { clock: systemClock }),
-      Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
-      isSynchronised(),
-      readRuntimes(status, endpoint),
-      isThere("/run/systemd/system"),
-      Promise.all(PROGRAMS.map((name) => findProgram(name))),
-      findProgram("apt-get"),
-      readIfThere("/proc/net/if_inet6").then((known) => interfacesOfRouters(readAddresses6(known ?? ""))),
-    ]);
+  const [
+    cgroup,
+    swaps,
+    sysctls,
+    modules,
+    resolv,
+    disks,
+    ports,
+    clock,
+    runtimes,
+    systemd,
+    installed,
+    apt,
+    fromRouter,
+    unit,
+  ] = await Promise.all([
+    cgroups(),
+    readIfThere("/proc/swaps"),
+    Promise.all(SYSCTLS.map(async (name) => [name, (await readIfThere(`/proc/sys/${name}`))?.trim()] as const)),
+    kernelModules(),
+    readIfThere("/etc/resolv.conf"),
+    readDisks(DISKS, { clock: systemClock }),
+    Promise.all(PORTS.map((port) => isTaken("127.0.0.1", port))),
+    isSynchronised(),
+    readRuntimes(status, endpoint),
+    isThere("/run/systemd/system"),
+    Promise.all(PROGRAMS.map((name) => findProgram(name))),
+    findProgram("apt-get"),
+    readIfThere("/proc/net/if_inet6").then((known) => interfacesOfRouters(readAddresses6(known ?? ""))),
+    readUnitFacts(),
+  ]);
   return {
     kernel: release(),
     node: process.version,
@@ -58,7 +75,7 @@ export async function readMachine(status: NodeletStatus | undefined, config: Kub
       .slice(1)
       .map((line) => line.split(/\s/)[0] ?? line),
     sysctls: Object.fromEntries(sysctls),
-    ...{ fromRouter, modules },
+    ...{ fromRouter, modules, unit },
     ...(await network),
     installed: PROGRAMS.filter((_name, index) => installed[index] !== undefined),
     packages: apt === undefined ? "dnf" : "apt",
@@ -169,13 +186,6 @@ async function isSynchronised(): Promise<boolean | undefined> {
 
 async function names(folder: string): Promise<string[]> {
   return readdir(folder).catch(() => []);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function lines(content: string | undefined): string[] {

@@ -10,6 +10,7 @@ import { bridgeTraffic, ipForward, ipv6Forward } from "./forwarding.js";
 import { kernelArgument } from "./kernel-argument.js";
 import { runtime } from "./runtime.js";
 import { cgroupVersion, swap } from "./start-refusals.js";
+import { unitMode } from "./unit-mode.js";
 
 /** `status`: absent when no kubelet answers. */
 export function judge(machine: Machine, status: NodeletStatus | undefined): Result[] {
@@ -41,6 +42,7 @@ export function judge(machine: Machine, status: NodeletStatus | undefined): Resu
           "nothing restarts the kubelet when it exits",
           "run the kubelet under a supervisor",
         ),
+    ...unitMode(machine, status),
     ...(status === undefined ? [] : ofKubelet(status)),
   ];
 }

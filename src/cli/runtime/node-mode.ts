@@ -1,6 +1,7 @@
 // Whether this node is to run alone or in a cluster, before a kubelet runs. The packages' program start-kubelet decides by the same rules.
-import { access, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isThere } from "../machine/is-there.js";
 import { readBounded } from "../network/read-bounded.js";
 import { findProgram } from "./find-program.js";
 
@@ -36,11 +37,4 @@ export async function readNodeMode(root = ""): Promise<NodeMode> {
     if (names.some((name) => !name.startsWith("."))) return "standalone";
   }
   return "cluster";
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

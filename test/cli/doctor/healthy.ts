@@ -35,5 +35,6 @@ export const HEALTHY: Machine = {
   clockSynchronised: true,
   runtimes: [{ unit: "containerd", endpoint: "unix:///run/c.sock", answers: true }],
   systemd: true,
+  unit: undefined,
   nextStart: { file: "/k.yaml", failCgroupV1: true, failSwapOn: true },
 };

@@ -265,6 +265,23 @@ describe("doctor finds", () => {
     );
   });
 
+  test("a stand-alone node beside kubeadm whose command line systemd has not read, and a kubelet still in the cluster", () => {
+    const found = (unit: Machine["unit"], status?: Parameters<typeof judge>[1]): unknown[] =>
+      judge({ ...HEALTHY, unit }, status)
+        .filter(({ check }) => check === "mode of the unit")
+        .map(({ severity, fix }) => [severity, fix]);
+    const alone = { mode: "standalone", kubeadmDropIn: true, ownDropIn: true } as const;
+    const reload = "systemctl daemon-reload && systemctl restart kubelet";
+    const joined = node({}, { apiServer: { tookMs: 3 } });
+    deepEqual(found({ ...alone, ownDropIn: false }), [["error", reload]]);
+    deepEqual(found({ ...alone, ownDropIn: false }, joined), [["error", reload]]);
+    deepEqual(found(alone, joined), [["warning", "systemctl restart kubelet"]]);
+    deepEqual(found(alone), [["ok", undefined]]);
+    deepEqual(found({ ...alone, kubeadmDropIn: false }, joined), [["warning", "systemctl restart kubelet"]]);
+    deepEqual(found({ ...alone, mode: "cluster" }, joined), []);
+    deepEqual(found(undefined, joined), []);
+  });
+
   test("a socket without a kubelet, and the version with one", () => {
     const of = (status?: Parameters<typeof judge>[1]): string | undefined =>
       judge(HEALTHY, status).find(({ check }) => check === "runtime")?.found;

@@ -1,11 +1,12 @@
 // Who starts the kubelet on a node with a package: the unit's program and the nodelet command decide alike, by the files of the machine.
 import { deepEqual, equal } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { readNodeMode } from "../../../src/cli/runtime/node-mode.js";
+import { readUnitFacts } from "../../../src/cli/runtime/unit-facts.js";
 import { ROOT } from "./project.js";
 
 const PROGRAM = join(ROOT, "packaging/systemd/start-kubelet");
@@ -96,4 +97,71 @@ test("the unit's program hands on kubeadm's flags in a cluster only, and this ma
   deepEqual(await started("cluster", "--x=a b", "--", "--v=2"), [...cluster, "--x=a b", "--v=2"]);
   await writeFile(join(root, "etc/cni/net.d/05-mine.conflist"), "");
   deepEqual(await started("standalone", "--"), alone, "a network is configured");
+});
+
+describe("beside kubeadm's drop-in, the generator of systemd", () => {
+  const DROP_IN = "/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf";
+  const GENERATOR = "/usr/lib/systemd/system-generators/nodelet-generator";
+  const START = "/usr/lib/nodelet/start-kubelet";
+  const OUT = "/run/systemd/generator";
+  const OWN = `${OUT}/kubelet.service.d/50-nodelet-standalone.conf`;
+
+  const rows: readonly (readonly [title: string, files: Readonly<Record<string, string>>, own: boolean])[] = [
+    ["MODE=standalone", { [ENVIRONMENT]: "MODE=standalone\n" }, true],
+    ["static pods of a stand-alone node", { "/etc/kubernetes/manifests/web.yaml": "" }, true],
+    ["nothing else", {}, false],
+    ["MODE=cluster and static pods", { [ENVIRONMENT]: "MODE=cluster", "/etc/kubernetes/manifests/a.yaml": "" }, false],
+    ["a control plane", { "/etc/kubernetes/kubelet.conf": "", "/etc/kubernetes/manifests/etcd.yaml": "" }, false],
+  ];
+  const machine = async (files: Readonly<Record<string, string>>): Promise<string> => {
+    const root = await mkdtemp(join(tmpdir(), "nodelet-generator-"));
+    for (const [path, text] of Object.entries({ [KUBEADM]: "", ...files })) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text, { mode: 0o755 });
+    }
+    for (const [path, name] of [
+      [START, "start-kubelet"],
+      [GENERATOR, "nodelet-generator"],
+    ] as const) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await copyFile(join(ROOT, "packaging/systemd", name), join(root, path));
+      await chmod(join(root, path), 0o755);
+    }
+    return root;
+  };
+  const generate = (root: string): string =>
+    execFileSync("sh", [join(root, GENERATOR), join(root, OUT)], {
+      env: { ...process.env, ROOT: root },
+      encoding: "utf8",
+    });
+
+  for (const [title, files, own] of rows) {
+    test(`${own ? "takes the unit's own command line back for" : "leaves the command line to"} ${title}`, async (t) => {
+      const root = await machine({ ...files, [DROP_IN]: "" });
+      t.after(() => rm(root, { recursive: true, force: true }));
+      const mode = own ? "standalone" : "cluster";
+      deepEqual(await readUnitFacts(root), { mode, kubeadmDropIn: true, ownDropIn: false });
+      equal(generate(root), "");
+      deepEqual(await readUnitFacts(root), { mode, kubeadmDropIn: true, ownDropIn: own });
+      if (!own) return;
+      const lines = (await readFile(join(root, OWN), "utf8"))
+        .split("\n")
+        .filter((line) => line.startsWith("ExecStart="));
+      deepEqual(lines, ["ExecStart=", `ExecStart=${START} $KUBELET_KUBEADM_ARGS -- $KUBELET_EXTRA_ARGS`]);
+    });
+  }
+
+  test("writes nothing where there is no such drop-in, or where the package is only half installed", async (t) => {
+    const root = await machine({ [ENVIRONMENT]: "MODE=standalone\n" });
+    t.after(() => rm(root, { recursive: true, force: true }));
+    generate(root);
+    deepEqual(await readUnitFacts(root), { mode: "standalone", kubeadmDropIn: false, ownDropIn: false });
+    await mkdir(dirname(join(root, DROP_IN)), { recursive: true });
+    await writeFile(join(root, DROP_IN), "");
+    await rm(join(root, START));
+    generate(root);
+    deepEqual(await readUnitFacts(root), { mode: "standalone", kubeadmDropIn: true, ownDropIn: false });
+    await rm(join(root, GENERATOR));
+    equal(await readUnitFacts(root), undefined, "the unit is not that of a package");
+  });
 });

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { STATE, STATE_ROOT } from "../../../packaging/install/layout.js";
@@ -70,6 +70,7 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
     ...["index.js", "package.json"].map((name) => `${home}/node_modules/needed/${name}`),
     `${home}/package.json`,
     `${home}/start-kubelet`,
+    "/usr/lib/systemd/system-generators/nodelet-generator",
     "/usr/lib/systemd/system/kubelet.service",
     ...["kubelet", "nodelet"].map((name) => `/usr/share/bash-completion/completions/${name}`),
     ...["THIRD-PARTY-LICENSES.gz", "changelog.gz", "copyright", "examples/10-kubeadm.conf", "sbom.cdx.json"].map(
@@ -88,7 +89,10 @@ test("the Debian package carries code, Node, unit, configuration, manual pages, 
   const unit = await readFile(join(out, "usr/lib/systemd/system/kubelet.service"), "utf8");
   assert.match(unit, /^ExecStart=\/usr\/lib\/nodelet\/start-kubelet \$KUBELET_KUBEADM_ARGS -- \$KUBELET_EXTRA_ARGS$/m);
   assert.match(await readFile(join(out, "DEBIAN/triggers"), "utf8"), /^interest-noawait \/usr\/bin\/kubeadm$/m);
-  await run("sh", ["-n", join(out, home, "start-kubelet")]);
+  for (const program of [`${home}/start-kubelet`, "/usr/lib/systemd/system-generators/nodelet-generator"]) {
+    await run("sh", ["-n", join(out, program)]);
+    assert.equal((await stat(join(out, program))).mode & 0o777, 0o755, program);
+  }
   assert.equal(unit.match(/^ExecStart=/gm)?.length, 1);
   assert.match(await readFile(join(out, "usr/bin/kubelet"), "utf8"), / exec -a "\$0" \/usr\/lib\/nodelet\/node\/node /);
   const licences = await run("gzip", ["-dc", join(out, "usr/share/doc/nodelet/THIRD-PARTY-LICENSES.gz")]);
