@@ -6,6 +6,11 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { PodSandboxState } from "../../shared/cri/gen/runtime.v1.js";
 import { formatIP } from "./format-ip.js";
 
+/** The addresses of a pod as its status and its variables show them: the node's first family comes first. */
+export function inNodeOrder(ips: readonly string[], nodeIPs: readonly string[]): string[] {
+  return pickIPs(ips, isIPv6(nodeIPs[0] ?? ""));
+}
+
 /** First address of the primary's family, then the first of the other family. */
 function pickIPs(ips: readonly string[], primaryIsV6: boolean): string[] {
   const valid = ips.flatMap((ip) => formatIP(ip) ?? []);
@@ -40,7 +45,7 @@ export function podIPs(
     const added = pickIPs(nodeIPs, primaryIsV6).find((ip) => isIPv6(ip) !== isIPv6(primary));
     return old.length > 1 || added === undefined ? old : [primary, added];
   }
-  const current = pickIPs(sandboxIPs(observed), primaryIsV6);
+  const current = inNodeOrder(sandboxIPs(observed), nodeIPs);
   if (current.length > 0) return current;
   return observed?.sandboxes[0]?.state === PodSandboxState.SANDBOX_READY ? [] : old;
 }
@@ -50,7 +55,7 @@ export function ipFields(
   pods: readonly string[],
   nodeIPs: readonly string[],
 ): Pick<PodStatus, "podIP" | "podIPs" | "hostIP" | "hostIPs"> {
-  const hosts = pickIPs(nodeIPs, isIPv6(nodeIPs[0] ?? ""));
+  const hosts = inNodeOrder(nodeIPs, nodeIPs);
   return {
     ...(hosts[0] !== undefined && { hostIP: hosts[0], hostIPs: hosts.map((ip) => ({ ip })) }),
     ...(pods[0] !== undefined && { podIP: pods[0], podIPs: pods.map((ip) => ({ ip })) }),

@@ -4,6 +4,7 @@ import { type ClusterObjects, type ClusterAccess } from "../model/cluster-access
 import { joined } from "../model/joined-cluster.js";
 import type { VolumePlace } from "../volumes/place.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
+import { inNodeOrder } from "../model/pod-ips.js";
 import { containerEnv, type EnvSources } from "./config/env.js";
 import { EnvFiles } from "./env-files.js";
 import type { NodeRuntime, NodeFacts } from "./node-runtime.js";
@@ -14,7 +15,7 @@ import { serviceEnv } from "./service-env.js";
 export interface ContainerEnvRequest {
   pod: Pod;
   container: Container;
-  /** The sandbox's addresses, primary first. */
+  /** The sandbox's addresses, as the runtime lists them. */
   podIPs: readonly string[];
   volumes: ReadonlyMap<string, VolumePlace>;
   signal: AbortSignal;
@@ -30,7 +31,7 @@ export async function environmentOf(runtime: NodeRuntime, request: ContainerEnvR
     pod,
     container,
     sources,
-    podIPs: pod.spec.hostNetwork === true ? node.nodeIPs : podIPs,
+    podIPs: inNodeOrder(pod.spec.hostNetwork === true ? node.nodeIPs : podIPs, node.nodeIPs),
     hostIPs: node.nodeIPs,
     nodeName: node.nodeName,
     nodeAllocatable: nodeAllocatable(node, runtime.cluster),

@@ -169,3 +169,21 @@ test("values of files have a limit in total", async (t) => {
   const long = { name: "X", valueFrom: { fileKeyRef: { volumeName: "v", path, key: "K" } } };
   await assert.rejects(env({ env: [long] }), /longer than 4096 bytes/);
 });
+
+test("variables name the address of the node's first family first, as the status does", async (t) => {
+  const { runtime } = await runtimeOn(t);
+  const field = (name: string, fieldPath: string): EnvVar => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  const container = { ...app(), env: [field("IP", "status.podIP"), field("IPS", "status.podIPs")] };
+  const podIPs = ["10.1.1.1", "10.1.1.2", "fd00:0::2"];
+  for (const [nodeIPs, expected] of [
+    [["192.0.2.1", "2001:db8::1"], "10.1.1.1,fd00::2"],
+    [["2001:db8::1", "192.0.2.1"], "fd00::2,10.1.1.1"],
+    [["2001:db8::1"], "fd00::2,10.1.1.1"],
+    [[], "10.1.1.1,fd00::2"],
+  ] as const) {
+    const node = { ...runtime.node, nodeIPs };
+    const request = { pod: podOf(container), container, podIPs, volumes: new Map(), signal: never };
+    const found = await environmentOf({ ...runtime, node }, request);
+    assert.deepEqual([found.get("IP"), found.get("IPS")], [expected.split(",")[0], expected], nodeIPs.join());
+  }
+});
