@@ -35,7 +35,7 @@ async function transpileChanges(root) {
   const now = sourceState(root);
   const last = await lastBuild(root);
   // What another tool compiled, or an older build, may be code of deleted sources.
-  if (last === NOTHING) await rm(join(root, "dist"), { recursive: true, force: true });
+  if (last === NOTHING) await removeCode(root, now);
   const all = last.transpiler !== now.transpiler;
   const changed = Object.keys(now.files).filter(
     (name) => all || last.files[name] !== now.files[name] || !isTranspiled(root, name),
@@ -51,6 +51,12 @@ async function transpileChanges(root) {
   }
   await record(root, { ...last, files: now.files, transpiler: now.transpiler });
   return { transpiled: changed.length, removed: removed.length };
+}
+
+/** Packages, the apt repository and the site stay: they may have been fetched into dist before the first build. */
+async function removeCode(root, { files }) {
+  const folders = new Set(Object.keys(files).map((name) => name.split("/")[0]));
+  for (const folder of [...folders, "agent"]) await rm(join(root, "dist", folder), { recursive: true, force: true });
 }
 
 async function bundleChanges(root) {

@@ -1,5 +1,6 @@
 // CHANGELOG.md as packages and release notes need it: one list of versions, each with its groups of points.
 
+import { SetupProblem } from "../standalone/problem.js";
 import { MAINTAINER } from "./build.js";
 import { wrap } from "./wrap.js";
 
@@ -25,7 +26,7 @@ export function readChangelog(markdown: string): Release[] {
       const [heading = "", ...lines] = part.trimEnd().split("\n");
       const found = HEADING.exec(heading);
       if (found === null)
-        throw new Error(`CHANGELOG.md: "${heading}" is neither "Unreleased" nor "1.2.3 — 2026-01-31"`);
+        throw new SetupProblem(`CHANGELOG.md: "${heading}" is neither "Unreleased" nor "1.2.3 — 2026-01-31"`);
       const { version, day } = found.groups ?? {};
       const epoch = day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`) / 1000;
       return { version, epoch, groups: groupsOf(lines), text: lines.join("\n").trim() };
@@ -35,7 +36,9 @@ export function readChangelog(markdown: string): Release[] {
 /** The changes of a version, for its release notes. @throws if it has none */
 export function notesOf(markdown: string, version: string): string {
   const found = readChangelog(markdown).find((release) => release.version === version);
-  if (found === undefined || found.text === "") throw new Error(`CHANGELOG.md has no section "## ${version} — <day>"`);
+  if (found === undefined || found.text === "") {
+    throw new SetupProblem(`CHANGELOG.md has no section "## ${version} — <day>"`);
+  }
   return `${found.text}\n`;
 }
 

@@ -1,6 +1,7 @@
 // `npm run build` and the commands that build when they must, in a copy of the project. esbuild is the real one; the bundler only notes its calls.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -65,6 +66,19 @@ test("the second of two builds does nothing", async () => {
   assert.deepEqual(await build(), { transpiled: 2, removed: 0, bundled: true });
   assert.match(await readFile(join(project, "dist/src/main/kubelet.js"), "utf8"), /^const answer = 42;$/m);
   assert.deepEqual(await build(), { transpiled: 0, removed: 0, bundled: false });
+});
+
+test("a first build removes code of deleted sources, and keeps packages that were fetched before it", async () => {
+  const files = ["dist/packages/SHA256SUMS", "dist/apt/dists/Release", "dist/src/deleted.js", "dist/agent/old.js"];
+  for (const file of files) {
+    await mkdir(dirname(join(project, file)), { recursive: true });
+    await writeFile(join(project, file), "");
+  }
+  await build();
+  assert.deepEqual(
+    files.filter((file) => existsSync(join(project, file))),
+    ["dist/packages/SHA256SUMS", "dist/apt/dists/Release"],
+  );
 });
 
 test("a changed source of the kubelet is transpiled alone, and the bundle is made again", async () => {

@@ -7,7 +7,7 @@ import { copyFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { gzipped, put } from "../files.js";
 import { ARCHITECTURES, type Architecture } from "../pins.js";
-import { SetupProblem } from "../../standalone/problem.js";
+import { errnoOf, SetupProblem } from "../../standalone/problem.js";
 import { run } from "../../standalone/exec.js";
 import { exportKey, sign } from "./signature.js";
 
@@ -30,7 +30,7 @@ const KEYRING = "/usr/share/keyrings/nodelet.gpg";
 
 /** Returns the number of packages in the index. @throws SetupProblem */
 export async function makeAptRepository({ packages, out, key, url, epoch }: AptRepositoryOptions): Promise<number> {
-  const added = (await readdir(packages)).filter((name) => name.endsWith(".deb"));
+  const added = (await namesIn(packages)).filter((name) => name.endsWith(".deb"));
   if (added.length === 0) throw new SetupProblem(`${packages} has no .deb: run make packages first`);
   await mkdir(join(out, POOL), { recursive: true });
   for (const name of added) await copyFile(join(packages, name), join(out, POOL, name));
@@ -57,6 +57,13 @@ export async function makeAptRepository({ packages, out, key, url, epoch }: AptR
   }
   if (url !== undefined) await put(join(out, "nodelet.sources"), sourceText(url, key !== undefined));
   return entries.length;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return [];
+    throw error;
+  });
 }
 
 interface Entry {

@@ -105,9 +105,10 @@ test("a folder without packages, and a key that gpg does not know, are refused w
     makeAptRepository(options),
     (error) => isSetupProblem(error) && /is not signed/.test(error.message),
   );
-  const empty = { ...options, packages: join(dir, "project/packaging") };
-  await assert.rejects(
-    makeAptRepository(empty),
-    (error) => isSetupProblem(error) && /has no \.deb/.test(error.message),
-  );
+  for (const packages of ["project/packaging", "nowhere"]) {
+    await assert.rejects(
+      makeAptRepository({ ...options, packages: join(dir, packages) }),
+      (error) => isSetupProblem(error) && /has no \.deb/.test(error.message),
+    );
+  }
 });
