@@ -55,8 +55,14 @@ export function* syncRules({ facts, node }: WhyInput): Iterable<Finding> {
     about: "pod",
     what: `the kubelet's last pass over it failed (${retry.failures} in a row): ${retry.message}`,
     nextTryAt: retry.nextTryAt,
-    help: ["the kubelet tries again by itself; the message names the step"],
+    help: [retryHelp(retry.message)],
   };
+}
+
+function retryHelp(message: string): string {
+  return message.startsWith("ENAMETOOLONG")
+    ? "namespace, name and UID of the pod make the name of a folder, of at most 255 bytes: create the pod under a shorter name"
+    : "the kubelet tries again by itself; the message names the step";
 }
 
 export function* nameRules({ facts, pods }: WhyInput): Iterable<Finding> {

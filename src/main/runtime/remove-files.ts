@@ -24,7 +24,8 @@ export async function removeFiles(path: string, depth = 0): Promise<void> {
       return;
     } catch (error) {
       const code = errorCode(error);
-      if (code === "ENOENT") return;
+      // A name that is too long for the file system: there can be no such folder.
+      if (code === "ENOENT" || code === "ENAMETOOLONG") return;
       if (code === "ENOTDIR") {
         await unlessGone(unlink(path));
         return;

@@ -284,6 +284,14 @@ const ROWS: readonly (readonly [name: string, input: WhyInput, ...words: RegExp[
     /last pass over it failed \(2 in a row\): odd/,
   ],
   [
+    "a name that is too long for the folder of the pod's logs",
+    input({
+      pod: pod({}),
+      facts: facts({ retry: { message: "ENAMETOOLONG: name too long, mkdir '/l'", failures: 6, nextTryAt: NOW } }),
+    }),
+    /at most 255 bytes: create the pod under a shorter name/,
+  ],
+  [
     "an earlier pod of the same name",
     input({ pod: pod({}), facts: facts({ waitsFor: { uid: "old" } }) }),
     /an earlier pod of the same name \(UID old\) must terminate first/,

@@ -30,7 +30,8 @@ test("the path may be a file, a link to a folder, or missing", async (t) => {
   await writeFile(join(base, "kept", "file"), "");
   await writeFile(join(base, "file"), "");
   await symlink(join(base, "kept"), join(base, "link"));
-  for (const name of ["file", "link", "missing"]) await removeFiles(join(base, name));
+  for (const name of ["file", "link", "missing", "a name that no folder can have".padEnd(256, "x")])
+    await removeFiles(join(base, name));
   assert.deepEqual(await readdir(base), ["kept"]);
   assert.deepEqual(await readdir(join(base, "kept")), ["file"]);
 });
