@@ -2,7 +2,7 @@
 // `dist/.build.json` has the inputs of the last build. A step that fails leaves them as they were, so the next command repeats it.
 
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withLock } from "./lock.mjs";
 import { sourceState } from "./sources.mjs";
@@ -35,7 +35,7 @@ async function transpileChanges(root) {
   const now = sourceState(root);
   const last = await lastBuild(root);
   // What another tool compiled, or an older build, may be code of deleted sources.
-  if (last === NOTHING) await removeCode(root, now);
+  if (last === NOTHING) await removeCode(root);
   const all = last.transpiler !== now.transpiler;
   const changed = Object.keys(now.files).filter(
     (name) => all || last.files[name] !== now.files[name] || !isTranspiled(root, name),
@@ -53,10 +53,14 @@ async function transpileChanges(root) {
   return { transpiled: changed.length, removed: removed.length };
 }
 
-/** Packages, the apt repository and the site stay: they may have been fetched into dist before the first build. */
-async function removeCode(root, { files }) {
-  const folders = new Set(Object.keys(files).map((name) => name.split("/")[0]));
-  for (const folder of [...folders, "agent"]) await rm(join(root, "dist", folder), { recursive: true, force: true });
+/** Folders of dist without code. They may have been fetched before the first build. */
+const NO_CODE = ["packages", "apt", "site"];
+
+async function removeCode(root) {
+  const dist = join(root, "dist");
+  const names = existsSync(dist) ? await readdir(dist) : [];
+  for (const name of names.filter((one) => !NO_CODE.includes(one)))
+    await rm(join(dist, name), { recursive: true, force: true });
 }
 
 async function bundleChanges(root) {
