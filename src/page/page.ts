@@ -275,6 +275,7 @@ export class Page {
       timeline: stream?.get("timeline") as PodTimeline | undefined,
       details: stream?.get("details") as PodDetails | undefined,
       usage: this.usageOf(pod),
+      startedAt: this.starts()[pod.metadata.uid],
       history: this.history.of(pod.metadata.uid),
       ...{ pointed: this.pointed, onPoint: this.onPoint },
       logs: (containers) => {

@@ -100,6 +100,12 @@ test("a log is bounded in lines and in their length", () => {
   assert.equal(tail.lines.at(-1)?.length, 4000);
 });
 
+/** What a view of a pod has before its streams have sent anything. */
+const NOTHING = {
+  ...{ timeline: undefined, details: undefined, usage: undefined, startedAt: undefined, listLink: "#/pods" },
+  ...{ history: [], pointed: undefined, onPoint: () => undefined },
+};
+
 test("hostile text becomes text of a node, never a node", () => {
   const hostile = "<img src=x onerror=alert(1)>";
   const node = h("p", {}, hostile);
@@ -110,6 +116,12 @@ test("a pod's age counts from its arrival on the node, without one from its stat
   const web = { ...pod({}, "web"), status: { phase: "Running", startTime: "1970-01-01T00:59:50Z" } as const };
   assert.equal(podRow(seen(web), undefined).startedAt, 3_590_000);
   assert.equal(podRow(seen(web), undefined, 0).startedAt, 0);
+  const view = { pod: web, pods: [web], node: node(), facts: undefined, now: NOW, logs: () => h("p", {}), ...NOTHING };
+  const [byStatus = "", byArrival = ""] = [undefined, NOW - 7_200_000].map((startedAt) =>
+    textOf(podView({ ...view, startedAt })[0]!),
+  );
+  assert.match(byStatus, /Age \d{5}d CPU/);
+  assert.match(byArrival, /Age 120m CPU/);
 });
 
 test("a finding shows its evidence", () => {
@@ -117,11 +129,8 @@ test("a finding shows its evidence", () => {
   const missingKey = { key: "url", object: "ConfigMap default/app", keys: ["host", "port"], more: 0 };
   const volumes = [{ name: "v", plugin: "config-map", mounted: false, lastError: "x", missingKey }];
   const facts = { uid: web.metadata.uid, startFailures: [], volumes };
-  const none = {
-    ...{ timeline: undefined, details: undefined, usage: undefined, listLink: "#/pods" },
-    ...{ history: [], pointed: undefined, onPoint: () => undefined },
-  };
-  const sections = podView({ pod: web, pods: [web], node: node(), facts, now: NOW, logs: () => h("p", {}), ...none });
+  const view = { pod: web, pods: [web], node: node(), facts, now: NOW, logs: () => h("p", {}), ...NOTHING };
+  const sections = podView(view);
   assert.deepEqual(sections.flatMap((section) => all(section, "pre")).map(textOf), ["host\nport"]);
 });
 

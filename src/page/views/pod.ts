@@ -29,6 +29,8 @@ export interface PodView {
   timeline: PodTimeline | undefined;
   details: PodDetails | undefined;
   usage: PodUsage | undefined;
+  /** Since when it is on this node; without it its status counts, which begins anew with the kubelet. */
+  startedAt: number | undefined;
   /** What its containers used since the page was opened. */
   history: readonly PodSample[];
   now: number;
@@ -43,6 +45,7 @@ export interface PodView {
 
 export function podView(view: PodView): VNode[] {
   const { pod, pods, node, facts, timeline, details, usage, history, now, listLink, logs } = view;
+  const { startedAt = timeOf(pod.status?.startTime) } = view;
   const events = timeline?.events ?? [];
   const known = { pod, pods, facts, events, node, now };
   const explained = explain(known, timeline);
@@ -63,7 +66,7 @@ export function podView(view: PodView): VNode[] {
       pairs([
         ["Namespace", metadata.namespace],
         ["Addresses", addresses((status?.podIPs ?? []).map(({ ip }) => ip))],
-        ["Age", age(timeOf(status?.startTime), now)],
+        ["Age", age(startedAt, now)],
         ["CPU", cpuCell(usage?.cpu, podLimit(pod, "cpu"))],
         ["Memory", memoryCell(usage?.memory, podLimit(pod, "memory"))],
         ["QoS class", status?.qosClass ?? "?"],
