@@ -176,7 +176,7 @@ describe("/debug/pods/<namespace>/<name>/timeline", () => {
     const svg = await kit.ask("/debug/pods/default/web/timeline?format=svg");
     equal(svg.headers["content-type"], "image/svg+xml; charset=utf-8");
     match(svg.body, /^<svg [^>]*>.*running after 900 ms.*<\/svg>\n$/s);
-    match(svg.body, /pull web: 500 ms, failed: &lt;b&gt;&quot;no&quot;&lt;\/b&gt;/);
+    match(svg.body, /pull web: 500 ms, failed: &lt;b&gt;&#34;no&#34;&lt;\/b&gt;/);
     equal(svg.body.includes("<b>"), false);
   });
 

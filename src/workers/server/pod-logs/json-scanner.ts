@@ -13,6 +13,8 @@ export class JsonScanner {
   /** The beginning of a line whose end is in a later chunk. */
   private parts: Buffer[] = [];
   private length = 0;
+  /** The record of the next line, which the caller has decoded. */
+  private decoded: JsonRecord | undefined;
   private readonly head: RecordHead = emptyHead();
   private readonly times = new LineTimes();
 
@@ -20,6 +22,11 @@ export class JsonScanner {
     private readonly sink: RecordSink,
     private readonly sinceNanos: bigint | undefined,
   ) {}
+
+  /** The line that comes next is this record: it is not decoded again. */
+  expect(record: JsonRecord): void {
+    this.decoded = record;
+  }
 
   /** Scans all of the chunk; `stop` is called after each record. @throws LogStreamError */
   push(chunk: Buffer, stop: () => boolean = () => false): void {
@@ -36,6 +43,7 @@ export class JsonScanner {
   /** The file has ended: a last line without a newline counts if it is whole. */
   endOfFile(): void {
     if (this.length > 0) this.take();
+    this.decoded = undefined;
   }
 
   /** @param kept the chunk's memory is used again before the line ends */
@@ -46,10 +54,11 @@ export class JsonScanner {
   }
 
   private take(): void {
-    const { parts, length } = this;
+    const { parts, length, decoded } = this;
     this.parts = [];
     this.length = 0;
-    const record = length > LONGEST_JSON_LINE ? undefined : parseJsonRecord(goText(joined(parts)));
+    this.decoded = undefined;
+    const record = length > LONGEST_JSON_LINE ? undefined : (decoded ?? parseJsonRecord(goText(joined(parts))));
     if (record === undefined) this.skipped++;
     else this.pass(record);
   }

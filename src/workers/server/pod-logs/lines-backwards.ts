@@ -11,10 +11,12 @@ export interface PlacedLine {
 const CHUNK = 256 * 1024;
 const LF = 0x0a;
 
+/** @param nearest nothing before this offset is read: a line that begins before it is left out */
 export async function* linesBackwards(
   file: OpenLogFile,
   longest: number,
   signal: AbortSignal,
+  nearest = 0,
 ): AsyncGenerator<PlacedLine> {
   /** The end of the line whose start is still ahead, in the file's order. */
   let rest: Buffer[] = [];
@@ -26,9 +28,9 @@ export async function* linesBackwards(
     length = 0;
     return fits ? { offset, line } : undefined;
   };
-  for (let end = file.size; end > 0;) {
+  for (let end = file.size; end > nearest;) {
     signal.throwIfAborted();
-    const begin = Math.max(0, end - CHUNK);
+    const begin = Math.max(nearest, end - CHUNK);
     const chunk = await readFully(file, Buffer.allocUnsafeSlow(end - begin), begin);
     let to = chunk.length;
     for (let newline = lastNewline(chunk, to); newline >= 0; newline = lastNewline(chunk, to)) {
@@ -41,6 +43,7 @@ export async function* linesBackwards(
     else rest.unshift(chunk.subarray(0, to));
     end = begin;
   }
+  if (nearest > 0) return;
   const first = lineFrom(Buffer.alloc(0), 0);
   if (first !== undefined && file.size > 0) yield first;
 }

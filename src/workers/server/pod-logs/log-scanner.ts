@@ -1,12 +1,12 @@
 // Scans a container's log in the format of its first line: CRI's, or the Docker Engine's JSON.
 // Invariant: each file is scanned in one format. A file that begins with a line of neither has the format of the file before it; the first
 // file must have one.
-import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../shared/container-logs/json-record.js";
+import { LONGEST_JSON_LINE, parseJsonRecord, type JsonRecord } from "../../../shared/container-logs/json-record.js";
 import { goText } from "../../../shared/text/go-text.js";
 import { LogFormatError } from "./errors.js";
 import { JsonScanner } from "./json-scanner.js";
 import { LineTimes } from "./line-time.js";
-import { emptyHead, parseHead, RecordScanner, stampOf, type RecordSink } from "./record-scanner.js";
+import { emptyHead, MAX_HEAD, parseHead, RecordScanner, stampOf, type RecordSink } from "./record-scanner.js";
 
 export type LogFormat = "cri" | "json";
 
@@ -26,6 +26,8 @@ export class LogScanner {
   /** The beginning of a file whose first line is not whole yet. */
   private parts: Buffer[] = [];
   private length = 0;
+  /** The first bytes of it, as many as a head of CRI's format may have. */
+  private start = Buffer.alloc(0);
   private readonly records: RecordScanner;
   private readonly json: JsonScanner;
 
@@ -41,56 +43,61 @@ export class LogScanner {
       this.current.push(chunk, stop);
       return;
     }
-    const bytes = this.length === 0 ? chunk : Buffer.concat([...this.parts, chunk]);
-    const found = formatOf(bytes);
-    if (found === undefined && bytes.length <= LONGEST_JSON_LINE) {
+    const found = this.formatWith(chunk);
+    if (found === undefined) {
       this.parts.push(Buffer.from(chunk));
-      this.length = bytes.length;
+      this.length += chunk.length;
       return;
     }
-    this.begin(found ?? "none", bytes);
+    const bytes = this.length === 0 ? chunk : Buffer.concat([...this.parts, chunk]);
     this.forget();
-    this.scanner().push(bytes, stop);
+    this.begin(found, bytes).push(bytes, stop);
   }
 
   /** @param whole nothing will be added to the file: a first line that is cut off counts as it is. @throws LogFormatError */
   endOfFile(whole: boolean): void {
     if (this.length > 0 && whole) {
       const bytes = Buffer.concat(this.parts);
-      this.begin(formatOf(bytes, true) ?? "none", bytes);
-      this.scanner().push(bytes);
+      this.begin(formatOfLine(bytes), bytes).push(bytes);
     }
     this.forget();
     this.current?.endOfFile();
     this.current = undefined;
   }
 
-  private begin(found: LogFormat | "none", bytes: Buffer): void {
-    if (found !== "none") this.format = found;
-    if (this.format === undefined) throw new LogFormatError(firstLine(bytes));
-    this.current = this.scanner();
+  /** undefined: more of the first line is needed. Reads the chunk alone, and the first bytes of the file. */
+  private formatWith(chunk: Buffer): FirstLine | undefined {
+    if (this.start.length < MAX_HEAD)
+      this.start = Buffer.concat([this.start, chunk.subarray(0, MAX_HEAD - this.start.length)]);
+    const head = emptyHead();
+    if (parseHead(this.start, 0, head) >= 0) return isTime(stampOf(head)) ? "cri" : "none";
+    const newline = chunk.indexOf(LF);
+    if (newline >= 0) return formatOfLine(Buffer.concat([...this.parts, chunk.subarray(0, newline)]));
+    return this.length + chunk.length > LONGEST_JSON_LINE ? "none" : undefined;
   }
 
-  private scanner(): RecordScanner | JsonScanner {
-    return this.format === "json" ? this.json : this.records;
+  private begin(found: FirstLine, bytes: Buffer): RecordScanner | JsonScanner {
+    if (found === "cri") this.format = "cri";
+    else if (found !== "none") this.format = "json";
+    if (this.format === undefined) throw new LogFormatError(firstLine(bytes));
+    this.current = this.format === "json" ? this.json : this.records;
+    if (typeof found === "object") this.json.expect(found);
+    return this.current;
   }
 
   private forget(): void {
     this.parts = [];
     this.length = 0;
+    this.start = Buffer.alloc(0);
   }
 }
 
-/** The format of a file by its first bytes; undefined: more of the first line is needed. */
-function formatOf(bytes: Buffer, isWhole = false): LogFormat | "none" | undefined {
-  const newline = bytes.indexOf(LF);
-  const isLine = newline >= 0 || isWhole;
-  const head = emptyHead();
-  if (parseHead(bytes, 0, head) >= 0) return isTime(stampOf(head)) ? "cri" : "none";
-  if (!isLine) return undefined;
-  const line = newline < 0 ? bytes : bytes.subarray(0, newline);
-  if (line.length > LONGEST_JSON_LINE) return "none";
-  return parseJsonRecord(goText(line)) === undefined ? "none" : "json";
+/** The format of a first line; of JSON its record. */
+type FirstLine = "cri" | "none" | JsonRecord;
+
+/** @param line without its newline, and without a head of CRI's format */
+function formatOfLine(line: Buffer): FirstLine {
+  return line.length > LONGEST_JSON_LINE ? "none" : (parseJsonRecord(goText(line)) ?? "none");
 }
 
 function isTime(stamp: string): boolean {

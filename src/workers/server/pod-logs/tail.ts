@@ -52,15 +52,10 @@ export async function findTail(
 export async function lastLineOf(file: OpenLogFile | undefined, signal: AbortSignal): Promise<number> {
   if (file === undefined || file.name.compressed) return file?.size ?? 0;
   const nearest = Math.max(0, file.size - LONGEST_JSON_LINE);
-  for (let end = file.size; end > nearest;) {
-    signal.throwIfAborted();
-    const begin = Math.max(nearest, end - CHUNK);
-    const chunk = await readFully(file, Buffer.allocUnsafe(end - begin), begin);
-    const newline = chunk.lastIndexOf(LF);
-    if (newline >= 0) return begin + newline + 1;
-    end = begin;
-  }
-  return nearest === 0 ? 0 : file.size;
+  const lines = linesBackwards(file, LONGEST_JSON_LINE, signal, nearest);
+  const last = await lines.next();
+  await lines.return(undefined);
+  return last.done === true ? file.size : last.value.offset;
 }
 
 /** Whether the first record is of the Docker Engine's format, if there is a record at all. The reading itself decides by the whole line. */

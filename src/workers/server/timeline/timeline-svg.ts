@@ -1,6 +1,7 @@
 // A pod's timeline as a small SVG: one row per stage, in the order in which they began. Pure.
 
 import type { PodTimeline, TimelineStage } from "../../../shared/contracts/timeline.js";
+import { escapeHtml } from "../html.js";
 
 const WIDTH = 900;
 const LABEL_WIDTH = 260;
@@ -67,18 +68,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-/** Names and errors come from manifests and runtimes: they must not become markup. */
+/** Names and errors come from manifests and runtimes: they must not become markup. Characters that XML 1.0 cannot represent are omitted. */
 function escape(text: string): string {
-  // Characters that XML 1.0 cannot represent are omitted.
-  return text
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "")
-    .replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? "");
+  return escapeHtml(text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, ""));
 }
