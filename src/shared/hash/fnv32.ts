@@ -4,11 +4,27 @@
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
+/** Of a text that comes in pieces. */
+export class Fnv32 {
+  private hash = OFFSET;
+
+  add(text: string): void {
+    const bytes = Buffer.from(text, "utf8");
+    let { hash } = this;
+    // By index: the iterator takes five times as long, and a checkpoint may have megabytes.
+    for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
+    this.hash = hash;
+  }
+
+  /** 0 to 2^32 − 1. */
+  get value(): number {
+    return this.hash >>> 0;
+  }
+}
+
 /** 0 to 2^32 − 1. */
 export function fnv32(text: string): number {
-  let hash = OFFSET;
-  const bytes = Buffer.from(text, "utf8");
-  // By index: the iterator takes five times as long, and a checkpoint may have megabytes.
-  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
-  return hash >>> 0;
+  const whole = new Fnv32();
+  whole.add(text);
+  return whole.value;
 }

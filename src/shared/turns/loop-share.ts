@@ -50,3 +50,12 @@ export class LoopShare {
     return new Promise<void>((resolve) => this.loop.next(resolve)).then(() => this.room());
   }
 }
+
+/** Runs the steps of a computation, each in the loop's turn. */
+export async function finishInTurns<T>(steps: Iterator<void, T>, loop: { turn(): Promise<void> }): Promise<T> {
+  for (;;) {
+    await loop.turn();
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

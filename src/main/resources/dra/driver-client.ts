@@ -1,6 +1,7 @@
 // The plugin of a DRA driver over gRPC, by version v1 or v1beta1 of its API. Loaded with the first plugin that registers.
 import type { Clock } from "../../../shared/clock/clock.js";
 import { isPluginCallError, statusName } from "../../../shared/plugins/call-error.js";
+import { hasMoreFields } from "../../../shared/plugins/has-more-fields.js";
 import { PluginConnection, type UnaryMethod } from "../../../shared/plugins/connection.js";
 import { DRAPluginService as V1, type Device as DeviceV1 } from "../../../shared/plugins/gen/dra.v1.js";
 import { DRAPluginService as V1Beta1 } from "../../../shared/plugins/gen/dra.v1beta1.js";
@@ -35,7 +36,7 @@ export function dialDriver({ driver, endpoint, services, clock, metrics }: DialO
     const startedAt = clock.monotonic();
     let code = "OK";
     try {
-      return await connection.call(method, request, { timeoutMs: DRIVER_CALL_MS, signal });
+      return await connection.call(method, request, { timeoutMs: DRIVER_CALL_MS, maxBytes: MAX_REPLY_BYTES, signal });
     } catch (error) {
       code = isPluginCallError(error) ? statusName(error.code) : "Unknown";
       throw error;
@@ -87,14 +88,21 @@ function deviceOf(device: Omit<DeviceV1, "shareId"> & Partial<Pick<DeviceV1, "sh
   return { pool, device: deviceName, ...(shareId !== undefined && { shareId }), requests, cdiDevices };
 }
 
+/** The response to a call about the claims of one pod. */
+const MAX_REPLY_BYTES = 512 * 1024;
 /** A message of as many devices as the kubelet keeps has about a megabyte. Bytes. */
 export const MAX_REPORT_BYTES = 2 * 1024 * 1024;
+/** Devices of a message. Empty ones have two bytes each, and take longer to decode than to send. */
+const MAX_REPORTED = 16_384;
 /** Between two messages of one plugin. Each counts, because it need not name all devices. */
 const REPORT_GAP_MS = 100;
 
 function reportsOf(bytes: Buffer): DeviceReport[] {
   if (bytes.length > MAX_REPORT_BYTES) {
     throw new Error(`a health report has ${bytes.length} bytes, and the kubelet reads at most ${MAX_REPORT_BYTES}`);
+  }
+  if (hasMoreFields(bytes, MAX_REPORTED)) {
+    throw new Error(`a health report has more than ${MAX_REPORTED} devices, and the kubelet reads no more`);
   }
   return DRAResourceHealthService.nodeWatchResources.responseDeserialize(bytes).devices.map(reportOf);
 }
