@@ -31,6 +31,8 @@ export interface CheckpointFileOptions {
   directory: string;
   clock: Clock;
   log: Logger;
+  /** The loop's share of encoding. */
+  loop: { turn(): Promise<void> };
   /** Returns the state to write, called when the write begins. */
   content: () => CheckpointContent;
 }
@@ -89,10 +91,19 @@ export class CheckpointFile {
   private async write(): Promise<void> {
     const { entries, registered } = this.options.content();
     const data: CheckpointData = {
-      PodDeviceEntries: entries.length === 0 ? null : await Promise.all(entries.map(encodeEntry)),
+      PodDeviceEntries: entries.length === 0 ? null : await this.encoded(entries),
       RegisteredDevices: Object.fromEntries([...registered].map(([resource, ids]) => [resource, [...ids]])),
     };
-    await atomicWrite(this.path, encodeCheckpoint(data));
+    await atomicWrite(this.path, await encodeCheckpoint(data, this.options.loop));
+  }
+
+  private async encoded(entries: readonly GrantedEntry[]): Promise<CheckpointEntry[]> {
+    const encoded: CheckpointEntry[] = [];
+    for (const entry of entries) {
+      await this.options.loop.turn();
+      encoded.push(await encodeEntry(entry));
+    }
+    return encoded;
   }
 }
 

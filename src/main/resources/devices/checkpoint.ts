@@ -2,7 +2,7 @@
 // {"Data": {"PodDeviceEntries": […], "RegisteredDevices": {…}}, "Checksum": N}.
 // The checksum is 32-bit FNV-1a over Go's debug print of Data (types and field names included), which goPrint() rebuilds.
 
-import { fnv32 } from "../../../shared/hash/fnv32.js";
+import { Fnv32 } from "../../../shared/hash/fnv32.js";
 
 export interface CheckpointEntry {
   PodUID: string;
@@ -20,8 +20,19 @@ export interface CheckpointData {
   RegisteredDevices: Record<string, string[] | null>;
 }
 
-export function encodeCheckpoint(data: CheckpointData): string {
-  return JSON.stringify({ Data: data, Checksum: checksumOf(data) });
+/** In pieces, each in the loop's turn: the lists of a node may have megabytes. `data` must not change meanwhile. */
+export async function encodeCheckpoint(data: CheckpointData, loop: { turn(): Promise<void> }): Promise<string> {
+  const checksum = new Fnv32();
+  for (const piece of goPrint(data)) {
+    await loop.turn();
+    checksum.add(piece);
+  }
+  const parts: string[] = [];
+  for (const piece of jsonOf(data)) {
+    await loop.turn();
+    parts.push(piece);
+  }
+  return `{"Data":${parts.join("")},"Checksum":${checksum.value}}`;
 }
 
 /** @throws if the value is not a checkpoint, or if its checksum does not match */
@@ -37,35 +48,91 @@ export function decodeCheckpoint(value: unknown): CheckpointData {
 }
 
 function checksumOf(data: CheckpointData): number {
-  return fnv32(goPrint(data));
+  const checksum = new Fnv32();
+  for (const piece of goPrint(data)) checksum.add(piece);
+  return checksum.value;
 }
 
-function goPrint({ PodDeviceEntries: entries, RegisteredDevices: registered }: CheckpointData): string {
-  const printed = entries === null ? "<nil>" : `[${entries.map(printEntry).join(" ")}]`;
-  return (
-    `(checkpoint.checkpointData){PodDeviceEntries:([]checkpoint.PodDevicesEntry)${printed} ` +
-    `RegisteredDevices:(map[string][]string)${printLists(registered, byText)}}`
-  );
+/** Items, or bytes, of one piece. */
+const PIECE = 1000;
+
+function* goPrint({ PodDeviceEntries: entries, RegisteredDevices: registered }: CheckpointData): Generator<string> {
+  yield "(checkpoint.checkpointData){PodDeviceEntries:([]checkpoint.PodDevicesEntry)";
+  if (entries === null) yield "<nil>";
+  else yield* bracketed(entries, printEntry);
+  yield " RegisteredDevices:(map[string][]string)";
+  yield* printLists(registered, byText);
+  yield "}";
 }
 
-function printEntry(entry: CheckpointEntry): string {
-  return (
-    `{PodUID:(string)${entry.PodUID} ContainerName:(string)${entry.ContainerName} ` +
-    `ResourceName:(string)${entry.ResourceName} ` +
-    `DeviceIDs:(checkpoint.DevicesPerNUMA)${printLists(entry.DeviceIDs, (a, b) => Number(a) - Number(b))} ` +
-    `AllocResp:([]uint8)[${[...Buffer.from(entry.AllocResp, "base64")].join(" ")}]}`
-  );
+function* printEntry(entry: CheckpointEntry): Generator<string> {
+  yield `{PodUID:(string)${entry.PodUID} ContainerName:(string)${entry.ContainerName} `;
+  yield `ResourceName:(string)${entry.ResourceName} DeviceIDs:(checkpoint.DevicesPerNUMA)`;
+  yield* printLists(entry.DeviceIDs, (a, b) => Number(a) - Number(b));
+  yield " AllocResp:([]uint8)";
+  yield* printItems(Buffer.from(entry.AllocResp, "base64"));
+  yield "}";
 }
 
-function printLists(lists: Readonly<Record<string, string[] | null>>, order: (a: string, b: string) => number): string {
-  const pairs = Object.keys(lists)
-    .sort(order)
-    .map((key) => `${key}:${printList(lists[key])}`);
-  return `map[${pairs.join(" ")}]`;
+function* printLists(
+  lists: Readonly<Record<string, string[] | null>>,
+  order: (a: string, b: string) => number,
+): Generator<string> {
+  yield "map";
+  yield* bracketed(Object.keys(lists).sort(order), function* (key) {
+    yield `${key}:`;
+    const list = lists[key];
+    if (list == null) yield "<nil>";
+    else yield* printItems(list);
+  });
 }
 
-function printList(list: readonly string[] | null | undefined): string {
-  return list == null ? "<nil>" : `[${list.join(" ")}]`;
+function* bracketed<T>(items: readonly T[], print: (item: T) => Generator<string>): Generator<string> {
+  yield "[";
+  for (const [at, item] of items.entries()) {
+    if (at > 0) yield " ";
+    yield* print(item);
+  }
+  yield "]";
+}
+
+function* printItems(items: readonly string[] | Uint8Array): Generator<string> {
+  yield "[";
+  for (let at = 0; at < items.length; at += PIECE) {
+    yield `${at === 0 ? "" : " "}${items.slice(at, at + PIECE).join(" ")}`;
+  }
+  yield "]";
+}
+
+/** As JSON.stringify writes it. */
+function* jsonOf({ PodDeviceEntries: entries, RegisteredDevices: registered }: CheckpointData): Generator<string> {
+  yield '{"PodDeviceEntries":';
+  if (entries === null) yield "null";
+  else {
+    for (const [at, { DeviceIDs: ids, ...rest }] of entries.entries()) {
+      const { AllocResp, ...names } = rest;
+      yield `${at === 0 ? "[" : ","}${JSON.stringify(names).slice(0, -1)},"DeviceIDs":`;
+      yield* jsonLists(ids);
+      yield `,"AllocResp":${JSON.stringify(AllocResp)}}`;
+    }
+    yield entries.length === 0 ? "[]" : "]";
+  }
+  yield ',"RegisteredDevices":';
+  yield* jsonLists(registered);
+  yield "}";
+}
+
+function* jsonLists(lists: Readonly<Record<string, string[] | null>>): Generator<string> {
+  yield "{";
+  for (const [at, [key, list]] of Object.entries(lists).entries()) {
+    yield `${at === 0 ? "" : ","}${JSON.stringify(key)}:${list === null ? "null" : "["}`;
+    if (list === null) continue;
+    for (let from = 0; from < list.length; from += PIECE) {
+      yield `${from === 0 ? "" : ","}${JSON.stringify(list.slice(from, from + PIECE)).slice(1, -1)}`;
+    }
+    yield "]";
+  }
+  yield "}";
 }
 
 /** As Go compares: by bytes. */

@@ -6,8 +6,11 @@ import { DevicePluginError, type Devices, type PluginDevice } from "./plugin-por
 
 /** gRPC's limit of a message, 4 MiB, has as many with ids of 50 characters. */
 export const MAX_DEVICES = 65_536;
-/** Devices of one piece. */
+/** Bytes of one device in a list, most of them its id. */
+export const MAX_ID_BYTES = 4096;
+/** One piece has at most so many devices, and so many bytes. */
 const PIECE = 500;
+const PIECE_BYTES = 32 * 1024;
 const HEALTHY = "Healthy";
 /** `repeated Device devices = 1` */
 const DEVICES_FIELD = 1;
@@ -16,22 +19,41 @@ const DEVICES_FIELD = 1;
 export async function decodeDevices(bytes: Uint8Array, loop: { turn(): Promise<void> }): Promise<Devices> {
   const devices = new Map<string, PluginDevice>();
   const reader = new BinaryReader(bytes);
+  let until = 0;
   for (let count = 0; reader.pos < reader.len;) {
     const [field, type] = reader.tag();
     if (field !== DEVICES_FIELD || type !== WireType.LengthDelimited) {
       reader.skip(type, field);
       continue;
     }
-    if (count % PIECE === 0) await loop.turn();
+    if (count % PIECE === 0 || reader.pos > until) {
+      await loop.turn();
+      until = reader.pos + PIECE_BYTES;
+    }
     if (++count > MAX_DEVICES) {
       throw new DevicePluginError(`the plugin reports more than ${MAX_DEVICES} devices, and the kubelet keeps no more`);
     }
-    const device = Device.decode(reader.bytes());
+    const one = reader.bytes();
+    if (one.length > MAX_ID_BYTES) {
+      throw new DevicePluginError(
+        `the plugin reports a device of ${one.length} bytes, and the kubelet reads at most ${MAX_ID_BYTES}`,
+      );
+    }
+    const device = Device.decode(one);
     devices.set(device.ID, deviceOf(device));
   }
   return devices;
 }
 
+/** Most devices are near no node: they share one object. */
+const ANYWHERE = {
+  healthy: { healthy: true, nodes: [] },
+  unhealthy: { healthy: false, nodes: [] },
+} as const satisfies Record<string, PluginDevice>;
+
 function deviceOf({ health, topology }: Device): PluginDevice {
-  return { healthy: health === HEALTHY, nodes: (topology?.nodes ?? []).map(({ ID }) => Number(ID)) };
+  const healthy = health === HEALTHY;
+  const nodes = topology?.nodes ?? [];
+  if (nodes.length === 0) return healthy ? ANYWHERE.healthy : ANYWHERE.unhealthy;
+  return { healthy, nodes: nodes.map(({ ID }) => Number(ID)) };
 }

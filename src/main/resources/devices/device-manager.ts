@@ -5,6 +5,7 @@
 import { type Container, type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
+import { finishInTurns, LoopShare } from "../../../shared/turns/loop-share.js";
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { DeviceMetrics } from "./metrics.js";
@@ -20,7 +21,7 @@ import { CheckpointFile } from "./checkpoint-file.js";
 import { containerGrant } from "./container-grant.js";
 import { DeviceAllocator } from "./device-allocator.js";
 import { deviceHints, hasTopology } from "./device-hints.js";
-import { DevicePool } from "./device-pool.js";
+import { DevicePool, type ListChange } from "./device-pool.js";
 import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices } from "./granted-devices.js";
@@ -52,6 +53,7 @@ export class DeviceManager implements ResourceManager {
   readonly endpoints: Endpoints;
   private readonly allocator: DeviceAllocator;
   private readonly file: CheckpointFile;
+  private readonly loop: LoopShare;
   private expiry: Timer | undefined;
   private pods: () => Iterable<Pod> = () => [];
   private swept = false;
@@ -62,8 +64,10 @@ export class DeviceManager implements ResourceManager {
 
   constructor(private readonly options: DeviceManagerOptions) {
     const { directory, clock, log } = options;
+    const loop = new LoopShare(clock);
+    this.loop = loop;
     this.file = new CheckpointFile({
-      ...{ directory, clock, log },
+      ...{ directory, clock, log, loop },
       content: () => ({
         entries: [...this.granted.entries()],
         registered: new Map(this.pool.names().map((name) => [name, [...this.pool.usable(name)]])),
@@ -77,7 +81,7 @@ export class DeviceManager implements ResourceManager {
           this.pool.connected(resource);
           options.onDevices();
         },
-        onDevices: (resource, devices) => this.update(resource, devices),
+        onDevices: (resource, devices, isCurrent) => this.update(resource, devices, isCurrent),
         onStopped: (resource) => this.stopped(resource),
       },
       log,
@@ -269,10 +273,23 @@ export class DeviceManager implements ResourceManager {
     );
   }
 
-  private update(resource: string, devices: Devices): void {
-    const { health, changed } = this.pool.update(resource, devices);
+  /** In pieces: a plugin may report tens of thousands of devices. A list of a few counts at once. */
+  private update(resource: string, devices: Devices, isCurrent: () => boolean): Promise<void> | undefined {
+    const comparison = this.pool.compare(resource, devices);
+    const first = comparison.next();
+    if (first.done === true) {
+      this.replace(resource, devices, first.value);
+      return undefined;
+    }
+    return finishInTurns(comparison, this.loop).then((change) => {
+      if (isCurrent()) this.replace(resource, devices, change);
+    });
+  }
+
+  private replace(resource: string, devices: Devices, change: ListChange): void {
+    const { health } = change;
     // Many plugins repeat their list: nothing is written then.
-    if (!changed) return;
+    if (!this.pool.update(resource, devices, change)) return;
     this.options.onDevices();
     const holders = health.length === 0 ? [] : this.granted.holders(resource, health);
     if (holders.length > 0) this.options.onHealth(holders);

@@ -11,6 +11,7 @@ import {
   DevicePluginError,
   type DevicePluginClient,
   type Devices,
+  type OnDevices,
   type DialDevicePlugin,
   type PluginOptions,
 } from "./plugin-port.js";
@@ -26,13 +27,14 @@ export interface EndpointEvents {
   /** Whether the node may offer the resource: it does already, or there is room for another name. */
   hasRoomFor(resource: string): boolean;
   onConnected(resource: string): void;
-  onDevices(resource: string, devices: Devices): void;
+  /** The list is dropped if the plugin is not the current one any more when its turn comes. */
+  onDevices(resource: string, devices: Devices, isCurrent: () => boolean): Promise<void> | undefined;
   onStopped(resource: string): void;
 }
 
 class Connection implements Endpoint {
   private readonly ended = new AbortController();
-  private live = true;
+  isLive = true;
   /** Settles when the stream has ended. */
   done: Promise<void> = Promise.resolve();
 
@@ -43,18 +45,18 @@ class Connection implements Endpoint {
   ) {}
 
   client(): DevicePluginClient {
-    if (!this.live) throw new DevicePluginError(`endpoint ${this.socket} has been stopped`);
+    if (!this.isLive) throw new DevicePluginError(`endpoint ${this.socket} has been stopped`);
     return this.plugin;
   }
 
-  watch(onDevices: (devices: Devices, bytes: number) => void): Promise<void> {
+  watch(onDevices: OnDevices): Promise<void> {
     return this.plugin.watch(onDevices, this.ended.signal);
   }
 
   /** @returns false when it had ended before */
   end(): boolean {
-    if (!this.live) return false;
-    this.live = false;
+    if (!this.isLive) return false;
+    this.isLive = false;
     this.ended.abort(new Error("the kubelet stopped listening to the device plugin"));
     this.plugin.close();
     return true;
@@ -133,13 +135,13 @@ export class Endpoints {
 
   /** Never rejects. */
   private async follow(resource: string, connection: Connection): Promise<void> {
-    const isCurrent = (): boolean => this.current.get(resource) === connection && !this.stopping;
+    const isCurrent = (): boolean => connection.isLive && this.current.get(resource) === connection && !this.stopping;
     let why = "the plugin closed it";
     try {
       await connection.watch((devices, bytes) => {
-        if (!isCurrent()) return;
+        if (!isCurrent()) return undefined;
         this.sizes.replace(resource, bytes);
-        this.events.onDevices(resource, devices);
+        return this.events.onDevices(resource, devices, isCurrent);
       });
     } catch (error) {
       why = callText(error);

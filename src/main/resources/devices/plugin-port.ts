@@ -26,14 +26,14 @@ export interface PreferenceRequest {
   size: number;
 }
 
+/** Receives all devices and the bytes of their list. The next list comes when the promise has settled. */
+export type OnDevices = (devices: Devices, bytes: number) => Promise<void> | undefined;
+
 /** All calls reject with PluginCallError. */
 export interface DevicePluginClient {
   options(signal: AbortSignal): Promise<PluginOptions>;
-  /**
-   * Reports all devices, again at each change, and the bytes of their list. An error of `onDevices` ends the stream. Resolves when the
-   * plugin ends it.
-   */
-  watch(onDevices: (devices: Devices, bytes: number) => void, signal: AbortSignal): Promise<void>;
+  /** Reports all devices, again at each change. An error of `onDevices` ends the stream. Resolves when the plugin ends it. */
+  watch(onDevices: OnDevices, signal: AbortSignal): Promise<void>;
   preferred(request: PreferenceRequest, signal: AbortSignal): Promise<readonly string[]>;
   /** undefined: the plugin's response is empty. */
   allocate(ids: readonly string[], signal: AbortSignal): Promise<ContainerAllocateResponse | undefined>;

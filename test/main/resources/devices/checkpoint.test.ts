@@ -11,6 +11,7 @@ import {
   type CheckpointData,
 } from "../../../../src/main/resources/devices/checkpoint.js";
 
+const loop = { turn: () => Promise.resolve() };
 const UPSTREAM = {
   "several nodes, bytes, and a nil list":
     '{"Data":{"PodDeviceEntries":[{"PodUID":"u-1","ContainerName":"c","ResourceName":"example.com/gpu","DeviceIDs":' +
@@ -23,14 +24,14 @@ const UPSTREAM = {
 
 describe("checkpoints that upstream wrote", () => {
   for (const [what, text] of Object.entries(UPSTREAM)) {
-    test(`${what}: is read, and written with the same checksum`, () => {
+    test(`${what}: is read, and written with the same checksum`, async () => {
       const data = decodeCheckpoint(JSON.parse(text));
-      assert.deepEqual(JSON.parse(encodeCheckpoint(data)), JSON.parse(text));
+      assert.deepEqual(JSON.parse(await encodeCheckpoint(data, loop)), JSON.parse(text));
     });
   }
 });
 
-test("a written checkpoint reads back, and fails if one byte changed", () => {
+test("a written checkpoint reads back, and fails if one byte changed", async () => {
   const lists = fc.dictionary(fc.string(), fc.oneof(fc.array(fc.string()), fc.constant(null)));
   const ids = fc.dictionary(fc.integer({ min: -1, max: 40 }).map(String), fc.array(fc.string()));
   const entry = fc.record({
@@ -44,10 +45,10 @@ test("a written checkpoint reads back, and fails if one byte changed", () => {
     PodDeviceEntries: fc.oneof(fc.constant(null), fc.array(entry)),
     RegisteredDevices: lists,
   });
-  fc.assert(
-    fc.property(anyData, (data) => {
-      const text = encodeCheckpoint(data);
-      assert.deepEqual(JSON.parse(encodeCheckpoint(decodeCheckpoint(JSON.parse(text)))), JSON.parse(text));
+  await fc.assert(
+    fc.asyncProperty(anyData, async (data) => {
+      const text = await encodeCheckpoint(data, loop);
+      assert.equal(await encodeCheckpoint(decodeCheckpoint(JSON.parse(text)), loop), text);
       const changed = { ...data, RegisteredDevices: { ...data.RegisteredDevices, "another.com/one": ["x"] } };
       const { Checksum } = JSON.parse(text) as { Checksum: number };
       assert.throws(() => decodeCheckpoint({ Data: changed, Checksum }), /checksum/);
@@ -69,4 +70,19 @@ describe("garbage is refused", () => {
     ["no checksum", data({}), /checksum/],
   ];
   for (const [what, value, why] of rows) test(what, () => assert.throws(() => decodeCheckpoint(value), why));
+});
+
+test("a large checkpoint is JSON.stringify's text, and no piece between two turns of the loop is long", async () => {
+  const ids = Array.from({ length: 60_000 }, (_, at) => `device-${at} "ä"`);
+  const entry = { PodUID: "u", ContainerName: "c", ResourceName: "r", DeviceIDs: { "-1": ids, "0": null, "1": [] } };
+  const data = {
+    PodDeviceEntries: [{ ...entry, AllocResp: Buffer.alloc(200_000, 7).toString("base64") }],
+    RegisteredDevices: { r: ids, gone: null, none: [] },
+  };
+  let turns = 0;
+  const text = await encodeCheckpoint(data, { turn: () => Promise.resolve(void turns++) });
+  const { Checksum } = JSON.parse(text) as { Checksum: number };
+  assert.equal(text, JSON.stringify({ Data: data, Checksum }));
+  assert.deepEqual(decodeCheckpoint(JSON.parse(text)), data);
+  assert.ok(turns > 400, `${turns} turns`);
 });

@@ -24,12 +24,15 @@ const other = podOf("other", wanting("c", 1));
 const plain = podOf("plain", container("c"));
 
 /** The checksum is right, the protobuf message in the entry is not. */
-const badResponse = encodeCheckpoint({
-  PodDeviceEntries: [
-    { PodUID: "holder", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "CgD/" },
-  ],
-  RegisteredDevices: {},
-});
+const badResponse = await encodeCheckpoint(
+  {
+    PodDeviceEntries: [
+      { PodUID: "holder", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "CgD/" },
+    ],
+    RegisteredDevices: {},
+  },
+  { turn: () => Promise.resolve() },
+);
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
   ...UNUSABLE,

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeDevices, MAX_DEVICES } from "../../../../src/main/resources/devices/decode-devices.js";
 import { DevicePool } from "../../../../src/main/resources/devices/device-pool.js";
+
 import { ListAndWatchResponse } from "../../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
+import { devices, FakePlugin, kit, replaceList } from "./kit.js";
 
 const GPU = "example.com/gpu";
 const listOf = (count: number): Uint8Array =>
@@ -46,12 +48,41 @@ test("the same list again changes nothing; health, topology, another id or a ret
   const of = (ids: readonly string[], nodes: readonly number[] = [], healthy = true) =>
     new Map(ids.map((id) => [id, { healthy, nodes: [...nodes] }]));
   pool.connected(GPU);
-  assert.deepEqual(pool.update(GPU, of(["a", "b"])), { health: ["a", "b"], changed: true });
-  assert.deepEqual(pool.update(GPU, of(["a", "b"])), { health: [], changed: false });
-  assert.deepEqual(pool.update(GPU, of(["a", "b"], [1])), { health: [], changed: true });
-  assert.deepEqual(pool.update(GPU, of(["a"], [1])), { health: [], changed: true });
-  assert.deepEqual(pool.update(GPU, of(["a"], [1], false)), { health: ["a"], changed: true });
+  assert.deepEqual(replaceList(pool, GPU, of(["a", "b"])), { health: ["a", "b"], changed: true });
+  assert.deepEqual(replaceList(pool, GPU, of(["a", "b"])), { health: [], changed: false });
+  assert.deepEqual(replaceList(pool, GPU, of(["a", "b"], [1])), { health: [], changed: true });
+  assert.deepEqual(replaceList(pool, GPU, of(["a"], [1])), { health: [], changed: true });
+  assert.deepEqual(replaceList(pool, GPU, of(["a"], [1], false)), { health: ["a"], changed: true });
   assert.deepEqual([...pool.usable(GPU)], []);
   pool.stopped(GPU, 1);
-  assert.deepEqual(pool.update(GPU, of(["a"], [1], false)), { health: [], changed: true });
+  assert.deepEqual(replaceList(pool, GPU, of(["a"], [1], false)), { health: [], changed: true });
+});
+
+test("a device of more bytes than the kubelet reads is refused, and lists of large ones are decoded in smaller pieces", async () => {
+  const nodes = (count: number) => ({ nodes: Array.from({ length: count }, () => ({ ID: 1n })) });
+  const list = (count: number, size: number): Uint8Array =>
+    ListAndWatchResponse.encode({
+      devices: Array.from({ length: count }, (_, at) => ({ ID: `d${at}`, health: "", topology: nodes(size) })),
+    }).finish();
+  await assert.rejects(decodeDevices(list(1, 5000), loop()), /a device of \d+ bytes/);
+  const { turn, turns } = loop();
+  assert.equal((await decodeDevices(list(200, 500), { turn })).size, 200);
+  assert.ok(turns() >= 10, `${turns()} turns`);
+});
+
+test("60,000 devices are compared in pieces, and the list of a plugin that has gone meanwhile is dropped", async (t) => {
+  const { manager, plug } = await kit(t);
+  const list = await decodeDevices(listOf(60_000), loop());
+  const plugin = new FakePlugin(devices({ a: {} }));
+  await plug(GPU, plugin);
+  plugin.say(list);
+  assert.equal(manager.pool.devices(GPU).size, 1, "not yet");
+  await plugin.die();
+  await plugin.said;
+  assert.equal(manager.pool.usable(GPU).size, 0);
+  const next = new FakePlugin(devices({ a: {} }));
+  await plug(GPU, next);
+  next.say(list);
+  await next.said;
+  assert.equal(manager.pool.usable(GPU).size, 30_000);
 });

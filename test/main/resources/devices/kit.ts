@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { setImmediate as turn } from "node:timers/promises";
 import type { TestContext } from "node:test";
 import { DeviceManager, type DeviceManagerOptions } from "../../../../src/main/resources/devices/device-manager.js";
+import type { DevicePool } from "../../../../src/main/resources/devices/device-pool.js";
 import type {
   ContainerAllocateResponse,
   DevicePluginClient,
   Devices,
+  OnDevices,
   PluginDevice,
   PluginOptions,
 } from "../../../../src/main/resources/devices/plugin-port.js";
@@ -29,6 +31,16 @@ export function devices(given: Readonly<Record<string, Partial<PluginDevice>>>):
   return new Map(Object.entries(given).map(([id, device]) => [id, { healthy: true, nodes: [], ...device }]));
 }
 
+/** A new list, compared in one piece. */
+export function replaceList(pool: DevicePool, resource: string, list: Devices): { health: string[]; changed: boolean } {
+  const steps = pool.compare(resource, list);
+  for (;;) {
+    const step = steps.next();
+    if (step.done !== true) continue;
+    return { health: [...step.value.health], changed: pool.update(resource, list, step.value) };
+  }
+}
+
 export class FakePlugin implements DevicePluginClient {
   readonly allocated: string[][] = [];
   readonly preStarted: string[][] = [];
@@ -37,7 +49,9 @@ export class FakePlugin implements DevicePluginClient {
   preferredIds: readonly string[] = [];
   failure: Error | undefined;
   closed = false;
-  private send: ((devices: Devices, bytes: number) => void) | undefined;
+  /** Settles when the last list counts; undefined: at once. */
+  said: Promise<void> | undefined;
+  private send: OnDevices | undefined;
   private end: (() => void) | undefined;
 
   constructor(
@@ -48,9 +62,9 @@ export class FakePlugin implements DevicePluginClient {
   }
 
   options = (): Promise<PluginOptions> => this.orFail(this.given);
-  watch(onDevices: (devices: Devices, bytes: number) => void, signal: AbortSignal): Promise<void> {
+  watch(onDevices: OnDevices, signal: AbortSignal): Promise<void> {
     this.send = onDevices;
-    onDevices(this.list, this.list.size);
+    void onDevices(this.list, this.list.size);
     return new Promise((resolve) => {
       this.end = resolve;
       signal.addEventListener("abort", () => resolve());
@@ -74,7 +88,7 @@ export class FakePlugin implements DevicePluginClient {
 
   say(list: Devices): void {
     this.list = list;
-    this.send?.(list, list.size);
+    this.said = this.send?.(list, list.size);
   }
   async die(): Promise<void> {
     this.end?.();

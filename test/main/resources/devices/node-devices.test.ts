@@ -11,7 +11,7 @@ import { createLogger } from "../../../../src/shared/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 import { container } from "../pods.js";
-import { devices, GPU, podOf, wanting } from "./kit.js";
+import { devices, GPU, podOf, wanting, replaceList } from "./kit.js";
 
 async function made(t: TestContext) {
   const rootDir = await mkdtemp(`${tmpdir()}/nodelet-nd-`);
@@ -42,10 +42,15 @@ async function made(t: TestContext) {
 }
 
 /** A pod that was given device a, by an earlier kubelet. */
-const GIVEN = encodeCheckpoint({
-  PodDeviceEntries: [{ PodUID: "1", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" }],
-  RegisteredDevices: { [GPU]: ["a", "b"] },
-});
+const GIVEN = await encodeCheckpoint(
+  {
+    PodDeviceEntries: [
+      { PodUID: "1", ContainerName: "c", ResourceName: GPU, DeviceIDs: { "-1": ["a"] }, AllocResp: "" },
+    ],
+    RegisteredDevices: { [GPU]: ["a", "b"] },
+  },
+  { turn: () => Promise.resolve() },
+);
 
 test("nothing is loaded for pods without devices", async (t) => {
   const { node } = await made(t);
@@ -78,7 +83,9 @@ test("a pod's devices and their health", async (t) => {
   assert.ok(may("3", "example.com/lost") > 1000n, "it runs: what it has was forgotten, not taken");
   const health = (): unknown => node.health("1", "c")[0]?.resources;
   assert.deepEqual(health(), [{ resourceID: "a", health: "Healthy" }]);
-  node.manager?.pool.update(GPU, devices({ a: { healthy: false } }));
+  const pool = node.manager?.pool;
+  assert.ok(pool !== undefined);
+  replaceList(pool, GPU, devices({ a: { healthy: false } }));
   assert.deepEqual(health(), [{ resourceID: "a", health: "Unhealthy" }]);
 });
 
