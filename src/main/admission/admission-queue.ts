@@ -1,15 +1,25 @@
-// Admits pods one after the other, in the order in which they arrived.
+// Admits pods one after the other, in the order in which they arrived. While one waits for a device plugin or for preempted pods, the next
+// ones pass (docs/adr/0109-admission-beside-a-wait.md).
 // Invariant: pods that an earlier kubelet process admitted come before new pods; a pod is admitted once until it is forgotten;
-// a pod whose caller aborts while it waits is not admitted.
+// a pod whose caller aborts while it waits, or that is forgotten meanwhile, is not admitted.
+import { Scope } from "../../shared/abort/scope.js";
 import { unlessAborted } from "../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../shared/api/pod.js";
+import { AdmissionTurns, type AdmissionTurn } from "./admission-turns.js";
 import type { Admission } from "./node-admission.js";
 import type { AdmissionVerdict, ResizeRefusal } from "./verdict.js";
 
+interface Running {
+  own: Scope;
+  verdict: Promise<AdmissionVerdict>;
+}
+
 export class AdmissionQueue {
-  private tail: Promise<unknown> = Promise.resolve();
+  private readonly turns = new AdmissionTurns();
   /** Admissions that were requested before their pods' workers needed them. */
   private readonly ahead = new Map<string, Promise<AdmissionVerdict>>();
+  /** Admissions without a verdict, by UID. */
+  private readonly running = new Map<string, Running>();
   private readonly stopping = new AbortController();
 
   constructor(private readonly admission: Admission) {}
@@ -38,7 +48,7 @@ export class AdmissionQueue {
   /** In its turn among those who want to be admitted. Rejects when the kubelet stops. */
   async resize(pod: Pod): Promise<ResizeRefusal | undefined> {
     const { signal } = this.stopping;
-    const turn = this.next(async () => {
+    const turn = this.turns.run(async () => {
       signal.throwIfAborted();
       return await this.admission.resize?.(pod, signal);
     });
@@ -52,6 +62,7 @@ export class AdmissionQueue {
   /** The pod's resources are released; if it comes back, it is admitted again. */
   forget(uid: string): void {
     this.ahead.delete(uid);
+    this.running.get(uid)?.own.abort(new Error("the pod is no longer on this node"));
     this.admission.release?.(uid);
   }
 
@@ -60,19 +71,33 @@ export class AdmissionQueue {
   }
 
   private enqueue(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
-    return this.next(async () => {
-      signal.throwIfAborted();
-      const verdict = await this.admission.admit(pod, signal);
-      // No caller receives this result, so no caller would release the resources. After a restart the pod keeps its
-      // resources.
-      if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
-      return verdict;
-    });
+    const earlier = this.running.get(pod.metadata.uid);
+    if (earlier === undefined) return this.begin(pod, signal);
+    // One that was given up still gives back what it held.
+    return Promise.allSettled([earlier.verdict]).then(() => this.begin(pod, signal));
   }
 
-  private next<T>(ask: () => Promise<T>): Promise<T> {
-    const turn = this.tail.then(ask);
-    this.tail = turn.catch(() => undefined);
-    return turn;
+  private begin(pod: Pod, signal: AbortSignal): Promise<AdmissionVerdict> {
+    const { uid } = pod.metadata;
+    const own = new Scope(signal);
+    const verdict = this.turns
+      .run((turn) => {
+        own.signal.throwIfAborted();
+        return this.decide(pod, own.signal, turn);
+      })
+      .finally(() => {
+        own.dispose();
+        if (this.running.get(uid)?.own === own) this.running.delete(uid);
+      });
+    this.running.set(uid, { own, verdict });
+    return verdict;
+  }
+
+  private async decide(pod: Pod, signal: AbortSignal, turn: AdmissionTurn): Promise<AdmissionVerdict> {
+    const verdict = await this.admission.admit(pod, signal, turn);
+    // No caller receives this result, so no caller would release the resources. After a restart the pod keeps its
+    // resources.
+    if (signal.aborted && !this.stopping.signal.aborted) this.admission.release?.(pod.metadata.uid);
+    return verdict;
   }
 }

@@ -1,8 +1,12 @@
 // A node and pods for admission tests.
+import type { AdmissionTurn } from "../../../src/main/admission/admission-turns.js";
 import type { AdmissionContext, AdmissionNode } from "../../../src/main/admission/handler.js";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { Pod, PodSpec, ResourceList } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
+
+/** For an admission beside which nobody waits. */
+export const alone: AdmissionTurn = { leave: (wait) => wait() };
 
 export function admissionNode(fields: Partial<AdmissionNode> = {}): AdmissionNode {
   return {

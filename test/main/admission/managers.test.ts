@@ -6,7 +6,7 @@ import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { noEvents } from "../../support/silent.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { keptLog } from "../../support/sources-kit.js";
-import { admissionNode, apiPod, requesting } from "./kit.js";
+import { admissionNode, alone, apiPod, requesting } from "./kit.js";
 import type { Refusal } from "../../../src/main/model/refusal.js";
 
 function build(answer?: Refusal | Error) {
@@ -23,11 +23,13 @@ function build(answer?: Refusal | Error) {
         calls.push(`admit ${metadata.name}`);
         return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
       },
+      awaitsPlugin: () => false,
+      finish: () => Promise.reject(new Error("no plugin is awaited")),
       refused: (uid) => void calls.push(`refused ${uid}`),
       release: (uid) => void calls.push(`release ${uid}`),
     },
   });
-  const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal);
+  const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal, alone);
   return { admission, admit, calls };
 }
 

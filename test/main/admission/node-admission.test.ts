@@ -5,7 +5,7 @@ import { NodeAdmission } from "../../../src/main/admission/node-admission.js";
 import { withNodeObject } from "../../../src/main/admission/node-from-api.js";
 import { noEvents } from "../../support/silent.js";
 import { keptLog } from "../../support/sources-kit.js";
-import { admissionNode, apiPod } from "./kit.js";
+import { admissionNode, alone, apiPod } from "./kit.js";
 import { parseQuantity } from "../../../src/shared/api/quantity.js";
 
 const standing = {
@@ -60,7 +60,7 @@ test("a pod that was sent here by newer labels than are known gets a second look
   const { signal } = new AbortController();
   const admits = async (zone: string, uid: string): Promise<boolean> => {
     const asking = apiPod({ nodeSelector: { zone } }, uid);
-    return (await admission.admit(asking, signal)).admit;
+    return (await admission.admit(asking, signal, alone)).admit;
   };
   assert.equal(await admits("a", "one"), true);
   assert.equal(fresh, 0);

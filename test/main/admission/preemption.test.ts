@@ -10,7 +10,7 @@ import { noEvents } from "../../support/silent.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container } from "../../support/pods.js";
 import { keptLog } from "../../support/sources-kit.js";
-import { admissionNode, apiPod, context, requesting } from "./kit.js";
+import { admissionNode, alone, apiPod, context, requesting } from "./kit.js";
 
 const critical = { priority: 2_000_000_000 };
 const names = (pods: readonly Pod[]): string[] => pods.map((pod) => pod.metadata.name).sort();
@@ -119,7 +119,7 @@ describe("the node's admission", () => {
         preempted: (resource) => counted.push(`preempted ${resource}`),
       },
     });
-    const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal);
+    const admit = (pod: Pod) => admission.admit(pod, new AbortController().signal, alone);
     return { admission, admit, failed, counted };
   }
 

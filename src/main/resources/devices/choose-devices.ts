@@ -1,6 +1,6 @@
 // Which devices a container gets: those its pod's init containers had, then those near the chosen NUMA nodes, then any;
-// within a group those the plugin prefers. Pure but for asking the plugin.
-// Invariant: no device twice, none that is unavailable, exactly the requested number.
+// within a group those the plugin prefers. Pure.
+// Invariant: no device twice, none that is unavailable, exactly the requested number. The time is linear in the number of devices.
 import { DevicePluginError, type Devices, type PreferenceRequest } from "./plugin-port.js";
 
 export interface ChoiceInput {
@@ -16,16 +16,21 @@ export interface ChoiceInput {
   affinity: readonly number[] | undefined;
 }
 
-/** undefined: the plugin has no preference. */
-export type AskPreference = (request: PreferenceRequest) => Promise<readonly string[] | undefined>;
+export interface DeviceChoice {
+  /** What the plugin is asked; undefined: there is nothing to choose. */
+  request: PreferenceRequest | undefined;
+  /** The devices, with the plugin's preference if it has one. */
+  with(preferred: readonly string[] | undefined): string[];
+}
 
-/** @throws DevicePluginError when there are not enough; or the plugin's error */
-export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Promise<string[]> {
+/** @throws DevicePluginError when there are not enough */
+export function chooseDevices(input: ChoiceInput): DeviceChoice {
   const { resource, required } = input;
   const chosen = input.reusable.slice(0, required);
   const needed = required - chosen.length;
-  if (needed === 0) return chosen;
-  const available = input.available.filter((id) => !chosen.includes(id));
+  if (needed === 0) return { request: undefined, with: () => chosen };
+  const isChosen = new Set(chosen);
+  const available = input.available.filter((id) => !isChosen.has(id));
   if (available.length < needed) {
     throw new DevicePluginError(
       `requested number of devices unavailable for ${resource}. Requested: ${needed}, Available: ${available.length}`,
@@ -33,13 +38,17 @@ export async function chooseDevices(input: ChoiceInput, ask: AskPreference): Pro
   }
   const { near, far, anywhere } = byAffinity(available, input);
   if (needed < near.length) {
-    const preferred = await ask({ available: [...near, ...chosen], mustInclude: chosen, size: required });
-    return take(chosen, required, preferred, near);
+    return {
+      request: { available: [...near, ...chosen], mustInclude: chosen, size: required },
+      with: (preferred) => take(chosen, required, preferred, near),
+    };
   }
   const withNear = [...chosen, ...near];
-  if (withNear.length === required) return withNear;
-  const preferred = await ask({ available: [...available, ...chosen], mustInclude: withNear, size: required });
-  return take(withNear, required, preferred, [...far, ...anywhere]);
+  if (withNear.length === required) return { request: undefined, with: () => withNear };
+  return {
+    request: { available: [...available, ...chosen], mustInclude: withNear, size: required },
+    with: (preferred) => take(withNear, required, preferred, [...far, ...anywhere]),
+  };
 }
 
 /** The devices chosen before, then the plugin's preference in `from`, then the rest of `from` in its order. */
@@ -49,7 +58,8 @@ function take(
   preferred: readonly string[] | undefined,
   from: readonly string[],
 ): string[] {
-  const preference = (preferred ?? []).filter((id) => from.includes(id));
+  const offered = new Set(from);
+  const preference = (preferred ?? []).filter((id) => offered.has(id));
   return [...new Set([...chosen, ...preference, ...from])].slice(0, required);
 }
 

@@ -1,18 +1,31 @@
 // Allocation of devices to one container through the plugin of the resource: preference, Allocate, PreStartContainer.
-// Invariant: devices of a call that is under way are not offered to another container.
+// Enough devices are held for the container before the first call, so a plugin that hangs delays only pods that need its devices.
+// Invariant: devices that are held for a container, or of a call that is under way, are not offered to another one.
 // Source: https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/
+import { containersOf } from "../../../shared/api/pod-containers.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { chooseDevices } from "./choose-devices.js";
+import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
+import { chooseDevices, type DeviceChoice } from "./choose-devices.js";
 import type { DevicePool } from "./device-pool.js";
 import type { Endpoints } from "./endpoints.js";
 import { groupByNode, type GrantedDevices } from "./granted-devices.js";
+import { HeldDevices, type HeldRequest } from "./held-devices.js";
 import type { DeviceMetrics } from "./metrics.js";
 import { callText, DevicePluginError, type PreferenceRequest } from "./plugin-port.js";
 
+export interface DeviceRequest {
+  resource: string;
+  /** The number of devices. */
+  required: number;
+  /** NUMA nodes that the devices should be near to; undefined: no preference. */
+  affinity: readonly number[] | undefined;
+}
+
 export class DeviceAllocator {
-  /** Devices chosen for a container whose plugin is being called, by resource. */
-  private readonly reserved = new Map<string, Set<string>>();
+  private readonly held = new HeldDevices();
+  /** Plugins expect one allocation at a time. */
+  private readonly calls = new KeyedSerializer();
 
   constructor(
     private readonly pool: DevicePool,
@@ -21,20 +34,50 @@ export class DeviceAllocator {
     private readonly deps: { metrics: DeviceMetrics; clock: Clock },
   ) {}
 
-  /** The plugin's preferred devices, else any: chosen, allocated by the plugin, recorded. @throws DevicePluginError */
-  async allocate(
-    pod: Pod,
-    container: Container,
-    { resource, required, affinity }: { resource: string; required: number; affinity: readonly number[] | undefined },
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Holds devices for the container, until `finish` or `cancel`. @throws DevicePluginError when there are not enough */
+  hold(pod: Pod, container: Container, request: DeviceRequest): HeldRequest {
+    const chosen = this.choose(pod, container, request, undefined);
+    const held: HeldRequest = { podUid: pod.metadata.uid, container: container.name, ...request, ...chosen };
+    this.held.put(held);
+    return held;
+  }
+
+  isHolding(podUid: string): boolean {
+    return this.held.of(podUid).length > 0;
+  }
+
+  /** The plugins allocate what is held for the pod, in the order of its containers. @throws DevicePluginError */
+  async finish(pod: Pod, signal: AbortSignal): Promise<void> {
+    const containers = new Map(containersOf(pod.spec).map((container) => [container.name, container]));
+    for (const held of this.held.of(pod.metadata.uid)) {
+      const container = containers.get(held.container);
+      if (container !== undefined) await this.finishOne(pod, container, held, signal);
+    }
+  }
+
+  /** The plugin's preferred devices, else those that are held: allocated by the plugin, recorded. @throws DevicePluginError */
+  async finishOne(pod: Pod, container: Container, held: HeldRequest, signal: AbortSignal): Promise<void> {
+    try {
+      await this.calls.run(held.resource, () => this.call(pod, container, held, signal), signal);
+    } finally {
+      this.held.remove(held);
+    }
+  }
+
+  /** What is held for the pod is free. */
+  cancel(podUid: string): void {
+    this.held.forget(podUid);
+  }
+
+  private async call(pod: Pod, container: Container, held: HeldRequest, signal: AbortSignal): Promise<void> {
     const { clock, metrics } = this.deps;
-    const devices = this.pool.devices(resource);
-    const reusable = this.reusable(pod, container, resource);
-    const available = this.available(resource);
-    const choice = { resource, required, devices, reusable, available, affinity };
-    const ids = await chooseDevices(choice, (request) => this.preferred(resource, request, signal));
-    const held = this.hold(resource, ids);
+    const { resource, podUid } = held;
+    this.requireHeld(held);
+    const { request } = this.choice(pod, container, held);
+    const preferred = request === undefined ? undefined : await this.preferred(resource, request, signal);
+    this.requireHeld(held);
+    Object.assign(held, this.choose(pod, container, held, preferred));
+    const { ids } = held;
     try {
       const endpoint = this.endpoints.of(resource);
       if (endpoint === undefined) throw new DevicePluginError(`unknown Device Plugin ${resource}`);
@@ -45,13 +88,37 @@ export class DeviceAllocator {
         .finally(() => metrics.allocated(resource, clock.monotonic() - begun));
       if (response === undefined) throw new DevicePluginError("no containers return in allocation response");
       signal.throwIfAborted();
+      this.requireHeld(held);
+      const devices = this.pool.devices(resource);
       const byNode = groupByNode(ids, (id) => devices.get(id)?.nodes);
-      this.granted.put({ podUid: pod.metadata.uid, container: container.name, resource, byNode, response });
+      this.granted.put({ podUid, container: container.name, resource, byNode, response });
     } catch (error) {
       throw new DevicePluginError(callText(error), { cause: error });
-    } finally {
-      held();
     }
+  }
+
+  /** @throws DevicePluginError when the pod was given up during a call */
+  private requireHeld(held: HeldRequest): void {
+    if (!this.held.has(held))
+      throw new DevicePluginError(`pod ${held.podUid} no longer needs devices ${held.resource}`);
+  }
+
+  private choice(pod: Pod, container: Container, { resource, required, affinity }: DeviceRequest): DeviceChoice {
+    const devices = this.pool.devices(resource);
+    const reusable = this.reusable(pod, container, resource);
+    const available = this.available(resource, { podUid: pod.metadata.uid, container: container.name });
+    return chooseDevices({ resource, required, devices, reusable, available, affinity });
+  }
+
+  private choose(
+    pod: Pod,
+    container: Container,
+    request: DeviceRequest,
+    preferred: readonly string[] | undefined,
+  ): Pick<HeldRequest, "fresh" | "ids"> {
+    const ids = this.choice(pod, container, request).with(preferred);
+    const again = new Set(this.reusable(pod, container, request.resource));
+    return { ids, fresh: ids.filter((id) => !again.has(id)) };
   }
 
   /** Calls PreStartContainer if the plugin requires it. @throws DevicePluginError */
@@ -78,17 +145,31 @@ export class DeviceAllocator {
     }
   }
 
-  /** Devices that no container has, in the plugin's order. */
-  available(resource: string): string[] {
+  /** Devices that no container has, in the plugin's order. Those that are held for `own` count as free. */
+  available(resource: string, own?: { podUid: string; container: string }): string[] {
     const taken = this.granted.taken(resource);
-    const reserved = this.reserved.get(resource);
-    return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && reserved?.has(id) !== true);
+    const held = this.held.taken(resource, own);
+    return [...this.pool.usable(resource)].filter((id) => !taken.has(id) && !held.has(id));
+  }
+
+  /** How many devices of each resource containers have, or are held for containers. */
+  totals(): Map<string, number> {
+    const totals = this.granted.totals();
+    for (const resource of this.pool.names()) {
+      const held = this.held.taken(resource).size;
+      if (held > 0) totals.set(resource, (totals.get(resource) ?? 0) + held);
+    }
+    return totals;
   }
 
   /** Devices of ordinary init containers of the pod that no container uses beside or after this one. */
   reusable(pod: Pod, container: Container, resource: string): string[] {
     const { initContainers = [], containers } = pod.spec;
-    const idsOf = ({ name }: Container): string[] => [...(this.granted.ids(pod.metadata.uid, name, resource) ?? [])];
+    const { uid } = pod.metadata;
+    const held = this.held.before(uid, container.name).filter((one) => one.resource === resource);
+    const idsOf = ({ name }: Container): readonly string[] => [
+      ...(this.granted.ids(uid, name, resource) ?? held.find((one) => one.container === name)?.ids ?? []),
+    ];
     const others = (list: readonly Container[]): Container[] => list.filter(({ name }) => name !== container.name);
     const staying = new Set([...others(initContainers.filter(isSidecar)), ...others(containers)].flatMap(idsOf));
     const ended = others(initContainers.filter((init) => !isSidecar(init))).flatMap(idsOf);
@@ -112,15 +193,5 @@ export class DeviceAllocator {
       const text = `device plugin GetPreferredAllocation rpc failed with err: ${callText(error)}`;
       throw new DevicePluginError(text, { cause: error });
     }
-  }
-
-  /** @returns how to let go of them */
-  private hold(resource: string, ids: readonly string[]): () => void {
-    const reserved = this.reserved.get(resource) ?? new Set<string>();
-    this.reserved.set(resource, reserved);
-    for (const id of ids) reserved.add(id);
-    return () => {
-      for (const id of ids) reserved.delete(id);
-    };
   }
 }

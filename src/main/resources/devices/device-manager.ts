@@ -104,6 +104,11 @@ export class DeviceManager implements ResourceManager {
     this.options.onDevices();
   }
 
+  /** How many devices of each resource containers have, or are held for containers. */
+  totals(): ReadonlyMap<string, number> {
+    return this.allocator.totals();
+  }
+
   hints(pod: Pod, container: Container): ResourceHints {
     this.sweep(pod);
     const { uid } = pod.metadata;
@@ -120,27 +125,46 @@ export class DeviceManager implements ResourceManager {
     return this.hintsFor(podDeviceRequests(pod), had, () => []);
   }
 
-  /** @throws AllocationError; or the signal's reason */
+  /** Holds the devices. @throws AllocationError; or the signal's reason */
   async allocate(
     pod: Pod,
     container: Container,
     affinity: TopologyHint | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    // To choose among tens of thousands takes some milliseconds for each container.
+    if (containerRequests(container).size > 0) await this.loop.turn();
+    signal.throwIfAborted();
     this.sweep(pod);
-    let changed = false;
     try {
       for (const [resource, required] of containerRequests(container)) {
         if (!this.isOurs(resource)) continue;
         if (this.isSettled(pod, container, resource, required)) continue;
-        await this.allocator.allocate(pod, container, { resource, required, affinity: affinity?.nodes }, signal);
-        changed = true;
+        this.allocator.hold(pod, container, { resource, required, affinity: affinity?.nodes });
       }
-      if (changed) await this.file.save();
+    } catch (error) {
+      throw allocationError(error);
+    }
+  }
+
+  awaitsPlugin(podUid: string): boolean {
+    return this.allocator.isHolding(podUid);
+  }
+
+  /** @throws AllocationError; or the signal's reason */
+  async finish(pod: Pod, signal: AbortSignal): Promise<void> {
+    try {
+      await this.allocator.finish(pod, signal);
+      signal.throwIfAborted();
+      await this.file.save();
     } catch (error) {
       signal.throwIfAborted();
-      throw new AllocationError("UnexpectedAdmissionError", callText(error), { cause: error });
+      throw allocationError(error);
     }
+  }
+
+  cancel(podUid: string): void {
+    this.allocator.cancel(podUid);
   }
 
   /** A container without an entry was admitted before its plugin, or ran when the checkpoint was lost. */
@@ -156,7 +180,8 @@ export class DeviceManager implements ResourceManager {
         }
         if (!this.isOurs(resource)) continue;
         this.checkAllocatable(pod, resource, undefined);
-        await this.allocator.allocate(pod, container, { resource, required, affinity: undefined }, signal);
+        const held = this.allocator.hold(pod, container, { resource, required, affinity: undefined });
+        await this.allocator.finishOne(pod, container, held, signal);
         await this.file.save().catch((error: unknown) => {
           this.granted.remove(uid, container.name, resource);
           throw error;
@@ -164,7 +189,7 @@ export class DeviceManager implements ResourceManager {
       }
     } catch (error) {
       signal.throwIfAborted();
-      throw new AllocationError("UnexpectedAdmissionError", callText(error), { cause: error });
+      throw allocationError(error);
     }
   }
 
@@ -180,6 +205,7 @@ export class DeviceManager implements ResourceManager {
   }
 
   release(podUid: string): void {
+    this.allocator.cancel(podUid);
     if (this.granted.forget(podUid)) this.saveLater();
   }
 
@@ -330,4 +356,8 @@ export class DeviceManager implements ResourceManager {
       );
     });
   }
+}
+
+function allocationError(error: unknown): AllocationError {
+  return new AllocationError("UnexpectedAdmissionError", callText(error), { cause: error });
 }

@@ -115,7 +115,9 @@ export function groupByNode(
   for (const id of ids) {
     const nodes = nodesOf(id) ?? [];
     for (const node of nodes.length === 0 ? [NO_NODE] : nodes) {
-      byNode.set(node, [...(byNode.get(node) ?? []), id]);
+      const near = byNode.get(node);
+      if (near === undefined) byNode.set(node, [id]);
+      else near.push(id);
     }
   }
   return byNode;

@@ -123,7 +123,7 @@ export class NodeDevices {
     const { uid } = pod.metadata;
     const offered = manager.pool.counts().allocatable;
     const own = raisedTo(new Map([...known].filter(([name]) => !offered.has(name))), offered);
-    const raised = manager.granted.has(uid) ? raisedTo(own, manager.granted.totals()) : own;
+    const raised = manager.granted.has(uid) ? raisedTo(own, manager.totals()) : own;
     if (!this.options.podRuns(uid)) return raised;
     return raisedTo(raised, new Map([...podDeviceRequests(pod).keys()].map((name) => [name, NO_LIMIT])));
   }

@@ -37,6 +37,13 @@ export interface JoinedManagersDeps {
   clock: Pick<Clock, "monotonic">;
 }
 
+interface Unfinished {
+  /** Monotonic ms. */
+  begun: number;
+  /** Containers, or the pod, whose resources will be aligned. */
+  aligned: number;
+}
+
 export class JoinedManagers implements ResourceManagers {
   /** Those that are there, in the order of their sources. */
   private managers: readonly ResourceManager[] = [];
@@ -44,6 +51,8 @@ export class JoinedManagers implements ResourceManagers {
   private readonly making = new Map<ManagerSource, Promise<void>>();
   /** Pods that an earlier kubelet process admitted and that have not terminated. */
   private readonly earlier = new Set<string>();
+  /** Pods for which a plugin has to agree. */
+  private readonly unfinished = new Map<string, Unfinished>();
   private pods: () => Iterable<Pod> = () => [];
   private topology: TopologyPolicy | undefined;
 
@@ -69,23 +78,53 @@ export class JoinedManagers implements ResourceManagers {
 
   async admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined> {
     const { clock, metrics, sources } = this.deps;
+    const { uid } = pod.metadata;
     metrics.requested();
     const begun = clock.monotonic();
+    let isUnfinished = false;
     try {
       await this.load(sources.filter((source) => source.wanted?.(pod) === true));
-      const refusal = this.managers.length === 0 ? undefined : await this.allocate(pod, signal);
-      if (refusal !== undefined) this.refused(pod.metadata.uid);
+      const { refusal, aligned } = this.managers.length === 0 ? NOTHING_TO_DO : await this.allocate(pod, signal);
+      isUnfinished = refusal === undefined && this.managers.some((manager) => manager.awaitsPlugin?.(uid) === true);
+      if (isUnfinished) this.unfinished.set(uid, { begun, aligned });
+      else this.countAligned(aligned);
+      if (refusal !== undefined) this.refused(uid);
       return refusal;
     } catch (error) {
       // Aborted: the next call starts again.
-      this.refused(pod.metadata.uid);
+      this.refused(uid);
       throw error;
     } finally {
+      if (!isUnfinished) metrics.took(clock.monotonic() - begun);
+    }
+  }
+
+  awaitsPlugin(podUid: string): boolean {
+    return this.unfinished.has(podUid);
+  }
+
+  async finish(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined> {
+    const { clock, metrics } = this.deps;
+    const { uid } = pod.metadata;
+    const { begun, aligned } = this.unfinished.get(uid) ?? { begun: clock.monotonic(), aligned: 0 };
+    try {
+      for (const manager of this.managers) await manager.finish?.(pod, signal);
+      this.countAligned(aligned);
+      return undefined;
+    } catch (error) {
+      this.refused(uid);
+      signal.throwIfAborted();
+      if (this.topology !== undefined) metrics.failed();
+      return refusalOf(error);
+    } finally {
+      this.unfinished.delete(uid);
       metrics.took(clock.monotonic() - begun);
     }
   }
 
   refused(podUid: string): void {
+    this.unfinished.delete(podUid);
+    for (const manager of this.managers) manager.cancel?.(podUid);
     if (!this.earlier.has(podUid)) this.release(podUid);
   }
 
@@ -113,6 +152,7 @@ export class JoinedManagers implements ResourceManagers {
 
   release(podUid: string): void {
     this.earlier.delete(podUid);
+    this.unfinished.delete(podUid);
     for (const manager of this.managers) manager.release(podUid);
   }
 
@@ -160,8 +200,14 @@ export class JoinedManagers implements ResourceManagers {
     }
   }
 
-  private async allocate(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined> {
+  private countAligned(count: number): void {
+    if (this.topology === undefined) return;
+    for (let left = count; left > 0; left--) this.deps.metrics.aligned(this.topology.scope);
+  }
+
+  private async allocate(pod: Pod, signal: AbortSignal): Promise<Allocated> {
     const { metrics } = this.deps;
+    let aligned = 0;
     const { managers, topology } = this;
     const scope = topology?.scope;
     const ofPod = topology !== undefined && scope === "pod" ? this.place(topology, pod) : undefined;
@@ -172,7 +218,7 @@ export class JoinedManagers implements ResourceManagers {
         if (!place.admit) {
           metrics.failed();
           if (topology.aligns) metrics.notAligned(topology.scope);
-          return { reason: "TopologyAffinityError", message: this.noPlace(topology, pod) };
+          return { refusal: { reason: "TopologyAffinityError", message: this.noPlace(topology, pod) }, aligned };
         }
         affinity = place.affinity;
       }
@@ -181,12 +227,12 @@ export class JoinedManagers implements ResourceManagers {
       } catch (error) {
         signal.throwIfAborted();
         if (topology !== undefined) metrics.failed();
-        return refusalOf(error);
+        return { refusal: refusalOf(error), aligned };
       }
-      if (topology?.aligns === true && ofPod === undefined) metrics.aligned(topology.scope);
+      if (topology?.aligns === true && ofPod === undefined) aligned++;
     }
-    if (topology?.aligns === true && ofPod !== undefined) metrics.aligned(topology.scope);
-    return undefined;
+    if (topology?.aligns === true && ofPod !== undefined) aligned++;
+    return { refusal: undefined, aligned };
   }
 
   private noPlace({ scope }: TopologyPolicy, pod: Pod): string {
@@ -201,6 +247,13 @@ export class JoinedManagers implements ResourceManagers {
   }
 }
 
+interface Allocated {
+  refusal: Refusal | undefined;
+  /** Containers, or the pod, whose resources lie within one NUMA node. */
+  aligned: number;
+}
+
+const NOTHING_TO_DO: Allocated = { refusal: undefined, aligned: 0 };
 const NO_PLACE = "Resources cannot be allocated with Topology locality";
 const UNEXPECTED = "UnexpectedAdmissionError";
 

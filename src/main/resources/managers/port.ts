@@ -83,10 +83,20 @@ export interface ResourceManager extends Partial<ExclusiveResources> {
   /** Of the pod as a whole, for topologyManagerScope pod. */
   podHints(pod: Pod): ResourceHints;
   /**
-   * Allocates the container's requests, within `affinity` if given. Idempotent: a container keeps its allocation.
+   * Allocates the container's requests, within `affinity` if given, or holds them for it until `finish`. Idempotent: a container keeps its
+   * allocation. Waits for no plugin.
    * @throws AllocationError; or the signal's reason
    */
   allocate(pod: Pod, container: Container, affinity: TopologyHint | undefined, signal: AbortSignal): Promise<void>;
+  /** What it holds for the pod is allocated only when a plugin agrees. */
+  awaitsPlugin?(podUid: string): boolean;
+  /**
+   * Allocates what it holds for the pod. Other pods are admitted meanwhile.
+   * @throws AllocationError; or the signal's reason
+   */
+  finish?(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** The pod is refused: what is held for it, and not allocated, is free. */
+  cancel?(podUid: string): void;
   /**
    * Before each grant: allocates requests of an admitted pod's container that have no entry, if that is safe.
    * @throws AllocationError when the container must not start without it; or the signal's reason
@@ -110,10 +120,14 @@ export interface ResourceManagers extends ExclusiveResources {
   /** Makes those that wait for a pod that wants them. Idempotent. */
   loadAll(): Promise<void>;
   /**
-   * undefined: the pod has its resources. Called for a pod once, before it may run; again after a restart of the
-   * kubelet.
+   * undefined: the pod has its resources, or they are held for it until `finish`. Called for a pod once, before it may run; again after a
+   * restart of the kubelet.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
+  /** After `admit`: `finish` is to be called, and may take long. */
+  awaitsPlugin(podUid: string): boolean;
+  /** undefined: the pod has its resources. Other pods may be admitted meanwhile. */
+  finish(pod: Pod, signal: AbortSignal): Promise<Refusal | undefined>;
   /** Another admit handler refused the pod after `admit`: its new allocation is free, an earlier one stays until release. */
   refused(podUid: string): void;
   /** Before each grant. Rejects when the container must not start. */

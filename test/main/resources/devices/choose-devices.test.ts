@@ -29,50 +29,42 @@ describe("which devices", () => {
     ["others before those of no node", { required: 5, affinity: [1] }, undefined, ["c", "d", "a", "b", "e"]],
   ];
   for (const [what, fields, preferred, chosen] of rows) {
-    test(what, async () => {
-      assert.deepEqual(await chooseDevices(input(fields), () => Promise.resolve(preferred)), chosen);
+    test(what, () => {
+      assert.deepEqual(chooseDevices(input(fields)).with(preferred), chosen);
     });
   }
 });
 
-test("the plugin receives the devices that must be included", async () => {
-  const asked: unknown[] = [];
-  await chooseDevices(input({ required: 3, reusable: ["e"], affinity: [0, 1] }), (request) => {
-    asked.push(request);
-    return Promise.resolve([]);
+test("the plugin receives the devices that must be included", () => {
+  const { request } = chooseDevices(input({ required: 3, reusable: ["e"], affinity: [0, 1] }));
+  assert.deepEqual(request, { available: ["a", "b", "c", "d", "e"], mustInclude: ["e"], size: 3 });
+});
+
+test("too few: upstream's text", () => {
+  assert.throws(() => chooseDevices(input({ required: 3, available: ["a"], reusable: ["e"] })), {
+    message: "requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1",
   });
-  assert.deepEqual(asked, [{ available: ["a", "b", "c", "d", "e"], mustInclude: ["e"], size: 3 }]);
 });
 
-test("too few: upstream's text", async () => {
-  await assert.rejects(
-    chooseDevices(input({ required: 3, available: ["a"], reusable: ["e"] }), () => Promise.resolve(undefined)),
-    {
-      message: "requested number of devices unavailable for example.com/gpu. Requested: 2, Available: 1",
-    },
-  );
-});
-
-test("as many devices as requested are chosen, each once and none that is missing, for any preference of the plugin", async () => {
+test("as many devices as requested are chosen, each once and none that is missing, for any preference of the plugin", () => {
   const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
-  await fc.assert(
-    fc.asyncProperty(
+  fc.assert(
+    fc.property(
       fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 2 }), { minLength: 8, maxLength: 8 }),
       fc.subarray(ids),
       fc.subarray(ids),
       fc.option(fc.subarray([0, 1, 2, 3]), { nil: undefined }),
       fc.option(fc.array(fc.constantFrom(...ids, "stranger")), { nil: undefined }),
       fc.integer({ min: 1, max: 8 }),
-      async (nodes, free, reusable, affinity, preferred, required) => {
+      (nodes, free, reusable, affinity, preferred, required) => {
         const all = devices(Object.fromEntries(ids.map((id, index) => [id, { nodes: nodes[index] ?? [] }])));
         const available = free.filter((id) => !reusable.includes(id));
         const choice = { resource: "r", required, devices: all, reusable, available, affinity };
-        const ask = () => Promise.resolve(preferred);
         if (required > available.length + reusable.length) {
-          await assert.rejects(chooseDevices(choice, ask), /unavailable/);
+          assert.throws(() => chooseDevices(choice), /unavailable/);
           return;
         }
-        const chosen = await chooseDevices(choice, ask);
+        const chosen = chooseDevices(choice).with(preferred);
         assert.equal(new Set(chosen).size, required);
         assert.ok(chosen.every((id) => available.includes(id) || reusable.includes(id)));
         assert.deepEqual(chosen.slice(0, reusable.length), reusable.slice(0, required));

@@ -183,13 +183,15 @@ for (const failure of DISK_FAILURES) {
     });
     await joined.start(() => []);
     await disk.fail(failure);
-    const refusal = await joined.admit(other, never);
+    assert.equal(await joined.admit(other, never), undefined);
+    const refusal = await joined.finish(other, never);
     assert.equal(refusal?.reason, "UnexpectedAdmissionError");
     assert.match(refusal.message, /no space left|EROFS/);
     assert.ok(refusal.message.includes(FILE), refusal.message);
     assert.equal(idsOf(first.manager, other, "c"), undefined, "it holds nothing");
     await disk.heal(failure);
     assert.equal(await joined.admit(holder, never), undefined);
+    assert.equal(await joined.finish(holder, never), undefined);
     const next = await first.again([holder]);
     assert.deepEqual(idsOf(next.manager, holder, "c"), ["a"]);
   });

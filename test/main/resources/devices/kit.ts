@@ -198,4 +198,5 @@ export async function allocate(manager: DeviceManager, pod: Pod, nodes?: readonl
   for (const one of [...(pod.spec.initContainers ?? []), ...pod.spec.containers]) {
     await manager.allocate(pod, one, affinity, never);
   }
+  await manager.finish(pod, never);
 }
