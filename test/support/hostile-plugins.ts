@@ -15,6 +15,7 @@ import {
 import {
   DevicePluginService,
   RegistrationService,
+  type AllocateRequest,
   type Empty,
   type ListAndWatchResponse,
 } from "../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
@@ -118,6 +119,48 @@ export class HostilePlugins {
         allocate: this.hang,
       },
     ];
+  }
+
+  /** A plugin of `devices` devices that hangs in one of its calls until `answer` is called. */
+  hangingDevices(
+    devices: number,
+    method: "getPreferredAllocation" | "allocate" | "preStartContainer",
+  ): { service: readonly [Service, Record<string, unknown>]; answer(): void } {
+    const waiting: (() => void)[] = [];
+    let isHanging = true;
+    const handler =
+      <Request, Response>(name: string, work: (request: Request) => Response) =>
+      ({ request }: { request: Request }, answer: sendUnaryData<Response>): void => {
+        this.requests++;
+        const respond = (): void => answer(null, work(request));
+        if (name === method && isHanging) waiting.push(respond);
+        else respond();
+      };
+    const list = Array.from({ length: devices }, (_, at) => ({
+      ...{ ID: `hang-${at}`, health: "Healthy", topology: undefined },
+    }));
+    const service: readonly [Service, Record<string, unknown>] = [
+      DevicePluginService,
+      {
+        getDevicePluginOptions: this.answer({
+          preStartRequired: method === "preStartContainer",
+          getPreferredAllocationAvailable: method === "getPreferredAllocation",
+        }),
+        listAndWatch: (stream: ServerWritableStream<Empty, ListAndWatchResponse>) => stream.write({ devices: list }),
+        getPreferredAllocation: handler("getPreferredAllocation", () => ({ containerResponses: [] })),
+        allocate: handler("allocate", ({ containerRequests }: AllocateRequest) => ({
+          containerResponses: containerRequests.map(({ devicesIds }) => ({
+            ...{ envs: { HANG: devicesIds.join() }, mounts: [], devices: [], annotations: {}, cdiDevices: [] },
+          })),
+        })),
+        preStartContainer: handler("preStartContainer", () => ({})),
+      },
+    ];
+    const answer = (): void => {
+      isHanging = false;
+      for (const respond of waiting.splice(0)) respond();
+    };
+    return { service, answer };
   }
 
   /** A CSI node service: `handlers` replace answers that are right. */
