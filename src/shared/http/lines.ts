@@ -1,8 +1,13 @@
-// Cuts bytes that arrive in pieces into lines. Invariant: a byte is copied once, however small the pieces are; what waits for its line's
-// end is bounded by the caller, see `waiting`.
+// Cuts bytes that arrive in pieces into lines. Invariant: what waits for its line's end is copied into one buffer, so that a thousand pieces of
+// a byte take a kilobyte and not an object each; a byte is copied about twice, however small the pieces are. `waiting` is for the caller's limit.
+
+const NOTHING = Buffer.alloc(0);
+const SMALLEST = 256;
+/** A larger buffer is not kept for the next line. */
+const KEPT = 4096;
 
 export class Lines {
-  private parts: Buffer[] = [];
+  private buffer = NOTHING;
   /** Bytes of the line that has not ended yet. */
   waiting = 0;
 
@@ -13,26 +18,32 @@ export class Lines {
   next(piece: Buffer, at: number): { line: string; next: number } | undefined {
     const end = piece.indexOf(0x0a, at);
     if (end < 0) {
-      if (at < piece.length) this.keep(piece.subarray(at));
+      this.keep(piece, at, piece.length);
       return undefined;
     }
     if (this.waiting === 0) return { line: piece.toString("latin1", at, end), next: end + 1 };
-    this.keep(piece.subarray(at, end));
+    this.keep(piece, at, end);
     const line = this.take();
     return { line, next: end + 1 };
   }
 
   /** The line that has not ended, when no more bytes come. */
   take(): string {
-    const line = Buffer.concat(this.parts).toString("latin1");
-    this.parts = [];
+    const line = this.buffer.toString("latin1", 0, this.waiting);
     this.waiting = 0;
+    if (this.buffer.length > KEPT) this.buffer = NOTHING;
     return line;
   }
 
-  private keep(part: Buffer): void {
-    this.parts.push(part);
-    this.waiting += part.length;
+  private keep(piece: Buffer, from: number, to: number): void {
+    const needed = this.waiting + to - from;
+    if (needed > this.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(SMALLEST, needed, 2 * this.waiting));
+      this.buffer.copy(larger, 0, 0, this.waiting);
+      this.buffer = larger;
+    }
+    piece.copy(this.buffer, this.waiting, from, to);
+    this.waiting = needed;
   }
 }
 

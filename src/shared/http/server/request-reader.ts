@@ -16,7 +16,7 @@ import { REFUSED_TEXT, requestText } from "./request-text.js";
 export const MAX_HEAD_BYTES = 1024 * 1024 + 4096;
 /** Header fields of one request: each takes processor time at once when the head is complete. Go counts bytes only. */
 const MAX_FIELDS = 10_000;
-/** Memory of a field, beside its text. */
+/** Memory of a field, or of a line that continues one, beside its text. */
 const FIELD_BYTES = 128;
 /** Bytes of line ends that old clients send after the body of a POST. */
 const STRAY_BYTES = 4;
@@ -153,7 +153,7 @@ export class RequestReader {
   }
 
   private get heldBytes(): number {
-    return this.headBytes + this.fields.length * FIELD_BYTES;
+    return this.headBytes + (this.fields.length + this.fieldLines.openLines) * FIELD_BYTES;
   }
 
   private skipStray(piece: Buffer, start: number): number {
@@ -218,11 +218,10 @@ export class RequestReader {
   }
 
   private readChunked(piece: Buffer, at: number): number {
+    const data: Buffer[] = [];
     try {
-      const end = this.chunks.read(piece, at, (data) => {
-        const size = Buffer.from(`${data.length.toString(16)}\r\n`, "latin1");
-        this.sink.pass(Buffer.concat([size, data, LAST_CHUNK.subarray(1, 3)]));
-      });
+      const end = this.chunks.read(piece, at, (part) => data.push(part));
+      this.passChunk(data);
       if (this.chunks.isDone) {
         this.sink.pass(LAST_CHUNK);
         if (this.state === "chunked") this.endMessage();
@@ -230,9 +229,18 @@ export class RequestReader {
       return end;
     } catch (error) {
       if (!(error instanceof ChunkError)) throw error;
+      this.passChunk(data);
       this.breakBody(error.message);
       return piece.length;
     }
+  }
+
+  /** Data of many small chunks is one chunk for Node's parser, which calls a function for each. */
+  private passChunk(data: readonly Buffer[]): void {
+    const bytes = data.reduce((sum, { length }) => sum + length, 0);
+    if (bytes === 0) return;
+    const size = Buffer.from(`${bytes.toString(16)}\r\n`, "latin1");
+    this.sink.pass(Buffer.concat([size, ...data, LAST_CHUNK.subarray(1, 3)]));
   }
 
   private breakBody(why: string): void {

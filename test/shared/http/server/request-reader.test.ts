@@ -160,3 +160,39 @@ test("after an upgrade every byte passes as it is", () => {
     "where none is passed on, it is a request like others",
   );
 });
+
+const CHUNKED = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+test("a head in pieces of one byte takes about as much memory as in one piece", () => {
+  const sink = new Recorder();
+  const reader = new RequestReader(sink, { upgrades: true });
+  const memory = (): number => process.memoryUsage().heapUsed + process.memoryUsage().external;
+  reader.feed(bytesOf("GET / HTTP/1.1\r\nHost: a\r\nX: "));
+  const before = memory();
+  for (let at = 0; at < 300_000; at++) reader.feed(Buffer.allocUnsafeSlow(1).fill("x"));
+  const grown = memory() - before;
+  // Garbage may be in it. An object for each byte would be 100 MB or more, and none of it garbage.
+  ok(grown < 50_000_000, `${grown} bytes`);
+  reader.feed(bytesOf("\r\n\r\n"));
+  equal(sink.heads[0]?.kind, "head");
+  ok(sink.passed[0]?.includes("x".repeat(300_000)));
+});
+
+test("lines that continue a field count as memory, like fields", () => {
+  const folds = " \n".repeat(2000);
+  const { held, heads } = read([bytesOf(`GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n${folds}`)], true, new Recorder());
+  ok(held > 2000 * 100, `${held} bytes`);
+  equal(heads.length, 0);
+  const refused = read([bytesOf(`GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n${folds}`)], true, new Recorder(64 * 1024));
+  equal(refused.heads[0]?.kind, "refused");
+});
+
+test("a body of many chunks of one byte reaches Node's parser in one chunk for each piece, and breaks off where the client's does", () => {
+  const tiny = "1\r\nx\r\n".repeat(10_000);
+  const whole = read([bytesOf(CHUNKED), bytesOf(tiny), bytesOf(`${tiny}0\r\n\r\n`)]);
+  equal(whole.passed.length, 4, "head, two chunks, the end");
+  equal(withoutCuts(whole.passed).match(/x/g)?.length, 20_000);
+  const broken = read([bytesOf(CHUNKED), bytesOf(`${tiny}zz`), bytesOf("\r\n")]);
+  equal(withoutCuts(broken.passed).match(/x/g)?.length, 10_000);
+  ok(broken.broken !== undefined);
+});
