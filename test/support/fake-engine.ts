@@ -9,7 +9,7 @@ import { keptLog } from "./sources-kit.js";
 
 export const ID = "a".repeat(64);
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A running container of Kubernetes, as `docker inspect` shows it. */
 export const CONTAINER = {
@@ -71,6 +71,11 @@ export class FakeEngine implements AsyncDisposable {
     private readonly dir: string,
     readonly shim: Shim,
   ) {}
+
+  /** For another process. */
+  get socket(): string {
+    return join(this.dir, "docker.sock");
+  }
 
   static async start(limits: { requestMs?: number; progressMs?: number } = {}): Promise<FakeEngine> {
     const dir = await mkdtemp(join(tmpdir(), "nodelet-engine-"));

@@ -6,6 +6,7 @@ import { Scope } from "../abort/scope.js";
 import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../thread/fault-points.js";
+import { boundedMessage } from "./bounded-reader.js";
 import { PluginCallError, STATUS } from "./call-error.js";
 import { plainDetails } from "../errors/grpc-details.js";
 import { messageOf } from "../errors/thrown.js";
@@ -41,6 +42,8 @@ export interface PluginCallOptions {
   signal?: AbortSignal;
 }
 
+/** Fields of the response to one call, at every depth. Decoding so many takes some tens of milliseconds. */
+const MAX_FIELDS = 200_000;
 /** A response that names one thing: what a plugin, a node or a volume is. Its texts go to objects of the API, events and logs. */
 export const SMALL_RESPONSE_BYTES = 64 * 1024;
 
@@ -81,7 +84,7 @@ export class PluginConnection implements Disposable {
       const call = this.acquire().makeUnaryRequest<Request, Response>(
         method.path,
         (value) => method.requestSerialize(value),
-        (bytes) => method.responseDeserialize(bounded(bytes, maxBytes)),
+        (bytes) => method.responseDeserialize(boundedMessage(bounded(bytes, maxBytes), MAX_FIELDS)),
         request,
         new Metadata({ waitForReady }),
         { deadline: deadlineIn(timeoutMs, this.clock) },

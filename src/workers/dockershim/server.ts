@@ -14,12 +14,22 @@ import {
 } from "@grpc/grpc-js";
 import { ImageServiceService, RuntimeServiceService } from "../../shared/cri/gen/runtime.v1.js";
 import { bindPrivately, listenAt, type BoundSocket } from "../../shared/net/private-socket.js";
+import { boundedMessage } from "../../shared/plugins/bounded-reader.js";
 import { verbose, type Logger } from "../../shared/log/logger.js";
 import type { StreamMethod, StreamVerbs, UnaryMethod, Verbs } from "./call.js";
 import { Fault, toStatus } from "./fault.js";
 
 /** As the kubelet's client: a list of all containers of a node is long. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+/** The largest requests create a container. Its variables and arguments have 6 MiB at most, by the kernel's limit. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+/** Fields of a request, at every depth: 200,000 variables. Millions of empty ones would fill the thread's heap. */
+const MAX_REQUEST_FIELDS = 600_000;
+/** A client that does not answer a ping within KEEPALIVE_ANSWER_MS has gone, or is none of HTTP/2. */
+const KEEPALIVE_MS = 60_000;
+const KEEPALIVE_ANSWER_MS = 20_000;
+/** Connections at the same time. The kubelet has a few. */
+const MAX_CONNECTIONS = 4096;
 
 /** Of one stream. */
 const MAX_UNREAD = 1000;
@@ -38,8 +48,10 @@ export class CriServer {
   private readonly sockets = new Set<Socket>();
   private readonly grpc = new Server({
     "grpc.enable_channelz": 0,
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_receive_message_length": MAX_REQUEST_BYTES,
+    "grpc.max_send_message_length": MAX_RESPONSE_BYTES,
+    "grpc.keepalive_time_ms": KEEPALIVE_MS,
+    "grpc.keepalive_timeout_ms": KEEPALIVE_ANSWER_MS,
   });
   private net: NetServer | undefined;
   private bound: BoundSocket | undefined;
@@ -48,10 +60,14 @@ export class CriServer {
     const services: ServiceDefinition[] = [RuntimeServiceService, ImageServiceService];
     for (const service of services) {
       const methods: UntypedServiceImplementation = {};
+      const bounded: Record<string, ServiceDefinition[string]> = {};
       for (const [name, definition] of Object.entries(service)) {
         methods[name] = definition.responseStream ? this.stream(name) : this.unary(name);
+        const requestDeserialize = (bytes: Buffer): unknown =>
+          definition.requestDeserialize(boundedMessage(bytes, MAX_REQUEST_FIELDS));
+        bounded[name] = { ...definition, requestDeserialize };
       }
-      this.grpc.addService(service, methods);
+      this.grpc.addService(bounded, methods);
     }
   }
 
@@ -66,6 +82,7 @@ export class CriServer {
       socket.on("error", () => undefined);
       injector.injectConnection(socket);
     });
+    net.maxConnections = MAX_CONNECTIONS;
     this.net = net;
     await mkdir(dirname(socketPath), { recursive: true, mode: 0o750 });
     // Any client of this socket is root on the node.
