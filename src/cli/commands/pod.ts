@@ -11,7 +11,7 @@ import { findPod, fullName, podsOf } from "../pods/find.js";
 import { podPath } from "../pods/pod-paths.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
 import { ofMain } from "../pods/of-main.js";
-import { seenPods, stateIn } from "../pods/seen.js";
+import { seenPods, stateIn } from "../why/seen-pods.js";
 import { podState, type PodState } from "../pods/state.js";
 import { containersOf, type ContainerView } from "../why/input.js";
 

@@ -11,7 +11,7 @@ import { manifestsOf } from "../manifests/find.js";
 import { podsOf } from "../pods/find.js";
 import { brokenFirst } from "../pods/order.js";
 import { startsOf, statusStart, type StartOf } from "../pods/starts.js";
-import { seenPods, stateIn } from "../pods/seen.js";
+import { seenPods, stateIn } from "../why/seen-pods.js";
 import { podState, type StateOf } from "../pods/state.js";
 import { podTone, TONE_COLOURS } from "../pods/tone.js";
 import type { SeenPod } from "../why/seen-pod.js";

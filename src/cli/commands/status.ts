@@ -8,7 +8,7 @@ import { print } from "../output/print.js";
 import { cut, table, wrap } from "../output/table.js";
 import { fullName, podsOf } from "../pods/find.js";
 import { inOrder } from "../pods/order.js";
-import { seenPods } from "../pods/seen.js";
+import { seenPods } from "../why/seen-pods.js";
 import { withCni } from "../runtime/cni-places.js";
 import { apiServerFails, isLate, problemsOf, type Problem } from "../problems.js";
 import type { SeenPod } from "../why/seen-pod.js";

@@ -8,7 +8,7 @@ import { choosePodRange } from "../network/pod-range.js";
 import { choosePodRange6, type Ipv6Wish } from "../network/pod-range6.js";
 import { takenNetworks } from "../network/taken-networks.js";
 import { writeNetwork } from "../network/write-network.js";
-import type { NodeMode } from "../runtime/node-mode.js";
+import type { NodeMode } from "../machine/node-mode.js";
 import { DEFAULT_CONF_DIR, type RuntimeSettings } from "../runtime/runtime-settings.js";
 
 export interface Fixed {

@@ -12,7 +12,7 @@ import { readCniFiles } from "../network/cni-files.js";
 import { interfacesOfRouters } from "../network/ipv6-facts.js";
 import { readAddresses6 } from "../network/ipv6.js";
 import { unitOf } from "../problems.js";
-import { findProgram } from "../runtime/find-program.js";
+import { findProgram } from "../machine/find-program.js";
 import { readNode } from "../runtime/read-node.js";
 import { CONTAINERD_SOCKET } from "../runtime/read-runtime.js";
 import { DEFAULT_BIN_DIR, DEFAULT_CONF_DIR } from "../runtime/runtime-settings.js";

@@ -4,7 +4,7 @@ import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
 import { readKubernetesYaml } from "../../shared/yaml/kubernetes-yaml.js";
 import { YamlError } from "../../shared/yaml/yaml-error.js";
 import type { Client } from "../client.js";
-import { readNodeMode, type NodeMode } from "../runtime/node-mode.js";
+import { readNodeMode, type NodeMode } from "./node-mode.js";
 import { readThrough } from "./files.js";
 import type { ToolOptions } from "./tool.js";
 

@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
-import { readBounded } from "./read-bounded.js";
+import { readBounded } from "../machine/read-bounded.js";
 
 /** As libcni: by the ending of the name. */
 const ENDINGS = /\.(?:conf|conflist|json)$/;

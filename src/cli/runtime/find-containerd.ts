@@ -1,7 +1,7 @@
 // Asks containerd for its effective configuration: `containerd config dump`, with the program and file of the daemon that serves the socket.
 import { runProgram } from "../../shared/exec/run-program.js";
 import { systemClock } from "../../shared/clock/clock.js";
-import { findProgram } from "./find-program.js";
+import { findProgram } from "../machine/find-program.js";
 import { flagOf, rootProcesses } from "./root-processes.js";
 import { readContainerdConfig, type ContainerdConfig } from "./containerd-config.js";
 

@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock/clock.js";
 import { toolOrNothing } from "../machine/tool.js";
-import { readBounded } from "../network/read-bounded.js";
+import { readBounded } from "../machine/read-bounded.js";
 import { readCrioConfig } from "./crio-config.js";
-import { findProgram } from "./find-program.js";
+import { findProgram } from "../machine/find-program.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
 
 const FOLDER = "/etc/crio";

@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { readNodeMode } from "../../../src/cli/runtime/node-mode.js";
+import { readNodeMode } from "../../../src/cli/machine/node-mode.js";
 import { readUnitFacts } from "../../../src/cli/runtime/unit-facts.js";
 import { ROOT } from "./project.js";
 

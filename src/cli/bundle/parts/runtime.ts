@@ -2,7 +2,7 @@
 import type { NodeletStatus } from "../../../shared/contracts/nodelet.js";
 import { filesOf } from "../../machine/files.js";
 import { readKubeletConfig } from "../../machine/kubelet-config.js";
-import { effectiveConfig, nodeRuntime, runtimeConfigFiles, type RuntimePlace } from "../../machine/runtime-config.js";
+import { effectiveConfig, nodeRuntime, runtimeConfigFiles, type RuntimePlace } from "../../runtime/effective-config.js";
 import { runTool, type ToolOptions } from "../../machine/tool.js";
 import { readNode } from "../../runtime/read-node.js";
 import { maskConfig } from "../mask-config.js";

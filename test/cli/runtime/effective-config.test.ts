@@ -2,7 +2,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { fieldsIn, settingsOf } from "../../../src/cli/machine/kubelet-config.js";
-import { configOf } from "../../../src/cli/machine/runtime-config.js";
+import { configOf } from "../../../src/cli/runtime/effective-config.js";
 
 test("the configuration file is that of the daemon's command line", () => {
   const rows: readonly (readonly [args: readonly string[], file: string | undefined])[] = [

@@ -4,9 +4,9 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { effectiveConfig } from "../../../src/cli/machine/runtime-config.js";
+import { effectiveConfig } from "../../../src/cli/runtime/effective-config.js";
 import { findCrio } from "../../../src/cli/runtime/find-crio.js";
-import { findProgram } from "../../../src/cli/runtime/find-program.js";
+import { findProgram } from "../../../src/cli/machine/find-program.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 
 const PRINTED =

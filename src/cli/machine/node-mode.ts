@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isThere } from "../machine/is-there.js";
-import { readBounded } from "../network/read-bounded.js";
+import { readBounded } from "./read-bounded.js";
 import { findProgram } from "./find-program.js";
 
 export type NodeMode = "standalone" | "cluster";
