@@ -1,16 +1,12 @@
 // nodelet doctor: checks the machine, before and after the kubelet's first start. --fix gives it a pod network if none is configured.
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
-import type { Client } from "../client.js";
 import type { Context } from "../context.js";
 import type { Result } from "../doctor/check.js";
+import { askKubelet, examine } from "../doctor/examine.js";
 import { fixNetwork } from "../doctor/fix-network.js";
-import { readMachine } from "../doctor/machine.js";
 import { readKubeletConfig } from "../machine/kubelet-config.js";
-import { podChecks } from "../doctor/pod-checks.js";
 import type { Ipv6Wish } from "../network/pod-range6.js";
 import { readNode } from "../runtime/read-node.js";
-import { judge } from "../doctor/rules.js";
-import { silentKubelet } from "../doctor/silent-kubelet.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
@@ -25,18 +21,11 @@ export async function doctorCommand(
   context: Context,
   { fix = false, dualStack }: DoctorOptions = {},
 ): Promise<ExitCode> {
-  const { clock, client } = context;
-  const asked = await askKubelet(client);
+  const asked = await askKubelet(context.client);
   const status = asked instanceof CliError ? undefined : asked;
   if (fix) return fixCommand(context, status, dualStack === undefined ? "auto" : dualStack ? "on" : "off");
   if (dualStack !== undefined) throw new CliError(EXIT.usage, "--dual-stack belongs to --fix");
-  const config = await readKubeletConfig(client, status, { clock });
-  const machine = await readMachine(status, config);
-  const results = [
-    ...judge(machine, status),
-    ...(await podChecks({ client, status, config, settings: machine.settings }, { clock })),
-    ...(asked instanceof CliError ? [silentKubelet(asked, machine)] : []),
-  ];
+  const { machine, results } = await examine(context, asked);
   await print(context, { machine, results }, () => doctorText(context, results));
   return results.some(({ severity }) => severity === "error") ? EXIT.wrong : EXIT.fine;
 }
@@ -49,16 +38,6 @@ async function fixCommand(context: Context, status: NodeletStatus | undefined, i
   const colours = { fixed: "green", fine: "green", failed: "red" } as const;
   await print(context, fixed, () => `${context.paint(colours[fixed.result], fixed.result)}: ${fixed.said}\n`);
   return fixed.result === "failed" ? EXIT.wrong : EXIT.fine;
-}
-
-/** Its status, or the reason why there is none. */
-async function askKubelet(client: Client): Promise<NodeletStatus | CliError> {
-  try {
-    return await client.json<NodeletStatus>("/nodelet/status");
-  } catch (error) {
-    if (error instanceof CliError) return error;
-    throw error;
-  }
 }
 
 /** @internal */

@@ -2,10 +2,10 @@
 import type { NodeletEvents } from "../../../shared/contracts/nodelet.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { whyCommand } from "../../commands/why.js";
 import { moment } from "../../output/amounts.js";
 import { fullName, podsOf } from "../../pods/find.js";
 import { podState } from "../../pods/state.js";
+import { explainNamed } from "../../why/explain-named.js";
 import type { Explanation } from "../../why/explain.js";
 import { maskMessage } from "../mask.js";
 import type { Part, Sources } from "../part.js";
@@ -19,7 +19,7 @@ export function whyPart(sources: Sources): Part {
   return { name: "why.txt", deadlineMs: 60_000, read: (signal) => whyOfPods(sources, signal) };
 }
 
-async function whyOfPods({ client, context }: Sources, signal: AbortSignal): Promise<string> {
+async function whyOfPods({ client }: Sources, signal: AbortSignal): Promise<string> {
   const pods = await podsOf(client);
   const { items } = await client.json<NodeletEvents>("/nodelet/events");
   // The broken ones first: a pod that runs may have a finding, too.
@@ -28,16 +28,7 @@ async function whyOfPods({ client, context }: Sources, signal: AbortSignal): Pro
   let [fine, left] = [0, 0];
   for (const pod of asked) {
     signal.throwIfAborted();
-    const text = await whyOf(
-      pod,
-      async () => {
-        let printed = "";
-        const write = (more: string): void => void (printed += more);
-        await whyCommand({ ...context, client, format: "json", write }, fullName(pod));
-        return JSON.parse(printed) as Explanation;
-      },
-      items,
-    );
+    const text = await whyOf(pod, async () => (await explainNamed(client, fullName(pod))).explanation, items);
     if (text === undefined) fine++;
     else if (texts.length < MAX_SHOWN) texts.push(text);
     else left++;
