@@ -24,7 +24,7 @@ import { cgroupMetrics, reservedMemoryMetrics } from "../../src/main/resources/c
 import { cpuManagerMetrics } from "../../src/main/resources/cpu-manager/metrics.js";
 import { deviceMetrics } from "../../src/main/resources/devices/metrics.js";
 import { draMetrics } from "../../src/main/resources/dra/metrics.js";
-import { podLevelMetrics } from "../../src/main/resources/managers/pod-level.js";
+import { podLevelMetrics } from "../../src/main/resources/assignment/pod-level.js";
 import { memoryManagerMetrics } from "../../src/main/resources/memory-manager/metrics.js";
 import { topologyMetrics } from "../../src/main/resources/topology/metrics.js";
 import { manifestMetrics } from "../../src/main/sources/metrics.js";

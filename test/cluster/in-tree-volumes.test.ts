@@ -3,7 +3,7 @@
 // the attach/detach controller.
 // @promise Volumes: The claim of a local device or a flexVolume grows on the node, before and while a pod uses it; a
 //   failure is a condition of the claim.
-// @with test/main/volumes/persistent/claims.test.ts, test/main/volumes/persistent/grow-file-system.test.ts
+// @with test/main/volumes/persistent/claims.test.ts, test/main/volumes/file-system/grow-file-system.test.ts
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { LATER_FIELDS as LATER_CONFIG } from "../../src/main/command/config/later-fields.js";
+import { LATER_FIELDS as LATER_CONFIG } from "../../src/main/command/fields/later-fields.js";
 import { LATER_GATES } from "../../src/main/command/gates/later-gates.js";
 import { GATES } from "../../src/main/command/gates/table.js";
 import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/cluster-messages.js";

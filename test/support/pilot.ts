@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Pod } from "../../src/shared/api/pod.js";
 import type { ProbeResult, ProbeResults } from "../../src/main/model/probe-results.js";
-import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
+import { CrashBackoff } from "../../src/main/model/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
 import type { StartFailure } from "../../src/main/model/synced-pod.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";

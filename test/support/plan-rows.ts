@@ -11,7 +11,7 @@ import type { ObservedPod } from "../../src/shared/cri/observed-pod.js";
 import type { ResizeView } from "../../src/main/model/pod-resources.js";
 import type { ProbeResult } from "../../src/main/model/probe-results.js";
 import { containerHash } from "../../src/main/model/container-hash.js";
-import { CrashBackoff } from "../../src/main/planner/crash-backoff.js";
+import { CrashBackoff } from "../../src/main/model/crash-backoff.js";
 import { planPod } from "../../src/main/planner/plan.js";
 import { defaultRestartGates, type RestartGates } from "../../src/main/model/restart.js";
 import { RestartMemory } from "../../src/main/planner/restart-memory.js";

@@ -8,7 +8,7 @@ import type { Logger } from "../../shared/log/logger.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { resourcesOf, withResources } from "../model/pod-resources.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { beyondNode } from "../resources/allocation/resize-rules.js";
 import { isCriticalPod } from "../resources/oom-score.js";
 import { firstRefusal, placementRefusal, refusalAfterResources, refusalBeforeResources } from "./handlers.js";

@@ -26,7 +26,7 @@ import { readPageSize } from "../resources/page-size.js";
 import { LateCgroups } from "../resources/cgroups/late-cgroups.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import { nodeAllocatable } from "../runtime/container-env.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { DoerSettings, NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import { runtimeHandler } from "../runtime/runtime-handlers.js";
 import { SandboxesAhead } from "../runtime/sandboxes-ahead.js";

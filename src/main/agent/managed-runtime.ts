@@ -2,7 +2,7 @@
 import type { NodeSync } from "../sync/node-sync.js";
 import { recordNode } from "../node/metrics.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";
 import type { AgentContext } from "./context.js";

@@ -26,7 +26,7 @@ import {
 } from "../resources/node-capacity.js";
 import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
 import type { NodeSettings } from "./node-settings.js";
 import type { PodFailure } from "../model/refusal.js";

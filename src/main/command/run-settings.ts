@@ -7,8 +7,9 @@ import { resolveConfig, type ResolvedConfig } from "./config/resolve-config.js";
 import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
-import type { Violation } from "./rules/rule.js";
-import { settingsOf } from "./settings-of.js";
+import type { Violation } from "./violation.js";
+import { settingsOf, type Settings } from "./settings-of.js";
+import type { HostFacts } from "./rules/rule.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are

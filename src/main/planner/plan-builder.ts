@@ -6,7 +6,7 @@ import type { ContainerStateWaiting } from "../../shared/api/pod-status.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import type { EventInput } from "../model/event-recorder.js";
 import { restartCountOf } from "../model/paths.js";
-import { crashBackoffKey, crashLoopMessage } from "./crash-backoff.js";
+import { crashBackoffKey, crashLoopMessage } from "../model/crash-backoff.js";
 import type { StartFailure } from "../model/synced-pod.js";
 import type { PlanInput } from "./plan-context.js";
 import { mayStart } from "../model/restart.js";

@@ -13,7 +13,7 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import type { NodeDns } from "../network/pod-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import type { ContainerResourceOptions } from "../resources/container-resources.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { HookPort } from "../model/hook-port.js";
 import type { PodTrace } from "../model/pod-trace.js";
 import type { UserNamespaces } from "../user-namespaces/user-namespaces.js";

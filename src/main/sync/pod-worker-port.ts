@@ -10,7 +10,7 @@ import type { Resizes } from "../admission/resizes.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
-import type { BackoffOptions } from "../planner/crash-backoff.js";
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { DoerOnDemand } from "../runtime/doer-on-demand.js";
 import type { PassReports } from "./pass-reports.js";
 import type { PodCache } from "./pod-cache.js";

@@ -10,7 +10,7 @@ import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import { factsOf } from "../model/error-facts.js";
 import { isStartContainerError, type StartContainerError } from "../model/step-errors.js";
 import { isResizeError } from "../model/resize-error.js";
-import { CrashBackoff } from "../planner/crash-backoff.js";
+import { CrashBackoff } from "../model/crash-backoff.js";
 import { recordStepFailure } from "./failure-events.js";
 import { faultField } from "./user-made-failures.js";
 import type { StartFailure, SyncedPod } from "../model/synced-pod.js";

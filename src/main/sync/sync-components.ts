@@ -12,7 +12,7 @@ import type { Admission } from "../admission/node-admission.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import type { RestartGates } from "../model/restart.js";
-import type { BackoffOptions } from "../planner/crash-backoff.js";
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { PlanEvents } from "../planner/plan-events.js";
 import type { Allocations } from "../resources/allocation/allocations.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";

@@ -15,7 +15,7 @@ import { LOG_PATH_LABEL } from "./names.js";
 import { makeNetwork } from "./network/make-network.js";
 import type { PodNetwork } from "./network/pod-network.js";
 import { Checkpoints } from "./sandboxes/checkpoints.js";
-import type { CgroupDriverName } from "./sandboxes/cgroup-parent.js";
+import type { CgroupDriverName } from "./containers/cgroup-parent.js";
 
 /** Members of the Engine's answer to /info that count here. */
 export interface EngineInfo {

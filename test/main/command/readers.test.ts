@@ -4,7 +4,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { describe, test } from "node:test";
-import { FIELDS, type Field } from "../../../src/main/command/config/fields.js";
+import { FIELDS, type Field } from "../../../src/main/command/fields/fields.js";
 import { OTHER_COMPONENTS } from "../../../src/main/command/gates/other-components.js";
 import { GATES, type Gate } from "../../../src/main/command/gates/table.js";
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
-import { CrashBackoff } from "../../../src/main/planner/crash-backoff.js";
+import { CrashBackoff } from "../../../src/main/model/crash-backoff.js";
 import { PodWorker } from "../../../src/main/sync/pod-worker.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { PodSpec } from "../../../src/shared/api/pod.js";

@@ -27,7 +27,7 @@ import {
   sandboxName,
   TYPE_LABEL,
 } from "../../../src/workers/dockershim/names.js";
-import { criCgroupParent } from "../../../src/workers/dockershim/sandboxes/cgroup-parent.js";
+import { criCgroupParent } from "../../../src/workers/dockershim/containers/cgroup-parent.js";
 import { dockerPorts } from "../../../src/workers/dockershim/sandboxes/create-config.js";
 import { resolvConf } from "../../../src/workers/dockershim/sandboxes/run-sandbox.js";
 

@@ -3,9 +3,9 @@
 // are applied later, without defaulting.
 import type { GateName } from "../gates/table.js";
 import { decode, encode, isZero } from "./field-values.js";
-import { FIELDS, type Field, type FieldPath, type FieldValue } from "./fields.js";
+import { FIELDS, type Field, type FieldPath, type FieldValue } from "../fields/fields.js";
 import { at, treeOf, withNode, withNodes, type MapNode, type Tree } from "./tree.js";
-import { type Origin } from "./origin.js";
+import type { Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 
 export interface DefaultsFor {

@@ -3,9 +3,9 @@
 import type { GateName } from "../gates/table.js";
 import type { ConfigView } from "../rules/rule.js";
 import { canonical, decode, leavesOf, type Leaf } from "./field-values.js";
-import type { FieldPath, FieldValue } from "./fields.js";
+import type { FieldPath, FieldValue } from "../fields/fields.js";
 import { at, NOTHING, plain, withNodes, type MapNode, type Tree } from "./tree.js";
-import { type Origin } from "./origin.js";
+import type { Origin } from "./origin.js";
 import { masked } from "./secrets.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";

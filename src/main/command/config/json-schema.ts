@@ -2,7 +2,7 @@
 // the file. It contains types, defaults and simple lists of values; rules between fields are for --check-config.
 import { GATES, type Gate } from "../gates/table.js";
 import { KNOWN } from "../rules/known-values.js";
-import { type FieldPath, FIELDS, type Field } from "./fields.js";
+import { type FieldPath, FIELDS, type Field } from "../fields/fields.js";
 import { CONFIG_MEMBERS, isFieldPath, type Member, type ScalarType, type Shape } from "./shape.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
 import { flagsOf } from "../flags/table.js";

@@ -2,7 +2,8 @@
 // rules. Returns all problems together. Pure except for `io`.
 import { resolveGates } from "../gates/feature-gates.js";
 import { configWarnings, validateConfig } from "../rules/index.js";
-import type { HostFacts, Violation } from "../rules/rule.js";
+import type { HostFacts } from "../rules/rule.js";
+import type { Violation } from "../violation.js";
 import { withDefaults, withDerived } from "./defaults.js";
 import { EffectiveConfig } from "./effective.js";
 import { at, NOTHING, plain, type MapNode } from "./tree.js";
@@ -12,6 +13,9 @@ import { usable } from "./usable.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { type FlagValue, withFlags } from "./flags-over-config.js";
 import { dropInOrder } from "./drop-in-order.js";
+import { encode } from "./field-values.js";
+import type { FieldPath } from "../fields/fields.js";
+import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 
 export interface ConfigIo {
   /** A file's text or its bytes, or throws. */

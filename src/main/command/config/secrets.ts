@@ -1,6 +1,6 @@
 // Values that no log, print, page or bundle may show. Of the HTTP responses only /configz shows them, as upstream's does.
 import { isFieldPath } from "./shape.js";
-import type { FieldPath } from "./fields.js";
+import type { FieldPath } from "../fields/fields.js";
 import { treeOf, type MapNode, type Tree } from "./tree.js";
 
 /** Replaces a secret, in upstream's form. */

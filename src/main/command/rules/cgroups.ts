@@ -1,6 +1,8 @@
 // The cgroup tree, node allocatable and swap, and the limits of the kernel's cgroup version.
 import { formatDuration } from "../duration.js";
-import type { ConfigView, HostFacts, Violation } from "./rule.js";
+import type { ConfigView, HostFacts } from "./rule.js";
+import type { Violation } from "../violation.js";
+import { notOneOf, needsGate, oneOf } from "./check.js";
 
 const DEFAULT_PERIOD_MS = 100;
 

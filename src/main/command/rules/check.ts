@@ -1,7 +1,8 @@
 // Checks that many rules share: bounds, known values and the fields that take them. Their messages give the value and the allowed values.
 import { formatDuration } from "../duration.js";
-import type { FieldPath, FieldValue } from "../config/fields.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { FieldPath, FieldValue } from "../fields/fields.js";
+import type { ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
 
 /** The fields that hold a T (durations hold numbers too). */
 export type PathOf<T> = { [P in FieldPath]: FieldValue<P> extends T ? P : never }[FieldPath];

@@ -2,7 +2,7 @@
 import { isIP, isIPv4 } from "node:net";
 import { labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
 import { mayLabelItself, SELF_LABEL_DOMAINS, SELF_LABELS } from "./self-labels.js";
-import type { Violation } from "./rule.js";
+import type { Violation } from "../violation.js";
 import { quote } from "./check.js";
 import type { DockerFlags } from "../docker-flags.js";
 

@@ -1,7 +1,8 @@
 // The kubelet's own log, and the logs of containers.
 import { formatDuration } from "../duration.js";
-import type { ConfigView, Violation } from "./rule.js";
-import { isInt32, needsGate, quote } from "./check.js";
+import type { ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
+import { isInt32, needsGate, quote, inRange } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 
 const VERBOSITY = "is not a verbosity from 0 to 2147483647";

@@ -8,7 +8,8 @@ import {
 } from "../../../shared/api/eviction-threshold.js";
 import { value as wholeUnits } from "../../../shared/api/quantity.js";
 import { parseDuration } from "../duration.js";
-import type { Violation, ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
+import type { ConfigView } from "./rule.js";
 import { readQuantity } from "./parse-reserved.js";
 import { parsePercentage } from "./parse-percentage.js";
 import { quote } from "./check.js";

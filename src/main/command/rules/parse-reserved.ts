@@ -1,6 +1,6 @@
 // Amounts in the configuration's text: reserved resources as in "cpu=500m,memory=1Gi", and percentages.
 import { isInvalidQuantityError, parseQuantity, type ExactQuantity } from "../../../shared/api/quantity.js";
-import type { Violation } from "./rule.js";
+import type { Violation } from "../violation.js";
 import { notOneOf, quote } from "./check.js";
 
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"] as const;

@@ -1,6 +1,7 @@
 // Taints and labels with which the node registers.
 import { isQualifiedName, labelValue, qualifiedName } from "../../../shared/api/manifest/formats.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
 import { notOneOf, quote } from "./check.js";
 
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

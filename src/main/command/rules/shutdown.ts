@@ -1,6 +1,7 @@
 // Orderly shutdown of the node: how long pods get.
 import { formatDuration } from "../duration.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
 import { needsGate } from "./check.js";
 
 const TOTAL = "shutdownGracePeriod";

@@ -1,6 +1,7 @@
 // CPU, memory and topology managers.
 import type { GateName } from "../gates/table.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
+import type { Violation } from "../violation.js";
 import { needsGate, quote } from "./check.js";
 import { parseReserved } from "./parse-reserved.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";

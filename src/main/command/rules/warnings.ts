@@ -1,6 +1,6 @@
 // Warnings at start about settings that are allowed but probably wrong.
 import { isIP } from "node:net";
-import type { FieldPath } from "../config/fields.js";
+import type { FieldPath } from "../fields/fields.js";
 import { TLS_CIPHERS, TLS_CURVES } from "../../../shared/api/tls-names.js";
 import type { ConfigView } from "./rule.js";
 import { quote } from "./check.js";

@@ -1,6 +1,6 @@
 // Typed reads of the effective configuration for the views: one method per type. An unset field has the zero value.
 import type { EffectiveConfig } from "../config/effective.js";
-import type { FieldPath, FieldValue } from "../config/fields.js";
+import type { FieldPath, FieldValue } from "../fields/fields.js";
 
 /** The fields whose values are of type T. */
 export type PathOf<T> = { [P in FieldPath]: FieldValue<P> extends T ? P : never }[FieldPath];

@@ -10,7 +10,7 @@ import type {
   DynamicResource,
   PodResources,
 } from "../../../shared/plugins/gen/podresources.v1.js";
-import type { ExclusiveResources, MemoryShare } from "../../resources/managers/port.js";
+import type { ExclusiveResources, MemoryShare } from "../../resources/assignment/resource-manager.js";
 import type { PodResources as AlphaPodResources } from "../../../shared/plugins/gen/podresources.v1alpha1.js";
 
 /** One device and the NUMA nodes it is near to. */

@@ -7,7 +7,7 @@ import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { cpuManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { podLevelMetrics, podLevelMode, type PodLevelSettings } from "../managers/pod-level.js";
+import { podLevelMetrics, podLevelMode, type PodLevelSettings } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { readMachineTopology } from "../topology/read-machine.js";
 import { CpuTopology } from "./cpu-topology.js";

@@ -1,5 +1,5 @@
 // Why the CPU manager can't start or can't serve a container, one class per cause.
-import { AllocationError } from "../managers/port.js";
+import { AllocationError } from "../assignment/resource-manager.js";
 
 /** The static policy can't work with these settings on this machine. */
 export class CpuPolicyError extends Error {

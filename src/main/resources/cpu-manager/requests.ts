@@ -4,7 +4,7 @@ import { containerNamed } from "../../../shared/api/per-spec.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import { parseQuantity } from "../../../shared/api/quantity.js";
-import { isGuaranteedByItself } from "../managers/pod-level.js";
+import { isGuaranteedByItself } from "../assignment/pod-level.js";
 import { qosClass } from "../qos.js";
 
 const NANO = 1_000_000_000n;

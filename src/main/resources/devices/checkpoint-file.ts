@@ -9,7 +9,7 @@ import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeCheckpoint, encodeCheckpoint, type CheckpointData, type CheckpointEntry } from "./checkpoint.js";
 import type { GrantedEntry } from "./granted-devices.js";
-import type { LostState } from "../managers/unknown-holders.js";
+import type { LostState } from "../assignment/unknown-holders.js";
 
 const CHECKPOINT_NAME = "kubelet_internal_checkpoint";
 

@@ -15,8 +15,8 @@ import {
   type ResourceHints,
   type ResourceManager,
   type TopologyHint,
-} from "../managers/port.js";
-import { UnknownHolders } from "../managers/unknown-holders.js";
+} from "../assignment/resource-manager.js";
+import { UnknownHolders } from "../assignment/unknown-holders.js";
 import { CheckpointFile } from "./checkpoint-file.js";
 import { containerGrant } from "./container-grant.js";
 import { DeviceAllocator } from "./device-allocator.js";

@@ -11,7 +11,7 @@ import type { ResourceSettings } from "../../command/views/resources.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
 import type { MachineReading } from "../topology/machine-topology.js";
 import { JoinedManagers, type ManagerSource } from "./joined-managers.js";
-import type { ResourceManagers } from "./port.js";
+import type { ResourceManagers } from "../assignment/resource-manager.js";
 
 export type ManagerSettings = Pick<AgentFlags, "rootDir" | "allocatableIgnoresEviction"> &
   Pick<EvictionSettings, "evictionHard"> &

@@ -14,7 +14,7 @@ import {
   type ResourceManager,
   type ResourceManagers,
   type TopologyHint,
-} from "./port.js";
+} from "../assignment/resource-manager.js";
 import { hasPodLevelResources } from "../pod-requests.js";
 import type { Refusal } from "../../model/refusal.js";
 

@@ -5,7 +5,7 @@ import { moduleLogger, type Logger } from "../../../shared/log/logger.js";
 import { runningPods } from "../../model/observed-containers.js";
 import { memoryManagerMetrics } from "./metrics.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
-import { podLevelMetrics } from "../managers/pod-level.js";
+import { podLevelMetrics } from "../assignment/pod-level.js";
 import type { MachineTopology } from "../topology/machine-topology.js";
 import { MemoryManager, type MemoryManagerSettings } from "./memory-manager.js";
 

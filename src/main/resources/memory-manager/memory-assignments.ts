@@ -9,7 +9,7 @@ import { lastSetAside, readState, removeLeftovers } from "../../../shared/fs/sta
 import { errorText } from "../../../shared/log/error-text.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { decodeMemoryState, encodeMemoryState, MEMORY_STATE_FILE } from "./checkpoint.js";
-import type { LostState } from "../managers/unknown-holders.js";
+import type { LostState } from "../assignment/unknown-holders.js";
 import { MemoryStateError, refuseOthers } from "./state-error.js";
 import { occupied, sumOn, type MachineMemory, type MemoryAssignments, type MemoryBlock } from "./machine-memory.js";
 

@@ -17,15 +17,15 @@ import {
   type ResourceHints,
   type ResourceManager,
   type TopologyHint,
-} from "../managers/port.js";
+} from "../assignment/resource-manager.js";
 import {
   isGuaranteedByItself,
   podLevelMode,
   type PodLevelMetrics,
   type PodLevelMode,
   type PodLevelSettings,
-} from "../managers/pod-level.js";
-import { UnknownHolders } from "../managers/unknown-holders.js";
+} from "../assignment/pod-level.js";
+import { UnknownHolders } from "../assignment/unknown-holders.js";
 import { hasPodLevelResources, podRequests } from "../pod-requests.js";
 import { qosClass } from "../qos.js";
 import type { MachineTopology } from "../topology/machine-topology.js";

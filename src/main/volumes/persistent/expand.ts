@@ -18,7 +18,7 @@ import { deviceKey } from "../csi/csi-volume.js";
 import { problemText } from "../csi/step-error.js";
 import { VolumeStepError } from "../errors.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
-import type { BoundClaim } from "./claim.js";
+import type { BoundClaim } from "../claims/claim.js";
 import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 import { apiTime } from "../../../shared/api/time.js";

@@ -9,7 +9,7 @@ import type { CsiVolumes } from "../csi/csi-volumes.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexPlugin } from "../flex/names.js";
 import { isDevicePlace, type DevicePlace, type HostPlace } from "../place.js";
-import { isBlock, type BoundClaim } from "./claim.js";
+import { isBlock, type BoundClaim } from "../claims/claim.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 
 interface GrowthCall {

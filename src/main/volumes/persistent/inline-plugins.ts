@@ -8,7 +8,7 @@ import type { MigratedField } from "../csi/migrated-plugins.js";
 import { migratedInline } from "../csi/migration/translate.js";
 import { CSI_PLUGIN } from "../csi/paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { asVolumeErrors } from "./volume-errors.js";
+import { asVolumeErrors } from "../claims/volume-errors.js";
 
 const MIGRATED_PLUGIN = "kubernetes.io/csi-migration";
 

@@ -6,8 +6,8 @@ import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
-import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "./format.js";
-import { mountByProgram } from "./program-mount.js";
+import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "../file-system/format.js";
+import { mountByProgram } from "../file-system/program-mount.js";
 import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
 
 export interface DeviceMount extends FormatRequest {

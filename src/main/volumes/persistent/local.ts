@@ -10,11 +10,11 @@ import { setOwnership, type OwnershipDeps } from "../fs-group/set-ownership.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import * as paths from "../paths.js";
 import type { DevicePlace, HostPlace } from "../place.js";
-import { mountOptionsOf } from "./pv-annotations.js";
-import { FilesystemMismatchError } from "./format.js";
-import { growFileSystem } from "./grow-file-system.js";
+import { mountOptionsOf } from "../pv-annotations.js";
+import { FilesystemMismatchError } from "../file-system/format.js";
+import { growFileSystem } from "../file-system/grow-file-system.js";
 import { LocalDevices } from "./local-devices.js";
-import { MountedVolumes } from "./mounted-volume.js";
+import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
 

@@ -12,15 +12,15 @@ import type { VolumeCalls } from "../../../shared/volume-calls/volume-calls.js";
 import { hostPathPlugin } from "../host-path/plugin.js";
 import { isImagePlace, type VolumePlace } from "../place.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
-import { boundClaim, isBlock, type BoundClaim } from "./claim.js";
+import { boundClaim, isBlock, type BoundClaim } from "../claims/claim.js";
 import type { NetworkDiskRequest, NetworkDisks } from "../disks/network-disks.js";
 import type { FlexVolumes } from "../flex/flex-volumes.js";
 import { flexPlugin } from "../flex/names.js";
 import type { VolumeExpansion } from "./expand.js";
 import { LOCAL_PLUGIN, type LocalVolumes } from "./local.js";
 import { NFS_PLUGIN, type NfsVolumes } from "./nfs.js";
-import { groupOf, mountOptionsOf } from "./pv-annotations.js";
-import { asVolumeErrors, stepError } from "./volume-errors.js";
+import { groupOf, mountOptionsOf } from "../pv-annotations.js";
+import { asVolumeErrors, stepError } from "../claims/volume-errors.js";
 import { termMatches, type SelectedNode } from "../../../shared/api/node-selector.js";
 const CLAIM_PLUGIN = "kubernetes.io/persistent-claim";
 

@@ -7,7 +7,7 @@ import {
   type PodSandboxConfig,
 } from "../../../shared/cri/gen/runtime.v1.js";
 import { Fault } from "../fault.js";
-import { criCgroupParent, type CgroupDriverName } from "../sandboxes/cgroup-parent.js";
+import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";
 import { dockerLabels, LOG_PATH_LABEL, SANDBOX_ID_LABEL, TYPE_LABEL } from "../names.js";
 import { join } from "node:path";
 import { dockerMounts } from "./mounts.js";

@@ -5,7 +5,7 @@ import { LOG_CONFIG, SHM_BYTES, userOf } from "../containers/create-config.js";
 import { isHostNetwork, sandboxModes } from "../containers/namespaces.js";
 import { currentProfiles, securityOptions } from "../containers/security-options.js";
 import { dockerLabels, TYPE_LABEL } from "../names.js";
-import { criCgroupParent, type CgroupDriverName } from "./cgroup-parent.js";
+import { criCgroupParent, type CgroupDriverName } from "../containers/cgroup-parent.js";
 
 /** As upstream's sandboxes: the last to be killed when memory is short. */
 const OOM_SCORE_ADJ = -998;

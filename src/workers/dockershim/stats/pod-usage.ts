@@ -14,7 +14,7 @@ import { cgroupReaderV1 } from "../../../shared/stats/cgroup/v1.js";
 import { cgroupReaderV2 } from "../../../shared/stats/cgroup/v2.js";
 import { listKernelDirectories, readKernelText } from "../../../shared/stats/kernel-file.js";
 import { parseNetDev, type InterfaceFigures } from "../../../shared/stats/net-dev.js";
-import type { CgroupDriverName } from "../sandboxes/cgroup-parent.js";
+import type { CgroupDriverName } from "../containers/cgroup-parent.js";
 import { value } from "./samples.js";
 
 const DEFAULT_INTERFACE = "eth0";

@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseDuration } from "../../../../src/main/command/duration.js";
-import { FIELDS, type Field, type FieldPath } from "../../../../src/main/command/config/fields.js";
+import { FIELDS, type Field, type FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { NOTHING, plain, treeOf, withNode } from "../../../../src/main/command/config/tree.js";
 import { originText } from "../../../../src/main/command/config/origin.js";
 import { FIELD_ROWS, isFieldPath } from "../../../../src/main/command/config/shape.js";

@@ -3,7 +3,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Field, FieldPath } from "../../../../src/main/command/config/fields.js";
+import type { Field, FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { encode } from "../../../../src/main/command/config/field-values.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "../../../../src/main/command/config/shape.js";
 import { NOTHING, plain, treeOf, withNode, type MapNode } from "../../../../src/main/command/config/tree.js";

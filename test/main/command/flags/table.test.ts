@@ -7,7 +7,7 @@
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readCommandLine } from "../../../../src/main/command/command-line.js";
-import { FIELDS, type FieldPath } from "../../../../src/main/command/config/fields.js";
+import { FIELDS, type FieldPath } from "../../../../src/main/command/fields/fields.js";
 import type { FlagKind } from "../../../../src/main/command/flags/kinds.js";
 import { readValue, typeOf, writeValue } from "../../../../src/main/command/flags/kinds.js";
 import { REMOVED_FLAGS } from "../../../../src/main/command/flags/removed.js";

@@ -2,7 +2,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { FIELDS, type FieldPath } from "../../../../src/main/command/config/fields.js";
+import { FIELDS, type FieldPath } from "../../../../src/main/command/fields/fields.js";
 import { configWarnings, validateConfig } from "../../../../src/main/command/rules/index.js";
 import type { ConfigView } from "../../../../src/main/command/rules/rule.js";
 import { configView } from "../../../support/config-view.js";

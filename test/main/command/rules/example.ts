@@ -3,7 +3,8 @@
 import { resolveGates } from "../../../../src/main/command/gates/feature-gates.js";
 import type { CheckedFlags } from "../../../../src/main/command/rules/flags.js";
 import { validateConfig, validateFlags } from "../../../../src/main/command/rules/index.js";
-import type { HostFacts, Violation } from "../../../../src/main/command/rules/rule.js";
+import type { HostFacts } from "../../../../src/main/command/rules/rule.js";
+import type { Violation } from "../../../../src/main/command/violation.js";
 import { configView, type GivenFields, type GivenGates } from "../../../support/config-view.js";
 
 /** Fields, and what stands around them. */

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { decodeCpuState } from "../../../../src/main/resources/cpu-manager/checkpoint.js";
 import { CpuStateMismatchError } from "../../../../src/main/resources/cpu-manager/errors.js";
 import { checkNoCpuPolicy } from "../../../../src/main/resources/cpu-manager/none-policy.js";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";
 import { criError } from "../../../../src/shared/cri/errors.js";

@@ -8,7 +8,7 @@ import { staticOptions } from "../../../../src/main/resources/cpu-manager/option
 import { reservedCpus } from "../../../../src/main/resources/cpu-manager/reserved-cpus.js";
 import { CpuState, stateProblem } from "../../../../src/main/resources/cpu-manager/state.js";
 import { StaticPolicy } from "../../../../src/main/resources/cpu-manager/static-policy.js";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { parseCpuList, printCpuList } from "../../../../src/shared/api/cpu-list.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod, sidecar } from "../pods.js";

@@ -7,7 +7,7 @@ import { readdir, rm } from "node:fs/promises";
 import { describe, test, type TestContext } from "node:test";
 import { encodeCheckpoint } from "../../../../src/main/resources/devices/checkpoint.js";
 import { JoinedManagers } from "../../../../src/main/resources/managers/joined-managers.js";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import type { Pod } from "../../../../src/shared/api/pod.js";

@@ -6,7 +6,7 @@ import {
   type ManagerSource,
   joinGrants,
 } from "../../../../src/main/resources/managers/joined-managers.js";
-import { AllocationError, type ResourceManager } from "../../../../src/main/resources/managers/port.js";
+import { AllocationError, type ResourceManager } from "../../../../src/main/resources/assignment/resource-manager.js";
 import type { TopologyPolicy } from "../../../../src/main/resources/topology/policy.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
 import { topologyMetrics } from "../../../../src/main/resources/topology/metrics.js";

@@ -4,7 +4,7 @@ import { MemoryManager } from "../../../../src/main/resources/memory-manager/mem
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { memoryManagerMetrics } from "../../../../src/main/resources/memory-manager/metrics.js";
 import { ThreadRegistry } from "../../../../src/shared/metrics/thread-registry.js";
-import { podLevelMetrics, type PodLevelSettings } from "../../../../src/main/resources/managers/pod-level.js";
+import { podLevelMetrics, type PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
 import { container, pod } from "../../../support/pods.js";
 import { keptLog, temporaryFolder } from "../../../support/sources-kit.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { checkNoMemoryPolicy } from "../../../../src/main/resources/memory-manager/none-policy.js";
 import { MemoryStateError } from "../../../../src/main/resources/memory-manager/state-error.js";
 import { podRequests, sumOf } from "../../../../src/main/resources/pod-requests.js";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
 import {
   emptyMemory,
   mayServe,

@@ -2,8 +2,8 @@
 // scope.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAllocationError } from "../../../../src/main/resources/managers/port.js";
-import type { PodLevelSettings } from "../../../../src/main/resources/managers/pod-level.js";
+import { isAllocationError } from "../../../../src/main/resources/assignment/resource-manager.js";
+import type { PodLevelSettings } from "../../../../src/main/resources/assignment/pod-level.js";
 import type { Container, Pod } from "../../../../src/shared/api/pod.js";
 import { container, pod } from "../../../support/pods.js";
 import { asking, guaranteed, manager } from "./kit.js";

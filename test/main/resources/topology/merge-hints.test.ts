@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { ResourceHints, TopologyHint } from "../../../../src/main/resources/managers/port.js";
+import type { ResourceHints, TopologyHint } from "../../../../src/main/resources/assignment/resource-manager.js";
 import { createTopologyPolicy, type TopologySettings } from "../../../../src/main/resources/topology/create-policy.js";
 import type { MachineTopology } from "../../../../src/main/resources/topology/machine-topology.js";
 import {

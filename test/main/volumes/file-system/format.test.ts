@@ -8,7 +8,7 @@ import {
   DeviceFormatError,
   prepareDevice,
   type FormatRequest,
-} from "../../../../src/main/volumes/persistent/format.js";
+} from "../../../../src/main/volumes/file-system/format.js";
 
 interface Answer {
   code: number;

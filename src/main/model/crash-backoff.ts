@@ -5,7 +5,7 @@ import type { Container, Pod } from "../../shared/api/pod.js";
 import { podDescription } from "../../shared/api/pod.js";
 import { CRASH_RESET_MS } from "../../shared/api/crash-reset.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
-import { goJson } from "../model/go-json.js";
+import { goJson } from "./go-json.js";
 
 /** Milliseconds. Defaults are the constants of 1.36. */
 export interface BackoffOptions {

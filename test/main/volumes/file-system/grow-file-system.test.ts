@@ -1,7 +1,7 @@
 // The tool that grows a file system, by the type that blkid reports.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { growFileSystem } from "../../../../src/main/volumes/persistent/grow-file-system.js";
+import { growFileSystem } from "../../../../src/main/volumes/file-system/grow-file-system.js";
 
 async function calls(content: string, { found = 0, grown = 0 } = {}): Promise<string[]> {
   const made: string[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CrashBackoff, crashBackoffKey, crashLoopMessage } from "../../../src/main/planner/crash-backoff.js";
+import { CrashBackoff, crashBackoffKey, crashLoopMessage } from "../../../src/main/model/crash-backoff.js";
 import { goDuration } from "../../../src/shared/clock/go-duration.js";
 import { c, makePod } from "../status/fixtures.js";
 
