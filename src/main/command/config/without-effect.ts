@@ -1,6 +1,6 @@
 // Settings that the kubelet accepts but does not act on, and those it cannot use. The start-up log and --print-config name each one that the
 // operator set to another value than its default; of a gate of another component they name the component. The tables decide (`actedOn` in
-// fields.ts and gates/table.ts); test/main/command/readers.test.ts compares both columns with the code that reads fields and gates.
+// fields/fields.ts and gates/table.ts); test/main/command/readers.test.ts compares both columns with the code that reads fields and gates.
 import { OTHER_COMPONENTS } from "../gates/other-components.js";
 import { GATES, type Gate, type GateName } from "../gates/table.js";
 import type { EffectiveConfig } from "./effective.js";
