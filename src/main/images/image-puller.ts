@@ -15,7 +15,7 @@ import { traced, type PodTrace } from "../model/pod-trace.js";
 import { PULL_STAGE } from "../model/pod-start-sli.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
-import { quote } from "../../shared/log/quote.js";
+import { quote } from "../../shared/text/quote.js";
 import type { ImageCredentials, OwnKind } from "./credentials.js";
 import type { ImageAccess } from "./image-access.js";
 import { defaultPullPolicy } from "../../shared/api/image-name.js";

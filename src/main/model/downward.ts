@@ -3,7 +3,7 @@ import { containerNamed } from "../../shared/api/per-spec.js";
 import type { Quantity } from "../../shared/api/meta.js";
 import { milliValue } from "../../shared/api/quantity.js";
 import type { Container, Pod, ResourceList } from "../../shared/api/pod.js";
-import { quote } from "../../shared/log/quote.js";
+import { quote } from "../../shared/text/quote.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 export interface DownwardInput {

@@ -20,7 +20,7 @@ import type {
 } from "../model/step.js";
 import { nanosToMs, podIPsOf } from "../model/observed-containers.js";
 import { graceSeconds } from "../model/container-stop.js";
-import { quote } from "../../shared/log/quote.js";
+import { quote } from "../../shared/text/quote.js";
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
   "ErrImagePull",

@@ -10,7 +10,7 @@ import { messageOf } from "../../shared/errors/thrown.js";
 import { hostsFileMode, podDirMode, terminationLogMode } from "../model/root-directory.js";
 import { StartContainerError } from "../model/step-errors.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { etcHostsPath, terminationLogPath } from "../../shared/fs/pod-paths.js";
+import { etcHostsPath, terminationLogPath } from "../../shared/api/pod-paths.js";
 
 /** Bytes of the node's own hosts file, which pods with hostNetwork get a copy of. Lists of blocked names have several megabytes. */
 export const LONGEST_HOSTS = 64 * 1024 * 1024;

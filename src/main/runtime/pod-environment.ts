@@ -11,7 +11,7 @@ import { podDirMode } from "../model/root-directory.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import type { PodLogFiles } from "./pod-log-files.js";
 import { PodCgroupError, PodDirectoriesError } from "../model/environment-errors.js";
-import { firstDirectories } from "../../shared/fs/pod-paths.js";
+import { firstDirectories } from "../../shared/api/pod-paths.js";
 
 export interface PodEnvironment {
   cgroup: PodCgroup;

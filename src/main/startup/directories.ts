@@ -3,7 +3,10 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
-import { podsDirectory } from "../../shared/fs/pod-paths.js";
+import { podsDirectory } from "../../shared/api/pod-paths.js";
+import { readMountTable, unescapeMountField } from "../../shared/fs/mountinfo.js";
+import { errorText } from "../../shared/log/error-text.js";
+import type { Logger } from "../../shared/log/logger.js";
 
 export interface Directories {
   root: string;

@@ -8,7 +8,7 @@ import { forgetAllBut, type ObservedPod } from "../../shared/cri/observed-pod.js
 import { readTail } from "../../shared/fs/untrusted-file.js";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { containersDirectory } from "../../shared/fs/pod-paths.js";
+import { containersDirectory } from "../../shared/api/pod-paths.js";
 import { annotationKeys } from "../model/labels.js";
 import { podLogDirectory } from "../model/paths.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";

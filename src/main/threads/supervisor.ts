@@ -7,7 +7,7 @@ import { loggingFor, type Logger } from "../../shared/log/logger.js";
 import { BoardReader, BoardWriter, type BoardBuffers, type ThreadState } from "../../shared/queue/board.js";
 import type { RingBuffers } from "../../shared/queue/ring.js";
 import { serializeError, ThreadExitedError } from "../../shared/thread/errors.js";
-import type { ThreadFault } from "../../shared/thread/faults.js";
+import type { ThreadFault } from "../../shared/faults/thread-fault.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { RemoteCalls, type Remote } from "../../shared/thread/remote-calls.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import { errorCode } from "../../shared/errors/error-code.js";
-import { podsDirectory } from "../../shared/fs/pod-paths.js";
+import { podsDirectory } from "../../shared/api/pod-paths.js";
 import { namesOf } from "../../shared/fs/untrusted-folder.js";
 
 /** Mode of the directories above a volume. */

@@ -17,7 +17,7 @@ import {
   pluginsDirectory,
   podsDirectory,
   volumesDirectory,
-} from "../../shared/fs/pod-paths.js";
+} from "../../shared/api/pod-paths.js";
 
 export interface ReconcileDeps {
   rootDir: string;

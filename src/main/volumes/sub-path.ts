@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import type { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { isMountPoint, unmount } from "./mounts.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
-import { subPathsDirectory } from "../../shared/fs/pod-paths.js";
+import { subPathsDirectory } from "../../shared/api/pod-paths.js";
 
 export interface SubPathRequest {
   podUid: string;

@@ -18,7 +18,7 @@ import {
   podDirectory,
   subPathsDirectory,
   volumesDirectory,
-} from "../../shared/fs/pod-paths.js";
+} from "../../shared/api/pod-paths.js";
 
 /** Time for which one call waits for a volume; the teardown continues, and the next call finds it pending or done. */
 const PATIENCE_MS = 15_000;

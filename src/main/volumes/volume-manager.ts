@@ -28,7 +28,7 @@ import { Refresher, refreshVolumes } from "./world/refresher.js";
 import { takingOver } from "./world/taking-over.js";
 import { notReady, emitNotReady, waitForVolumes } from "./world/wait-for-volumes.js";
 import { messageOf } from "../../shared/errors/thrown.js";
-import { podDirectory } from "../../shared/fs/pod-paths.js";
+import { podDirectory } from "../../shared/api/pod-paths.js";
 
 export interface VolumeManager {
   /**

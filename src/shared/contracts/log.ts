@@ -26,7 +26,3 @@ export type LogMessage =
   | { kind: "ring"; ring: RingBuffers }
   /** A number in the shared memory has changed. */
   | { kind: "flush" };
-
-/** First byte of a record: whether its line is a warning or worse. The rest is the line, with its line feed. */
-export const RECORD_INFO = 0;
-export const RECORD_SEVERE = 1;

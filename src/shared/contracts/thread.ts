@@ -9,7 +9,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { ThreadLogging } from "../log/logging-config.js";
 import type { BoardBuffers } from "../queue/board.js";
 import type { RingBuffers } from "../queue/ring.js";
-import type { ThreadFault } from "../thread/faults.js";
+import type { ThreadFault } from "../faults/thread-fault.js";
 import type { TracingConfig } from "../tracing/tracing-config.js";
 
 /** The workerData of a worker. */

@@ -3,7 +3,7 @@
 import type { CallOptions as GrpcOptions, Client, Metadata } from "@grpc/grpc-js";
 import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
-import { faultPoint } from "../thread/fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { subjectOf } from "./request-subject.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";

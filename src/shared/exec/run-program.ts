@@ -4,7 +4,7 @@
 // may be secret and is in no message.
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../clock/clock.js";
-import { faultPoint } from "../thread/fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 import { abortReason, asError } from "../errors/thrown.js";
 import { errorCode } from "../errors/error-code.js";
 import { ProgramFailedError } from "./program-errors.js";

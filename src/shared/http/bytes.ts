@@ -1,6 +1,6 @@
 // Byte strings: texts in which each character is one byte (latin1). URLs and headers are handled in them, because Go's client handles
 // bytes; what a person reads is decoded at the end.
-import { quote } from "../log/quote.js";
+import { quote } from "../text/quote.js";
 
 /** The UTF-8 bytes of `text`. */
 export const toBytes = (text: string): string => (isAscii(text) ? text : Buffer.from(text, "utf8").toString("latin1"));

@@ -3,7 +3,7 @@
 // preceded by one with the number of lost lines.
 import { destination } from "pino";
 import type { Clock } from "../clock/clock.js";
-import { RECORD_INFO, RECORD_SEVERE } from "../contracts/log.js";
+import { RECORD_INFO, RECORD_SEVERE } from "./line-record.js";
 import { RingProducer, type RingBuffers } from "../queue/ring.js";
 
 export interface LineSink {

@@ -2,7 +2,7 @@
 //   I1121 09:46:13.123456   12345 sync-loop] "Message" err="…" pod="ns/name" count=3
 // The module is in the place of klog's file:line. Times are local, as klog's are.
 import { errorText } from "./error-text.js";
-import { quote } from "./quote.js";
+import { quote } from "../text/quote.js";
 import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
 import { replaceAscii } from "../text/linear.js";
 

@@ -1,7 +1,7 @@
 // inotify(7) with all its events: Node's fs.watch has no IN_OPEN.
 // The descriptor is part of the event loop's own epoll set: no thread waits for it, nothing is polled.
 import { endianness } from "node:os";
-import { faultPoint } from "../thread/fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 import { libc } from "./libc.js";
 import { readDescriptor, type ReadableDescriptor } from "./readable.js";
 

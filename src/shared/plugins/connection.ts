@@ -5,7 +5,7 @@ import { Client, connectivityState, credentials, Metadata, type ServiceError } f
 import { Scope } from "../abort/scope.js";
 import type { Clock, Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
-import { faultPoint } from "../thread/fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 import { boundedMessage } from "./bounded-reader.js";
 import { PluginCallError, STATUS } from "./call-error.js";
 import { plainDetails } from "../errors/grpc-details.js";

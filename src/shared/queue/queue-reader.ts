@@ -2,7 +2,7 @@
 // Invariant: while running, the reader either is about to drain or sleeps on the doorbell; it drains until empty, but
 // never longer than its budget in one turn. So timers and sockets of the thread are not delayed.
 import { systemClock, type Clock } from "../clock/clock.js";
-import { faultPoint } from "../thread/fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 import type { Codec } from "./codec.js";
 import { Doorbell } from "./doorbell.js";
 import { isRingCorrupt } from "./errors.js";

@@ -6,7 +6,7 @@ import { transferHandlers, type Endpoint, type TransferHandler } from "comlink";
 import type { MessagePort, Transferable } from "node:worker_threads";
 import type { SerializedError } from "../contracts/thread.js";
 import { rebuildError, serializeError } from "./errors.js";
-import { faultPoint } from "./fault-points.js";
+import { faultPoint } from "../faults/fault-points.js";
 
 interface DataEvent {
   data: unknown;

@@ -2,17 +2,8 @@
 // Invariant: main sends the order only when the kubelet runs with NODELET_FAULTS=1 (main/agent/thread-owner.ts).
 import type { Clock } from "../clock/clock.js";
 import type { Logger } from "../log/logger.js";
-import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "./fault-points.js";
-
-/** `hang`: a busy loop without end. `heap`: a leak, beside the thread's other work, until its heap limit. */
-export type ThreadFault = "hang" | "heap" | UncaughtFault | HandlerFault;
-
-/** An error that no caller catches: in a timer, in a callback of a library, in a promise. */
-export const UNCAUGHT_FAULTS = ["throw-timer", "throw-tick", "reject"] as const;
-type UncaughtFault = (typeof UNCAUGHT_FAULTS)[number];
-
-/** The next pass through a handler of this kind throws. */
-type HandlerFault = `throw-in ${FaultPoint}`;
+import { armFaultPoint, FAULT_POINTS, type FaultPoint } from "../faults/fault-points.js";
+import type { HandlerFault, ThreadFault } from "../faults/thread-fault.js";
 
 class OrderedFaultError extends Error {
   override readonly name = "OrderedFaultError";

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { ServerAuthMetrics } from "./auth/metrics.js";
-import { faultPoint } from "../../shared/thread/fault-points.js";
+import { faultPoint } from "../../shared/faults/fault-points.js";
 import type { Call } from "./answer.js";
 import { authorisedPath, isManifestPath, subresourcesOf, verbOf } from "./auth/attributes.js";
 import { authenticate, type AuthenticatorOptions } from "./auth/authenticator.js";

@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { Clock } from "../../shared/clock/clock.js";
-import { faultPoint } from "../../shared/thread/fault-points.js";
+import { faultPoint } from "../../shared/faults/fault-points.js";
 import { ConnectionBudget, type BudgetLimits } from "./clients/budget.js";
 import { ClientGates } from "./clients/client-gates.js";
 import { HandshakeQueue, type QueueLimits } from "./clients/handshake-queue.js";

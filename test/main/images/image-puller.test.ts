@@ -7,7 +7,7 @@ import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { isUnavailable } from "../../../src/shared/cri/errors.js";
-import { quote } from "../../../src/shared/log/quote.js";
+import { quote } from "../../../src/shared/text/quote.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
 import { build, BUSYBOX, never, REMOTE, sandbox, SECOND } from "./puller-kit.js";

@@ -8,7 +8,7 @@ import { superviseThread, type SupervisedThread, type SuperviseOptions } from ".
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { BoardReader, createBoard } from "../../../src/shared/queue/board.js";
-import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
+import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
 import { RingConsumer, RingProducer } from "../../../src/shared/queue/ring.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";

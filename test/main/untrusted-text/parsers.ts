@@ -59,7 +59,7 @@ import { canonicalName, hasToken } from "../../../src/shared/http/client/headers
 import { ReplyReader } from "../../../src/shared/http/client/reply-reader.js";
 import { parseJsonRecord } from "../../../src/shared/container-logs/json-record.js";
 import { parseUrl, resolveUrl } from "../../../src/shared/http/client/url.js";
-import { quote } from "../../../src/shared/log/quote.js";
+import { quote } from "../../../src/shared/text/quote.js";
 import { withPriority } from "../../../src/shared/log/text-line.js";
 import { candidates } from "../../../src/shared/net/pod-lookups.js";
 import { bytesOfText } from "../../../src/shared/text/escaped-bytes.js";

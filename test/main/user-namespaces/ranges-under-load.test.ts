@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { UserNamespaces } from "../../../src/main/user-namespaces/user-namespaces.js";
 import type { IdRange } from "../../../src/main/user-namespaces/id-range.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
-import { usernsPath } from "../../../src/shared/fs/pod-paths.js";
+import { usernsPath } from "../../../src/shared/api/pod-paths.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
 
 const UNIT = 65_536;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { quote } from "../../../src/shared/log/quote.js";
+import { quote } from "../../../src/shared/text/quote.js";
 import { textLine, withPriority } from "../../../src/shared/log/text-line.js";
 import { assertCpuBelow } from "../../support/thread-cpu.js";
 

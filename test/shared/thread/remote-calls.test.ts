@@ -10,7 +10,7 @@ import {
   rebuildError,
   serializeError,
 } from "../../../src/shared/thread/errors.js";
-import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
+import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
 import { RemoteCalls } from "../../../src/shared/thread/remote-calls.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RecordFiles } from "../../../src/main/images/pull-records/record-files.js";
 import { intentText, readIntent } from "../../../src/main/images/pull-records/record.js";
-import { usernsPath } from "../../../src/shared/fs/pod-paths.js";
+import { usernsPath } from "../../../src/shared/api/pod-paths.js";
 import { Allocations } from "../../../src/main/resources/allocation/allocations.js";
 import { createCpuManager } from "../../../src/main/resources/cpu-manager/create-cpu-manager.js";
 import { DeviceManager } from "../../../src/main/resources/devices/device-manager.js";

@@ -1,7 +1,7 @@
 // The log thread's logic under virtual time: order, readers that don't read, split streams, flushes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/contracts/log.js";
+import { RECORD_INFO, RECORD_SEVERE } from "../../../src/shared/log/line-record.js";
 import type { LogOutput } from "../../../src/shared/log/open-output.js";
 import { createLogWords, LogWords } from "../../../src/shared/queue/log-words.js";
 import { createRecentLines, RecentLines } from "../../../src/shared/queue/recent-lines.js";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { InspectHint } from "../../../src/shared/contracts/pleg.js";
 import { ContainerState, PodSandboxState } from "../../../src/shared/cri/gen/runtime.v1.js";
 import { podConfig, runPod } from "../../shared/cri/support.js";
-import { armFaultPoint } from "../../../src/shared/thread/fault-points.js";
+import { armFaultPoint } from "../../../src/shared/faults/fault-points.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 import { plegOn, until } from "./pleg-kit.js";
 

@@ -7,7 +7,7 @@
 // registered. The newest requested identity wins. A socket that is made anew again and again is registered BURST times per WINDOW_MS at most.
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
 import {
   type DialRegistration,
   type PluginHandler,

@@ -6,7 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { Loop } from "../../../shared/turns/loop.js";
 import { MOST_SOCKETS, scanSockets } from "./socket-scan.js";

@@ -2,7 +2,7 @@
 // container exits. A failure of the hook is a HookError with upstream's message, an abort is the signal's reason.
 import { podDescription, type LifecycleHandler } from "../../../shared/api/pod.js";
 import { isCriError } from "../../../shared/cri/errors.js";
-import { quote } from "../../../shared/log/quote.js";
+import { quote } from "../../../shared/text/quote.js";
 import type { NodeRuntime } from "../node-runtime.js";
 import type { HookTarget } from "./hook-target.js";
 import { runHttpHook } from "./http-hook.js";

@@ -24,7 +24,7 @@ import type { Staging } from "./staging.js";
 import { userKey } from "./users.js";
 import { readVolData, removeVolData, writeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
-import { CSI_MOUNT, metaDirectory } from "../../../shared/fs/pod-paths.js";
+import { CSI_MOUNT, metaDirectory } from "../../../shared/api/pod-paths.js";
 
 const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
 const SET_UP = "MountVolume.SetUp";

@@ -5,7 +5,7 @@ import {
   pluginDirectoryName,
   volumeDirectory,
   volumesDirectory,
-} from "../../../shared/fs/pod-paths.js";
+} from "../../../shared/api/pod-paths.js";
 
 export const CSI_PLUGIN = "kubernetes.io/csi";
 const ON_DISK = pluginDirectoryName(CSI_PLUGIN);

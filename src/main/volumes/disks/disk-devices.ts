@@ -4,7 +4,7 @@
 // of its place.
 import { mkdir, realpath, rm, rmdir } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";

@@ -5,7 +5,7 @@ import { rmdir } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { readMounts, type Mount } from "../../../shared/fs/mountinfo.js";
-import { volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import { volumeDirectory } from "../../../shared/api/pod-paths.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";

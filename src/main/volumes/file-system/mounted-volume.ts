@@ -7,7 +7,7 @@ import { OwnMounts } from "../own-mount.js";
 import { makeMountPoint } from "../paths.js";
 import { removeTree } from "../remove-tree.js";
 import { mountByProgram } from "./program-mount.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 
 export interface MountedVolume {
   uid: string;

@@ -5,7 +5,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
-import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { Loop } from "../../../shared/turns/loop.js";
 import { namesIn } from "../paths.js";

@@ -4,7 +4,7 @@
 import { rmdir, stat } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
 import type { NodeAttachments } from "../attachments/node-attachments.js";
 import { measured } from "../measured.js";
 import type { OwnershipDeps } from "../fs-group/set-ownership.js";

@@ -4,7 +4,7 @@
 import { mkdir, open, rm, rmdir, stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { KeyedSerializer } from "../../../shared/turns/keyed-serializer.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import { setOwnership } from "../fs-group/set-ownership.js";

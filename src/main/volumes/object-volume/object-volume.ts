@@ -16,7 +16,7 @@ import { POD_DIRECTORY_MODE, READY_FILE } from "../paths.js";
 import type { SetUpRequest, VolumePlugin } from "../plugin.js";
 import { removeOwnTree } from "../remove-tree.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { metaDirectory, volumeDirectory } from "../../../shared/fs/pod-paths.js";
+import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { nestedMountPoints } from "./nested-mount-points.js";
 
 export interface ObjectVolumeKind {

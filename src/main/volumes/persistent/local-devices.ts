@@ -8,7 +8,7 @@ import { isMountPoint, unmount } from "../mounts.js";
 import * as paths from "../paths.js";
 import { FilesystemMismatchError, prepareDevice, type FormatRequest } from "../file-system/format.js";
 import { mountByProgram } from "../file-system/program-mount.js";
-import { pluginDirectoryName, volumesDirectory } from "../../../shared/fs/pod-paths.js";
+import { pluginDirectoryName, volumesDirectory } from "../../../shared/api/pod-paths.js";
 
 export interface DeviceMount extends FormatRequest {
   /** Of the persistent volume. */

@@ -16,7 +16,7 @@ import { growFileSystem } from "../file-system/grow-file-system.js";
 import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
-import { devicesDirectory, pluginDirectoryName } from "../../../shared/fs/pod-paths.js";
+import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 

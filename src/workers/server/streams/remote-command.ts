@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../shared/clock/clock.js";
-import { faultPoint } from "../../../shared/thread/fault-points.js";
+import { faultPoint } from "../../../shared/faults/fault-points.js";
 import { ownedBy } from "../owned.js";
 import type { Ends, Heads, Passage } from "./passage.js";
 import { RST, SpdyError } from "../../../shared/spdy/frames.js";

@@ -10,7 +10,7 @@ import { PodDisks, claimOf } from "../../../../src/workers/server/stats/disk/pod
 import { claimFigures } from "../../../../src/workers/server/stats/disk/claim-figures.js";
 import { nodeFileSystems } from "../../../../src/workers/server/stats/node/file-systems.js";
 import { RuntimeDisks } from "../../../../src/workers/server/stats/disk/runtime-disks.js";
-import { volumePath } from "../../../../src/shared/fs/pod-paths.js";
+import { volumePath } from "../../../../src/shared/api/pod-paths.js";
 import { fsFigures } from "../../../../src/shared/stats/read-fs-figures.js";
 import { Shared } from "../../../../src/workers/server/stats/shared-answer.js";
 import { volumeCalls } from "../../../support/volume-calls.js";

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import type { ServedRuntime } from "../../../../src/workers/server/runtime.js";
 import { HandlerError } from "../../../../src/workers/server/owned.js";
-import { armFaultPoint } from "../../../../src/shared/thread/fault-points.js";
+import { armFaultPoint } from "../../../../src/shared/faults/fault-points.js";
 import { cut } from "../../../support/cut.js";
 import { pod } from "../../../support/pods.js";
 import { controlFrame, SpdyPeer } from "../../../support/spdy-peer.js";

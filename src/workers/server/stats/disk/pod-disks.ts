@@ -10,7 +10,7 @@ import type { MetricSnapshot } from "../../../../shared/metrics/snapshot.js";
 import type { VolumeCalls } from "../../../../shared/volume-calls/volume-calls.js";
 import { partOf, type FsFigures, type PodDisk, type VolumeFigures } from "../../../../shared/stats/fs-figures.js";
 import { figuresOf } from "../../../../shared/stats/read-fs-figures.js";
-import { volumePath } from "../../../../shared/fs/pod-paths.js";
+import { volumePath } from "../../../../shared/api/pod-paths.js";
 import { type ClaimFigures, claimFigures } from "./claim-figures.js";
 
 /** Minimum interval of upcalls to main; once a second while there are pods without figures. */

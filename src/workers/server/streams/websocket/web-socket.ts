@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock, Timer } from "../../../../shared/clock/clock.js";
-import { faultPoint } from "../../../../shared/thread/fault-points.js";
+import { faultPoint } from "../../../../shared/faults/fault-points.js";
 import { ownedBy } from "../../owned.js";
 import { openWebSocket } from "./handshake.js";
 import { CLOSE_CODE, WebSocketError } from "./close-codes.js";

@@ -12,7 +12,7 @@ import {
   type Empty,
   type ListAndWatchResponse,
 } from "../../../src/shared/plugins/gen/deviceplugin.v1beta1.js";
-import { armFaultPoint, faultPoint } from "../../../src/shared/thread/fault-points.js";
+import { armFaultPoint, faultPoint } from "../../../src/shared/faults/fault-points.js";
 import { temporaryFolder } from "../../support/sources-kit.js";
 
 const { getDevicePluginOptions, listAndWatch } = DevicePluginService;

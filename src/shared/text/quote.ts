@@ -1,5 +1,5 @@
 // Go's strconv.Quote: log readers parse values as Go writes them.
-import { replaceAscii } from "../text/linear.js";
+import { replaceAscii } from "./linear.js";
 
 const SHORT: Readonly<Record<string, string>> = {
   "\u0007": "\\a",
