@@ -3,14 +3,15 @@
 // Three steps: esbuild joins the compiled files into chunks that entries share; bundle/modules.mjs makes each chunk a
 // function and packs what a start needs into one file per entry; bundle/code-cache.mjs keeps what V8 compiles of them
 // (docs/adr/0057).
-// Invariant: `new URL("../../workers/…", import.meta.url)` in src/main/<folder>/ means the same file from a chunk, so
-// chunks lie in main/<folder>/ too. The build checks it.
+// Invariant: `new URL("../../workers/…", import.meta.url)` in a source means the same file in the bundle, wherever the source lies
+// (bundle/own-urls.mjs). The build checks that each such file is there.
 import { spawnSync } from "node:child_process";
 import { access, chmod, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeModules } from "./bundle/modules.mjs";
+import { ownUrls } from "./bundle/own-urls.mjs";
 import { writePage } from "./bundle/page.mjs";
 import { writeVersion } from "./build/version.mjs";
 
@@ -78,7 +79,7 @@ const { metafile } = await build({
   splitting: true,
   format: "esm",
   external: [...bundle.external, ...neverLoaded],
-  plugins: [withoutBuilds],
+  plugins: [withoutBuilds, ownUrls(join(dist, "src"))],
   metafile: true,
 });
 // Beside the chunks, too: the check below looks for all that they name.
@@ -109,7 +110,7 @@ async function checkEntries() {
       /\$\{/.test(url) ? threads.map((entry) => url.replace(/\$\{[^}]*\}/, entry.split("/")[1])) : [url],
     );
     for (const url of urls) {
-      const entry = join(dirname(path), url);
+      const entry = join(chunks, url);
       await access(entry).catch(() => {
         throw new Error(`${name} starts ${url}, which is not in the bundle: ${entry}`);
       });

@@ -13,7 +13,7 @@ const BUNDLER = [
   "package.json",
   "package-lock.json",
   "packaging/bundle.mjs",
-  ...["modules.mjs", "page.mjs", "unused.cjs"].map((name) => `packaging/bundle/${name}`),
+  ...["modules.mjs", "own-urls.mjs", "page.mjs", "unused.cjs"].map((name) => `packaging/bundle/${name}`),
 ];
 
 /**

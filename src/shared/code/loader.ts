@@ -67,7 +67,7 @@ export class Loader {
     const load = (name: string): Promise<object> =>
       name.startsWith(".") ? this.loadLater(join(folder, name)) : (import(name) as Promise<object>);
     try {
-      body(module.exports, require, module, load, pathToFileURL(join(this.root, key)).href);
+      body(module.exports, require, module, load, pathToFileURL(join(this.root, "/")).href);
     } catch (error) {
       this.modules.delete(key);
       throw error;

@@ -12,7 +12,6 @@ export interface ProductVersion {
 
 /** What the build wrote beside the code (packaging/build/version.mjs). Reads synchronously: for start-up and for short commands. */
 export function productVersion(): ProductVersion {
-  // Invariant: this file lies two folders below the code's root, and so do the bundle's chunks.
   return readProductVersion(new URL("../../version.json", import.meta.url));
 }
 

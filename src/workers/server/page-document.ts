@@ -10,7 +10,6 @@ export interface PageDocument {
 
 /** Rejects when the build made no page. */
 export async function readPageDocument(): Promise<PageDocument> {
-  // Invariant: this file lies two folders below the bundle's root, and so do the bundle's chunks.
   const [html, policy] = await Promise.all([
     readFile(new URL("../../page/index.html", import.meta.url)),
     readFile(new URL("../../page/policy.txt", import.meta.url), "utf8"),
