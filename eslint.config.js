@@ -46,6 +46,17 @@ const arrows = (patterns, message) => ({
   "no-restricted-imports": ["error", { paths: timeModules, patterns: [{ group: patterns, message }] }],
 });
 
+/** Folders between a worker's folder and its files. */
+const WORKER_DEPTHS = [0, 1, 2, 3];
+/** As many "../" as lead out of the worker's folder lead to another worker. One more leads to src. */
+const workerArrows = (depth) => ({
+  files: [`src/workers/*/${"*/".repeat(depth)}*.ts`],
+  rules: arrows(
+    ["**/main/**", "**/workers/**", "**/cli/**", `${"../".repeat(depth + 1)}*/**`, `!${"../".repeat(depth + 2)}**`],
+    "a worker imports only its own folder and shared",
+  ),
+});
+
 export default tseslint.config(
   {
     ignores: ["dist/**", "node_modules/**", "src/shared/cri/gen/**", "src/shared/plugins/gen/**", "bench/results/**"],
@@ -98,33 +109,30 @@ export default tseslint.config(
     },
   },
   { files: ["src/main/**"], rules: { "import-x/no-restricted-paths": ["error", { zones: floorZones() }] } },
-  {
-    files: ["src/workers/**"],
-    rules: arrows(
-      ["**/main/**", "**/workers/**", "**/cli/**", "../*/**", "!../../**"],
-      "a worker imports only its own folder and shared",
-    ),
-  },
-  {
-    // One level below, "../room/file" is of the worker itself, and "../../name/file" is another worker's.
-    files: ["src/workers/*/*/*.ts"],
-    rules: arrows(
-      ["**/main/**", "**/workers/**", "**/cli/**", "../../*/**", "!../../../**"],
-      "a worker imports only its own folder and shared",
-    ),
-  },
+  ...WORKER_DEPTHS.map(workerArrows),
   {
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.
     files: [
       "src/shared/container-logs/**",
-      "src/main/{collection,disk-usage,logs,status,runtime}/**",
-      "src/main/volumes/{fs-group,host-path}/**",
-      "src/main/volumes/{sub-path,volume-usage}.ts",
+      "src/main/collection/**",
+      "src/main/disk-usage/**",
+      "src/main/logs/**",
+      "src/main/status/**",
+      "src/main/runtime/**",
+      "src/main/volumes/fs-group/**",
+      "src/main/volumes/host-path/**",
+      "src/main/volumes/sub-path.ts",
+      "src/main/volumes/volume-usage.ts",
       "src/workers/image-gc/**",
-      "src/workers/server/{node-logs,stats/disk}/**",
-      "src/workers/server/{checkpoint,container-logs,node-logs}.ts",
-      "src/workers/tasks/{compress-log,volume-helper}.ts",
-      "src/workers/dockershim/{logs/**,sandboxes/run-sandbox.ts}",
+      "src/workers/server/node-logs/**",
+      "src/workers/server/node-logs.ts",
+      "src/workers/server/pod-logs/**",
+      "src/workers/server/stats/disk/**",
+      "src/workers/server/checkpoint.ts",
+      "src/workers/tasks/compress-log.ts",
+      "src/workers/tasks/volume-helper.ts",
+      "src/workers/dockershim/logs/**",
+      "src/workers/dockershim/sandboxes/run-sandbox.ts",
     ],
     rules: untrustedFiles,
   },
