@@ -4,7 +4,7 @@
 // terminate pleg     the supervisor ends the thread, as a crash would
 // hang server        the thread enters a busy loop
 // throw-timer main   an error that no caller catches, in a timer; throw-tick: in a callback; reject: in a promise
-// throw-in cri-reply main  the next pass through a handler of that kind throws (shared/thread/fault-points.ts)
+// throw-in cri-reply main  the next pass through a handler of that kind throws (shared/faults/fault-points.ts)
 // heap pleg          the thread fills its heap up to the limit
 // hang main          main itself enters a busy loop, from which only SIGKILL delivers
 // Invariant: without the variable no handler is installed and nothing here has any effect.
@@ -13,7 +13,7 @@ import { readFile } from "fs/promises";
 import { join } from "path/posix";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/thread-log.js";
-import { FAULT_POINTS } from "../../shared/thread/fault-points.js";
+import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
 import { UNCAUGHT_FAULTS, commitFault } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/breakable.js";
 

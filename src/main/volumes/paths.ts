@@ -1,4 +1,4 @@
-// Making and reading the directories of volumes. Their layout is in shared/fs/pod-paths.ts.
+// Making and reading the directories of volumes. Their layout is in shared/api/pod-paths.ts.
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isSafePodUid } from "../../shared/api/pod-uid.js";
