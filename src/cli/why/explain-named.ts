@@ -1,4 +1,5 @@
 // Explains the pod or manifest that an operator names, with all that the kubelet knows of it.
+import { podPath } from "../pods/pod-paths.js";
 import type { Event } from "../../shared/api/event.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { NodeletEvents, NodeletStatus, PodFacts } from "../../shared/contracts/nodelet.js";
@@ -7,7 +8,7 @@ import type { Client } from "../client.js";
 import { NoPodError } from "../errors.js";
 import { manifestsOf } from "../manifests/find.js";
 import { since } from "../output/amounts.js";
-import { podPath, podsOf } from "../pods/find.js";
+import { podsOf } from "../pods/find.js";
 import { ofMain } from "../pods/of-main.js";
 import { apiServerFails } from "../problems.js";
 import { withCni } from "../runtime/cni-places.js";

@@ -9,12 +9,13 @@
 // hang main          main itself enters a busy loop, from which only SIGKILL delivers
 // Invariant: without the variable no handler is installed and nothing here has any effect.
 
+import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
 import { readFile } from "fs/promises";
 import { join } from "path/posix";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { Logger } from "../../shared/log/thread-log.js";
 import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
-import { UNCAUGHT_FAULTS, commitFault } from "../../shared/thread/faults.js";
+import { commitFault } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/breakable.js";
 
 const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];

@@ -1,5 +1,6 @@
 // The managers of the node's resources (CPUs, memory and devices), joined to the sync path.
 
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import type { Logger } from "../../shared/log/thread-log.js";
@@ -8,7 +9,6 @@ import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
 import { machineReading, createManagers } from "../resources/managers/create-managers.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { NodeSync } from "../sync/node-sync.js";
 import type { NodeSettings } from "./node-settings.js";

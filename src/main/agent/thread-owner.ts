@@ -20,10 +20,6 @@ import type { SyncPath } from "./sync-path.js";
 import type { NodeEviction, NodeEvictionDeps } from "./node-eviction.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { mainThread, installFaultHook } from "./fault-hook.js";
-import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
-import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
-import { commitFault } from "../../shared/thread/faults.js";
-import type { Breakable } from "../threads/thread-host.js";
 
 export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
   events: EventStore;

@@ -8,8 +8,7 @@ import { rootDirProblem } from "./config/usable.js";
 import { SettingsError } from "./errors.js";
 import { validateFlags } from "./rules/index.js";
 import type { Violation } from "./violation.js";
-import { settingsOf, type Settings } from "./settings-of.js";
-import type { HostFacts } from "./rules/rule.js";
+import { settingsOf } from "./settings-of.js";
 
 /**
  * Throws SettingsError. --check-config and --print-config work for any machine: rules that depend on this machine are

@@ -5,7 +5,6 @@ import type { Clock } from "../../shared/clock/clock.js";
 import type { PodDiskUsage } from "../../shared/contracts/eviction.js";
 import type { DirectoryUsageJob, DirectoryUsageResult } from "../../shared/contracts/tasks.js";
 import { type DiskPlaces, type PodTree, podTrees } from "./pod-trees.js";
-import { containersDirectory, etcHostsPath, volumePath } from "../../shared/api/pod-paths.js";
 
 /** Some ten milliseconds of a pool thread, or, when the disk is slow, fewer files. */
 const FILES_PER_JOB = 5000;

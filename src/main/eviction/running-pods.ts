@@ -1,14 +1,9 @@
 // The pods that the eviction thread receives: admitted and not terminated.
 // Invariant: a changed definition gets a new generation only if a field that eviction reads differs. So a label change loses no order.
 import { isDeepStrictEqual } from "node:util";
-import { type Pod, isSidecar, type Container, type ResourceList } from "../../shared/api/pod.js";
-import type { EvictionPod, EvictionAmounts, EvictionContainer } from "../../shared/contracts/eviction.js";
+import { type Pod } from "../../shared/api/pod.js";
+import type { EvictionPod } from "../../shared/contracts/eviction.js";
 import { evictionPodOf } from "./eviction-pod.js";
-import { parseQuantity, type ExactQuantity } from "../../shared/api/quantity.js";
-import { volumePath } from "../../shared/api/pod-paths.js";
-import { isCriticalPod } from "../resources/oom-score.js";
-import { podLimits, podRequests } from "../resources/pod-requests.js";
-import { qosClass } from "../resources/qos.js";
 
 export interface RunningPod {
   pod: Pod;

@@ -2,9 +2,6 @@
 // `burst` tokens that fills by `qps` a second. A pull without a token fails at once and is repeated after its back-off. So a node that
 // starts a hundred pods does not flood a registry.
 import type { Clock } from "../../shared/clock/clock.js";
-import { CRITICAL_PRIORITY, type Pod } from "../../shared/api/pod.js";
-import { FairTurns, type Turn } from "../../shared/turns/fair-turns.js";
-import { CrashBackoff } from "../model/crash-backoff.js";
 
 export class PullRateError extends Error {
   override readonly name = "PullRateError";

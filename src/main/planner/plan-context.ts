@@ -1,13 +1,12 @@
 // The input of the planner, with its memory of completed steps, and small queries that several plan functions use.
 import type { Container, Pod } from "../../shared/api/pod.js";
 import { ContainerState, type ContainerStatus } from "../../shared/cri/gen/runtime.v1.js";
-import { type ObservedPod, forgetAllBut } from "../../shared/cri/observed-pod.js";
-import { type ResizeView, changedResources, type Resizable } from "../model/pod-resources.js";
+import { type ObservedPod } from "../../shared/cri/observed-pod.js";
+import { type ResizeView } from "../model/pod-resources.js";
 import { annotationKeys } from "../model/labels.js";
 import { containerHash } from "../model/container-hash.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { CrashBackoff } from "../model/crash-backoff.js";
-import { isPositive } from "../resources/pod-requests.js";
 import type { RestartGates } from "../model/restart.js";
 import type { StartFailure } from "../model/synced-pod.js";
 import type { RestartMemory } from "./restart-memory.js";

@@ -4,9 +4,6 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { podsDirectory } from "../../shared/api/pod-paths.js";
-import { readMountTable, unescapeMountField } from "../../shared/fs/mountinfo.js";
-import { errorText } from "../../shared/log/error-text.js";
-import type { Logger } from "../../shared/log/logger.js";
 
 export interface Directories {
   root: string;

@@ -1,6 +1,6 @@
 // A thread's interface for the fault hook (agent/thread-owner.ts): tests break threads on command.
 
-import type { ThreadFault } from "../../shared/thread/faults.js";
+import type { ThreadFault } from "../../shared/faults/thread-fault.js";
 
 /** The part of a supervised thread that is used. */
 export interface Breakable {

@@ -10,7 +10,6 @@ import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import type { SharedTexts } from "./shared-texts.js";
 import type { Breakable } from "./breakable.js";
-import type { ThreadFault } from "../../shared/faults/thread-fault.js";
 
 /** Options that the table decides; the class adds its init data, upcalls and snapshots. */
 export type TableOptions = Omit<

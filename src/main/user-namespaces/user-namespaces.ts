@@ -8,13 +8,12 @@ import { isSafePodUid } from "../../shared/api/pod-uid.js";
 import type { Logger } from "../../shared/log/logger.js";
 import { NamespaceMode, type UserNamespace } from "../../shared/cri/gen/runtime.v1.js";
 import { podsDirectory, usernsPath } from "../../shared/api/pod-paths.js";
-import { podIdRange, type CommandAnswer, type IdRange, type RunCommand, UserNamespaceError } from "./id-range.js";
+import { podIdRange, type CommandAnswer, type IdRange, type RunCommand } from "./id-range.js";
 import { IdSlots } from "./id-slots.js";
 import type { ObservedIds } from "./observed-ids.js";
 import { asError } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { writeMappings, readMappings } from "./mapping-file.js";
-import { atomicWrite } from "../../shared/fs/atomic-write.js";
 
 export interface UserNamespacesOptions {
   rootDir: string;

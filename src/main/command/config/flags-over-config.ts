@@ -1,8 +1,8 @@
 // Flags over the configuration: a flag writes the field it mirrors and disturbs no other. Feature gates merge key by key,
 // the flag winning; --seccomp-default can only turn on; --runonce is a mode of this start, not a field.
 
+import type { FieldPath } from "../fields/fields.js";
 import { encode } from "./field-values.js";
-import type { FieldPath } from "./fields.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 import { type MapNode, withNode, treeOf, at } from "./tree.js";
 import { mergeMaps } from "./merge.js";

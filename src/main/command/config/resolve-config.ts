@@ -13,9 +13,6 @@ import { usable } from "./usable.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { type FlagValue, withFlags } from "./flags-over-config.js";
 import { dropInOrder } from "./drop-in-order.js";
-import { encode } from "./field-values.js";
-import type { FieldPath } from "../fields/fields.js";
-import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 
 export interface ConfigIo {
   /** A file's text or its bytes, or throws. */

@@ -9,8 +9,6 @@ import type { FieldPath } from "../fields/fields.js";
 import { at, plain, treeOf } from "./tree.js";
 import { originText, type Origin } from "./origin.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
-import type { ConfigView } from "../rules/rule.js";
-import type { Violation } from "../violation.js";
 
 /** One line per source (a file or a flag) and kind; none when everything that is set has an effect. */
 export function withoutEffect(config: EffectiveConfig): string[] {

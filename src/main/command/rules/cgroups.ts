@@ -2,7 +2,6 @@
 import { formatDuration } from "../duration.js";
 import type { ConfigView, HostFacts } from "./rule.js";
 import type { Violation } from "../violation.js";
-import { notOneOf, needsGate, oneOf } from "./check.js";
 
 const DEFAULT_PERIOD_MS = 100;
 

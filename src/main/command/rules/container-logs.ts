@@ -1,10 +1,11 @@
 // Logs of containers: directory and rotation.
 
+import type { Violation } from "../violation.js";
 import { posix } from "path/posix";
 import { formatDuration } from "../duration.js";
 import { inRange, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
 
 const MIN_MONITOR_MS = 3000;
 

@@ -1,8 +1,9 @@
 // Rules of image pull credential verification: policy and allowlist.
 
+import type { Violation } from "../violation.js";
 import { parseImageName } from "../../../shared/api/image-name.js";
 import { needsGate, notOneOf, quote } from "./check.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
 
 const GATE = "KubeletEnsureSecretPulledImages";
 const POLICY = "imagePullCredentialsVerificationPolicy";

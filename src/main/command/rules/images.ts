@@ -2,8 +2,7 @@
 import { formatDuration } from "../duration.js";
 import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
-import { durationNotNegative, inRange, needsGate, notOneOf, quote } from "./check.js";
-import { parseImageName } from "../../../shared/api/image-name.js";
+import { durationNotNegative, inRange, needsGate } from "./check.js";
 
 export function* images(config: ConfigView): Iterable<Violation> {
   yield* thresholds(config);

@@ -1,7 +1,8 @@
 // Fields that are one word of a few.
 
+import type { Violation } from "../violation.js";
 import { type PathOf, oneOf } from "./check.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
 
 /** By field. */
 export const KNOWN: readonly (readonly [PathOf<string>, readonly string[]])[] = [

@@ -2,7 +2,7 @@
 import { formatDuration } from "../duration.js";
 import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
-import { isInt32, needsGate, quote, inRange } from "./check.js";
+import { isInt32, needsGate, quote } from "./check.js";
 import { readQuantity } from "./parse-reserved.js";
 
 const VERBOSITY = "is not a verbosity from 0 to 2147483647";

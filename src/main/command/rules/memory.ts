@@ -1,7 +1,8 @@
 // Swap and the memory knobs of cgroup v2.
 
+import type { Violation } from "../violation.js";
 import { needsGate, oneOf } from "./check.js";
-import type { ConfigView, HostFacts, Violation } from "./rule.js";
+import type { ConfigView, HostFacts } from "./rule.js";
 
 export function* memory(config: ConfigView, host: HostFacts): Iterable<Violation> {
   yield* swap(config, host);

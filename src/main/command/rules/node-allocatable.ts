@@ -1,7 +1,8 @@
 // enforceNodeAllocatable: which part of the node gets a cgroup that holds it within its share.
 
+import type { Violation } from "../violation.js";
 import { notOneOf } from "./check.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
 
 const PATH = "enforceNodeAllocatable";
 const ENTRIES = [

@@ -1,7 +1,8 @@
 // The container runtime and the user ids of pods.
 
+import type { Violation } from "../violation.js";
 import { parseEndpoint, isInvalidEndpoint } from "../../../shared/cri/endpoint.js";
-import type { ConfigView, Violation } from "./rule.js";
+import type { ConfigView } from "./rule.js";
 
 const IDS = 65536;
 const MAX_IDS = 4294967295;

@@ -1,7 +1,7 @@
 // Rules of the HTTP server of the kubelet: ports, addresses, TLS, system logs and hidden metrics.
 import type { ConfigView } from "./rule.js";
 import type { Violation } from "../violation.js";
-import { needsGate, quote, inRange, notOneOf } from "./check.js";
+import { needsGate, quote, inRange } from "./check.js";
 import { isIP } from "node:net";
 
 /** Metrics hidden in this release can be shown for one release more. */

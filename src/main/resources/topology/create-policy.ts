@@ -1,5 +1,5 @@
 // The topology manager's policies: each merges the managers' hints and decides whether the result admits the pod.
-import type { ResourceHints, TopologyHint } from "../assignment/resource-manager.js";
+import type { ResourceHints } from "../assignment/resource-manager.js";
 import type { MachineTopology } from "./machine-topology.js";
 import { byDistance, hintOf, mergeHints, optionsOf, type Option } from "./merge-hints.js";
 import { byWidth, MOST_NUMA_NODES, NumaSets, sizeOf } from "./numa-sets.js";

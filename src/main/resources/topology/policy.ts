@@ -1,6 +1,6 @@
 // The topology manager's part of an admission: merges the hints of all resource managers into one affinity.
 
-import type { TopologyHint, ResourceHints } from "../managers/port.js";
+import type { TopologyHint, ResourceHints } from "../assignment/resource-manager.js";
 
 export type TopologyScope = "container" | "pod";
 

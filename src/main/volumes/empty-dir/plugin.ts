@@ -14,9 +14,6 @@ import { tmpfsSize } from "./tmpfs-size.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { metaDirectory, volumeDirectory } from "../../../shared/api/pod-paths.js";
 import { isHugePages, hugePageSize } from "./huge-pages.js";
-import type { Pod } from "../../../shared/api/pod.js";
-import { parseQuantity, value } from "../../../shared/api/quantity.js";
-import { hugePagesAsked } from "../../resources/page-sizes.js";
 
 const NAME = "kubernetes.io/empty-dir";
 const MODE = 0o777;

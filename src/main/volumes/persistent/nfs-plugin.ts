@@ -1,8 +1,8 @@
 // nfs as a pod names it itself: needs no cluster. Loaded with the first such volume.
 
+import { asVolumeErrors } from "../claims/volume-errors.js";
 import type { VolumePlugin } from "../plugin.js";
 import { NfsVolumes, NFS_PLUGIN } from "./nfs.js";
-import { asVolumeErrors } from "./volume-errors.js";
 
 export function nfsPlugin(rootDir: string, nfs = new NfsVolumes(rootDir)): VolumePlugin {
   return {

@@ -3,8 +3,6 @@ import type { NFSVolumeSource } from "../../../shared/api/volume.js";
 import type { HostPlace } from "../place.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import type { mountByProgram } from "../file-system/program-mount.js";
-import type { VolumePlugin } from "../plugin.js";
-import { asVolumeErrors } from "../claims/volume-errors.js";
 
 export const NFS_PLUGIN = "kubernetes.io/nfs";
 

@@ -6,7 +6,6 @@ import {
   nextRestartCount,
   podLogDirectory,
 } from "../../../../src/main/model/paths.js";
-import * as dirs from "../../../../src/shared/fs/pod-paths.js";
 import * as dirs from "../../../../src/shared/api/pod-paths.js";
 import { seccompProfileRoot } from "../../../../src/main/model/root-directory.js";
 import { criSignal, signalName } from "../../../../src/main/model/stop-signals.js";

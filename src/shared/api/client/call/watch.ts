@@ -1,7 +1,7 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../faults/fault-points.js";
-import { type OnOversized, ObjectBlocks } from "../decode/oversized.js";
+import { type OnOversized } from "../decode/oversized.js";
 import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
