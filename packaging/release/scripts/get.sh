@@ -16,6 +16,7 @@ install_nodelet() {
   elif [ -n "$(command -v dnf)" ]; then end=".$(uname -m).rpm" && how="dnf install -y"
   else end="-linux-$arch.tar.gz" && how=unpack; fi
   verify=$(command -v gpgv || command -v sqv) || fail "gpgv or sqv is needed: install the package gpgv"
+  [ -n "$(command -v curl)" ] || fail "curl is needed: install the package curl"
   dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT && chmod 755 "$dir"
   base64 -d >"$dir/key.gpg" <<KEY
 @KEY@

@@ -113,8 +113,10 @@ test("a signature of another key installs nothing", { skip }, async (t) => {
   assert.match(await refusal(), /the signature of SHA256SUMS is wrong/);
 });
 
-test("another user than root, another processor and a machine without gpgv get one line", { skip }, async (t) => {
+test("another user than root, another processor and a machine without curl or gpgv get one line", { skip }, async (t) => {
   const { bin, refusal, put } = await served(t);
+  await rm(join(bin, "curl"));
+  assert.match(await refusal(), /curl is needed: install the package curl/);
   await rm(join(bin, "gpgv"));
   assert.match(await refusal(), /gpgv or sqv is needed/);
   await rm(join(bin, "uname"));
