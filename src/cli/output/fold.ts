@@ -69,3 +69,9 @@ function lastEnd(word: string, width: number, separator: RegExp): number {
   for (let end = width; end > width / 2; end--) if (separator.test(word[end - 1] ?? "")) return end;
   return 0;
 }
+
+/** Length of the longest part that a fold keeps whole, among those of at most `most` characters. */
+export function longestPart(text: string, most: number): number {
+  const lengths = text.split(/[ /:.,_=@+;-]/).map(({ length }) => length);
+  return Math.max(0, ...lengths.filter((length) => length <= most));
+}

@@ -1,6 +1,6 @@
 // Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
 import { clean } from "./colour.js";
-import { columnWidths, foldedCell } from "./fold.js";
+import { columnWidths, foldedCell, longestPart } from "./fold.js";
 
 export interface Column<Row> {
   title: string;
@@ -27,6 +27,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   const beside = columns.filter(({ below }) => below === undefined);
   const short = cellsOf(beside, rows);
   const widths = columnWidths(short, width - NARROW_GAP.length * (beside.length - 1));
+  if (breaksWords(short, widths)) return records(columns, rows, cells, width);
   const [head = [], ...body] = rowLines(beside, rows, short, { gap: NARROW_GAP, widths });
   const below = columns.filter((column) => column.below !== undefined);
   const whole = rows.flatMap((row, index) => [
@@ -36,6 +37,32 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
     ),
   ]);
   return `${[...head, ...whole].join("\n")}\n`;
+}
+
+/** Names may be longer than any column. Words of a table are not. */
+const LONGEST_WORD = 20;
+
+function breaksWords(cells: readonly (readonly string[])[], widths: readonly number[]): boolean {
+  return cells.some((texts) => texts.some((text, index) => (widths[index] ?? 0) < longestPart(text, LONGEST_WORD)));
+}
+
+/** For a terminal too narrow for the table: each row as lines of its own, one for each column. */
+function records<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  cells: readonly (readonly string[])[],
+  width: number,
+): string {
+  const [titles = [], ...body] = cells;
+  const indent = Math.max(...titles.map(({ length }) => length)) + NARROW_GAP.length;
+  const parts = rows.map((row, at) =>
+    columns.flatMap(({ title, paint }, index) =>
+      foldedCell(body[at]?.[index] ?? "", Math.max(width - indent, LONGEST_WORD)).map(
+        (line, part) => (part === 0 ? title : "").padEnd(indent) + (paint?.(row, line) ?? line),
+      ),
+    ),
+  );
+  return `${parts.map((lines) => lines.map((line) => line.trimEnd()).join("\n")).join("\n\n")}\n`;
 }
 
 /** Titles first. */

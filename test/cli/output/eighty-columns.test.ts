@@ -216,6 +216,29 @@ describe("in a terminal of 80 columns", () => {
   });
 });
 
+describe("in a terminal of 40 columns", () => {
+  const narrow = { ...TERMINAL, columns: 40 };
+
+  test("rows become lists, because words of the table would be broken", () => {
+    const lines = podTable(narrow, [well], NOW).split("\n");
+    deepEqual(
+      lines.map((line) => line.split(/ +/)[0]),
+      ["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", ""],
+    );
+    match(lines[3] ?? "", /^STATUS +Running$/);
+  });
+
+  test("a long name is folded, and no line is longer than the terminal", () => {
+    const text = podTable(narrow, [broken, well], NOW);
+    deepEqual(
+      text.split("\n").filter((line) => line.length > 40),
+      [],
+    );
+    match(text, /^STATUS +CreateContainerConfigError$|^STATUS +CreateContainerConfi\n +gError$/m);
+    ok(text.includes("\n\nNAMESPACE"), "a blank line stands between two rows");
+  });
+});
+
 test("without a terminal each row is one line", () => {
   const text = eventsText(PLAIN, [event("FailedMount", ERROR)], NOW);
   equal(text.split("\n").length, 3);
