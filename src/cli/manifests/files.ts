@@ -76,10 +76,19 @@ async function filesBelow(folder: string, depth: number): Promise<Found[]> {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       if (depth > 1) found.push(...(await filesBelow(path, depth - 1)));
-    } else if (EXTENSIONS.has(extname(entry.name))) found.push({ name: path });
+    } else if (EXTENSIONS.has(extname(entry.name))) found.push(await regular(path));
     if (found.length > MOST_FILES) break;
   }
   return found;
+}
+
+/** A pipe or a device in a folder would be waited for; the kubelet passes over it, too. One that is named itself is read. */
+async function regular(path: string): Promise<Found> {
+  try {
+    return (await stat(path)).isFile() ? { name: path } : { name: path, problem: "it is no regular file" };
+  } catch (error) {
+    return { name: path, problem: causeOf(error) };
+  }
 }
 
 async function textOf(path: string): Promise<ManifestText | UnreadableText> {

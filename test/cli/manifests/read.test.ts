@@ -1,4 +1,5 @@
 // Which texts -f names, and what is read of them by the thread that reads manifests.
+import { execFileSync } from "node:child_process";
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -44,6 +45,19 @@ describe("manifests of the command line", () => {
   test("a folder stands for its manifests in the order of their names, and with -R for those below it", async () => {
     deepEqual(named(await read({ filename: [at("pods")] })), ["default/a", "default/b"]);
     deepEqual(named(await read({ filename: [at("pods")], recursive: true })), ["default/a", "default/b", "default/d"]);
+  });
+
+  test("a pipe in a folder is a fault and is not waited for", async () => {
+    await mkdir(at("mixed"));
+    await writeFile(at("mixed/a.yaml"), manifest("a"));
+    execFileSync("mkfifo", [at("mixed/pipe.yaml")]);
+    await symlink("nowhere", at("mixed/broken.yaml"));
+    const found = await read({ filename: [at("mixed")] });
+    deepEqual(named(found), ["default/a"]);
+    deepEqual(faults(found).sort(), [
+      "mixed/broken.yaml: there is no such file or folder",
+      "mixed/pipe.yaml: it is no regular file",
+    ]);
   });
 
   test("a file that is named needs no extension; -n is the namespace of pods that name none", async () => {
