@@ -4,7 +4,8 @@ import { CliError } from "../errors.js";
 import { whyNotRunning } from "../exec/not-running.js";
 import { execIn } from "../exec/session.js";
 import { findPod, fullName, podsOf } from "../pods/find.js";
-import { containerName } from "../pods/pod-paths.js";
+import { remark } from "../output/terminal.js";
+import { choiceOfContainer, containerName } from "../pods/pod-paths.js";
 
 export interface ExecOptions {
   namespace?: string;
@@ -22,6 +23,8 @@ export async function execCommand(
 ): Promise<number> {
   const pod = findPod(await podsOf(client), named, namespace);
   const container = containerName(pod, wanted);
+  const choice = choiceOfContainer(pod, wanted);
+  if (choice !== undefined) remark(choice);
   const terminal = tty && stdin && process.stdin.isTTY;
   const onStart = (resize: (columns: number, rows: number) => void): void => {
     if (terminal) process.stdin.setRawMode(true);

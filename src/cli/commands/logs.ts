@@ -4,7 +4,8 @@ import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
 import { goDurationMs, wholeNumber } from "../output/go-duration.js";
 import { findPod, podsOf } from "../pods/find.js";
-import { containerName, podPath } from "../pods/pod-paths.js";
+import { remark } from "../output/terminal.js";
+import { choiceOfContainer, containerName, podPath } from "../pods/pod-paths.js";
 
 export interface LogOptions {
   namespace?: string;
@@ -21,6 +22,8 @@ export async function logsCommand({ client }: Context, named: string, options: L
   const query = logQuery(options);
   const pod = findPod(await podsOf(client), named, options.namespace);
   const path = `/containerLogs/${podPath(pod)}/${encodeURIComponent(containerName(pod, options.container))}`;
+  const choice = choiceOfContainer(pod, options.container);
+  if (choice !== undefined) remark(choice);
   const response = await client.open(`${path}?${query.toString()}`);
   await pipeline(response, process.stdout, { end: false });
   return EXIT.fine;

@@ -24,6 +24,11 @@ export function warn(line: string): void {
   process.stderr.write(`Warning: ${clean(line)}\n`);
 }
 
+/** One line about a choice of the command's own. */
+export function remark(line: string): void {
+  process.stderr.write(`${clean(line)}\n`);
+}
+
 /** For commander, whose messages repeat the user's own words. */
 export function writeErr(text: string): void {
   process.stderr.write(printable(text, false));

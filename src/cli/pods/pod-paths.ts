@@ -9,6 +9,14 @@ export function podPath({ metadata }: Pod): string {
   return `${encodeURIComponent(metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
 }
 
+/** As kubectl says which container it took, where others were possible; undefined: nobody had a choice. */
+export function choiceOfContainer(pod: Pod, named: string | undefined): string | undefined {
+  const { spec, metadata } = pod;
+  const chosen = containerName(pod, named);
+  if (named !== undefined || metadata.annotations?.[DEFAULT_CONTAINER] === chosen || spec.containers.length < 2) return;
+  return `Defaulted container "${chosen}" out of: ${spec.containers.map(({ name }) => name).join(", ")}`;
+}
+
 /** The container that is meant; when none is named, that of the annotation of kubectl, or the first of the pod. @throws CliError for one that the pod has not */
 export function containerName({ spec, metadata }: Pod, named: string | undefined): string {
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
