@@ -90,8 +90,8 @@ export class Client {
           asked.destroy(
             new CliError(
               EXIT.noKubelet,
-              `the kubelet did not respond ${path} within ${deadlineMs / 1000} s`,
-              "see its threads with `nodelet status` and its log with `journalctl -u kubelet`",
+              `the kubelet did not respond to ${path} within ${deadlineMs / 1000} s`,
+              "the process is stopped, or one of its threads hangs: `nodelet doctor`, and its log with `journalctl -u kubelet`",
             ),
           ),
         );

@@ -36,7 +36,10 @@ export async function podsCommand(context: Context, { namespace }: { namespace?:
   const rows = brokenFirst([...pods, ...manifests.map(rowAsPod)], stateOf);
   const isNodeAtFault = shown.some(({ state, explainedAsFine }) => state.fine && !explainedAsFine);
   await print(context, list, () => {
-    const text = podTable(context, rows, context.clock.now(), startOf, stateOf);
+    const text =
+      rows.length === 0 && namespace !== undefined
+        ? `this node has no pods in the namespace ${namespace}\n`
+        : podTable(context, rows, context.clock.now(), startOf, stateOf);
     return isNodeAtFault ? `${text}\nthe node has a problem that concerns these pods: nodelet status\n` : text;
   });
   return manifests.length === 0 && shown.every((one) => one.explainedAsFine) ? EXIT.fine : EXIT.wrong;

@@ -41,7 +41,7 @@ export function findPod(pods: readonly Pod[], named: string, namespace?: string)
     there.map(({ metadata }) => metadata.name),
   );
   throw new NoPodError(
-    `this node has no pod ${named}`,
+    `this node has no pod ${named === "" ? "without a name" : named}`,
     near === undefined
       ? "see `nodelet pods`, which lists refused manifests, too"
       : `did you mean ${near}? See \`nodelet pods\``,

@@ -144,7 +144,7 @@ describe("the check of pod addresses", () => {
 describe("a kubelet that does not answer", () => {
   const rows: readonly (readonly [message: string, severity: string, fix: RegExp])[] = [
     ["there is no socket /run/nodelet/kubelet.sock: the kubelet does not run", "warning", /enable --now kubelet/],
-    ["the kubelet did not respond /nodelet/status within 15 s", "error", /restart kubelet/],
+    ["the kubelet did not respond to /nodelet/status within 15 s", "error", /restart kubelet/],
     ["this user may not use the socket /x", "warning", /as root/],
   ];
   for (const [message, severity, fix] of rows) {
@@ -159,7 +159,7 @@ describe("a kubelet that does not answer", () => {
     const before = { kubelet: { ...HEALTHY.kubelet, expected: true } };
     const of = (message: string): Result => silentKubelet(new CliError(EXIT.noKubelet, message), before);
     equal(of("there is no socket /x: the kubelet does not run").severity, "ok");
-    equal(of("the kubelet did not respond /nodelet/status within 15 s").severity, "error");
+    equal(of("the kubelet did not respond to /nodelet/status within 15 s").severity, "error");
   });
 });
 
