@@ -6,7 +6,7 @@ interface CpuUsage {
   system: number;
 }
 
-/** Node 22.19 and 24 have it; the types are those of Node 20. */
+/** Node 22.19 and 24 have it; the tests also run on Node 20. */
 const { threadCpuUsage } = process as { threadCpuUsage?: () => CpuUsage };
 
 /** Starts to measure. The result gives the milliseconds since then: never more than the time that has passed. */
