@@ -115,7 +115,8 @@ describe("minutes of tests", () => {
   }));
 
   test("the column of CI in test/README.md is what package.json's scripts run", () => {
-    for (const { name, step } of suites) {
+    // The core's files are in other suites, which CI runs.
+    for (const { name, step } of suites.filter(({ name }) => name !== "core")) {
       assert.ok(step !== undefined && suitesOf(step).includes(name), `${name} is not in ${step ?? "no step"}`);
     }
     const listed = suites.map(({ name }) => name);
