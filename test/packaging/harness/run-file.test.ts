@@ -60,14 +60,14 @@ describe("a lane", () => {
   test("counts a failed hook as a failure", async () => {
     assert.ok((await run("hook")).failed > 0);
   });
-  test("fails a file that takes too long", async () => {
-    const { failed, failures } = await run("spinning", 5_000);
+  test("fails a file that takes too long, and names its test that hangs", async () => {
+    // The test may take nine tenths of it: the rest is for the start of a process on a busy machine.
+    const { failed, failures } = await run("spinning", 10_000);
     assert.ok(failed > 0);
-    assert.match(failures.join("\n"), /the file did not end within 5 s/);
-  });
-  const namesTests = Number(process.versions.node.split(".")[0]) >= 24;
-  test("names a test that hangs", { skip: namesTests ? false : "needs Node 24" }, async () => {
-    assert.match((await run("spinning", 5_000)).failures.join("\n"), /✖ hangs\n.*timed out/);
+    assert.match(failures.join("\n"), /the file did not end within 10 s/);
+    // Only Node 24 lets the runner limit a test.
+    const namesTests = Number(process.versions.node.split(".")[0]) >= 24;
+    if (namesTests) assert.match(failures.join("\n"), /✖ hangs\n.*timed out/);
   });
   test("survives the end of its process: that file fails, the next one runs", async () => {
     const { failed, failures } = await run("killer");
