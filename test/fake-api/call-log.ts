@@ -31,6 +31,8 @@ export interface ApiCall {
 export type CallMatch = Partial<Pick<ApiCall, "verb" | "resource" | "subresource" | "namespace" | "name" | "user">> & {
   /** Part of the user agent. */
   userAgent?: string;
+  /** Of the path with its query. */
+  path?: RegExp;
   code?: number;
 };
 
@@ -74,6 +76,7 @@ function keyOf({ verb, resource, subresource, userAgent }: ApiCall): string {
 export function matches(call: Omit<ApiCall, "code"> & { code?: number }, match: CallMatch): boolean {
   return Object.entries(match).every(([field, wanted]) => {
     const value: unknown = Reflect.get(call, field);
+    if (wanted instanceof RegExp) return wanted.test(call.path);
     return field === "userAgent" ? call.userAgent.includes(String(wanted)) : value === wanted;
   });
 }

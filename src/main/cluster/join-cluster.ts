@@ -38,6 +38,7 @@ import type { LateCluster, JoinedCluster } from "./membership.js";
 import type { Follow } from "./watching.js";
 import { startDra } from "./dra/start-dra.js";
 import { startPodSync, type PodSync } from "./start-pod-sync.js";
+import { UnfinishedPods } from "./unfinished-pods.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
@@ -199,6 +200,7 @@ class Joining implements JoinedCluster {
             onEvent: (event) => feed.onEvent(event),
             isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
           }),
+        readUnfinished: (feed) => new UnfinishedPods({ client, nodeName: deps.nodeName, feed, clock }),
         node: () => nodeStatus.node(),
         ready,
       }),

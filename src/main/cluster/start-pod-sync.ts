@@ -36,6 +36,8 @@ export interface PodSyncDeps {
   presence?: Returns;
   /** Lists and watches the pods of this node: field selector "spec.nodeName=<name>". */
   reflect(feed: PodFeed): Reflecting;
+  /** Reads those of them that have not ended, once. */
+  readUnfinished(feed: PodFeed): Reflecting;
   /** The latest known object of this node; undefined before the first read. */
   node(): Node | undefined;
   /** The node is registered and its object was read. */
@@ -122,12 +124,14 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     (uid) => sync.isTakenOn(uid),
   );
   const reflector = deps.reflect(source);
+  const unfinished = deps.readUnfinished(source);
   const cleanedUp = (uid: string): void => {
     sync.settleRecord(uid, view.get(uid)?.status);
     source.slim(uid);
   };
   sync.join(clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }));
   deps.recorder.sendTo(sink);
+  unfinished.start();
   reflector.start();
   const endPresence = deps.presence?.onReturn(() => statuses.serverReturned());
   let stopped = false;
@@ -139,7 +143,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     async stop() {
       stopped = true;
       endPresence?.();
-      await reflector.stop();
+      await Promise.all([unfinished.stop(), reflector.stop()]);
       await Promise.all([budget.stop(), statuses.stop(), mirrors.stop(), sink.stop()]);
     },
   };

@@ -2,7 +2,8 @@
 // changed definitions, so a status that the kubelet wrote itself causes no sync.
 // A terminal pod is delivered without its definition, and none of it is kept (docs/adr/0080). A new pod whose definition exceeds the budget is
 // known without it, and delivered when there is room.
-// Invariant: nothing is delivered before the node is known to the cluster, and then as a whole set first; mirror pods are not pods to run;
+// Invariant: nothing is delivered before the node is known to the cluster; no pod counts as removed before the whole set is here; mirror pods are
+// not pods to run;
 // a definition or spec that did not change is the same object as before; an error of one pod in a list keeps no other pod of it from the sync path.
 import { sameJson } from "../../shared/api/same-json.js";
 import type { Pod } from "../../shared/api/pod.js";
@@ -20,6 +21,8 @@ import type { PodChanges } from "./pod-changes.js";
 export interface PodFeed {
   /** Applied to each object as it arrives. */
   trim(object: Pod): Pod;
+  /** Pods that have not ended, perhaps before the whole set is here. */
+  onUnfinished(pods: readonly Pod[]): void;
   onReplace(pods: readonly Pod[]): void;
   isKnown(uid: string, resourceVersion: string): boolean;
   onEvent(event: { type: "ADDED" | "MODIFIED" | "DELETED"; object: Pod }): void;
@@ -87,19 +90,33 @@ export class ApiSource implements PodFeed {
   start(): void {
     this.open = true;
     if (this.listed) this.deliverAll();
+    else this.deliverFirst();
+  }
+
+  onUnfinished(pods: readonly Pod[]): void {
+    if (this.listed) return;
+    const see = (pod: Pod): void => {
+      if (isMirrorPod(pod)) return;
+      this.view.list(pod);
+      this.record(pod);
+    };
+    forEachIsolated(pods, see, (error, { metadata }) => this.onFailed(error, metadata.uid));
+    if (this.open) this.deliverFirst();
   }
 
   onReplace(pods: readonly Pod[]): void {
     const listed = new Set(pods.map(({ metadata }) => metadata.uid));
-    const failed = (error: unknown, uid: string): void =>
-      this.log.error({ uid, err: error }, `cannot handle pod ${uid} of the API server: ${messageOf(error)}`);
     const gone = this.view.uids().filter((uid) => !listed.has(uid));
-    forEachIsolated(gone, (uid) => this.forget(uid), failed);
+    forEachIsolated(
+      gone,
+      (uid) => this.forget(uid),
+      (error, uid) => this.onFailed(error, uid),
+    );
     const see = (pod: Pod): void => {
       this.view.list(pod);
       this.record(pod);
     };
-    forEachIsolated(pods, see, (error, { metadata }) => failed(error, metadata.uid));
+    forEachIsolated(pods, see, (error, { metadata }) => this.onFailed(error, metadata.uid));
     this.listed = true;
     if (this.open) this.deliverAll();
   }
@@ -121,6 +138,15 @@ export class ApiSource implements PodFeed {
     this.record(object, (definition) => {
       if (definition !== before && this.open && this.listed) this.changes.set("api", definition);
     });
+  }
+
+  private onFailed(error: unknown, uid: string): void {
+    this.log.error({ uid, err: error }, `cannot handle pod ${uid} of the API server: ${messageOf(error)}`);
+  }
+
+  /** These may start, and none counts as removed. */
+  private deliverFirst(): void {
+    if (this.definitions.size > 0) this.changes.deliver("api", [...this.definitions.values()], false);
   }
 
   private deliverAll(): void {

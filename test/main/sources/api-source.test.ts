@@ -18,8 +18,8 @@ function build() {
   const decided: string[] = [];
   const source = new ApiSource(
     {
-      deliver: (_source, pods) => {
-        changes.push(`replace ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
+      deliver: (_source, pods, complete) => {
+        changes.push(`${complete ? "replace" : "first"} ${pods.map(({ metadata }) => metadata.uid).join(" ")}`);
         delivered.push(...pods);
       },
       set: (_source, one) => {
@@ -305,3 +305,31 @@ const failed: PodStatus = {
     { name: "app", ready: false, restartCount: 0, image: "i", imageID: "", state: {}, lastState: {} },
   ],
 };
+
+test("pods that have not ended are delivered before the whole set, which decides what has gone", () => {
+  const { source, take, view } = build();
+  const mirror = object("m", ({ metadata }) => {
+    metadata.annotations = { "kubernetes.io/config.mirror": "h" };
+  });
+  const [a, b] = [object("a"), object("b")];
+  source.onUnfinished([a, mirror, b]);
+  const unseen = (): string[] => take().filter((line) => !line.startsWith("seen"));
+  assert.deepEqual(unseen(), [], "the node is not known yet");
+  source.start();
+  assert.deepEqual(unseen(), ["first uid-a uid-b"]);
+  assert.equal(view.has("uid-m", mirror.metadata.resourceVersion ?? ""), false, "mirror pods wait for the whole set");
+  source.onReplace([a, object("c")]);
+  assert.deepEqual(unseen(), ["dropped uid-b", "replace uid-a uid-c", "synced"]);
+  source.onUnfinished([a, b]);
+  assert.deepEqual(unseen(), [], "one that comes later is dropped");
+});
+
+test("pods that have not ended are delivered at once when the node is known already", () => {
+  const { source, take } = build();
+  source.start();
+  source.onUnfinished([object("a")]);
+  assert.deepEqual(
+    take().filter((line) => !line.startsWith("seen")),
+    ["first uid-a"],
+  );
+});

@@ -54,6 +54,7 @@ async function joined(
       feed = given;
       return { start: () => undefined, stop: () => Promise.resolve() };
     },
+    readUnfinished: () => ({ start: () => undefined, stop: () => Promise.resolve() }),
     node: () => undefined,
     ready: Promise.resolve(),
     sync,
