@@ -4,23 +4,31 @@ import { createServer, type Server, type Socket } from "node:net";
 /** Far above what any client of a health check reads. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** `sent` counts the bytes that the clients' sockets took. */
-export function floodingServer({ first, again }: { first: Buffer; again?: Buffer }): {
-  server: Server;
-  sent: () => number;
-} {
-  let sent = 0;
-  const flood = (socket: Socket): void => {
-    const repeat = (): void => {
-      if (again === undefined || socket.destroyed || sent > MOST_BYTES) return;
-      sent += again.length;
-      if (socket.write(again)) setImmediate(repeat);
-      else socket.once("drain", repeat);
-    };
-    socket.on("error", () => undefined);
-    socket.resume();
-    sent += first.length;
-    socket.write(first, repeat);
+export interface Flood {
+  first: Buffer;
+  again?: Buffer;
+}
+
+/** Sends to one client. Returns the bytes that its socket has taken so far. */
+export function flood(socket: Socket, { first, again }: Flood): () => number {
+  let sent = first.length;
+  const repeat = (): void => {
+    if (again === undefined || socket.destroyed || sent > MOST_BYTES) return;
+    sent += again.length;
+    if (socket.write(again)) setImmediate(repeat);
+    else socket.once("drain", repeat);
   };
-  return { server: createServer(flood), sent: () => sent };
+  socket.on("error", () => undefined);
+  socket.resume();
+  socket.write(first, repeat);
+  return () => sent;
+}
+
+/** `sent` counts the bytes that the clients' sockets took. */
+export function floodingServer(bytes: Flood): { server: Server; sent: () => number } {
+  const counts: (() => number)[] = [];
+  const server = createServer((socket) => {
+    counts.push(flood(socket, bytes));
+  });
+  return { server, sent: () => counts.reduce((sum, count) => sum + count(), 0) };
 }

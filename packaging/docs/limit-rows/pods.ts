@@ -196,9 +196,9 @@ export const POD_LIMITS: LimitRows = {
       of: ["src/workers/peers/frame-counter.ts", "MAX_FRAMES"],
       value: MAX_FRAMES,
       unit: "frames",
-      what: "HTTP/2 frames of a gRPC probe's answer",
+      what: "HTTP/2 frames of an answer to a gRPC or HTTPS probe, or a hook; those with its body are counted by bytes",
       beyond: "the probe fails",
-      reason: "a health check has fewer than twenty",
+      reason: "an answer has fewer than twenty",
       upstream: "none",
     },
     {

@@ -3,7 +3,8 @@ import { quote } from "../../shared/text/quote.js";
 import { fromBytes } from "../../shared/http/bytes.js";
 import { LocationError, MAX_REQUESTS, redirectOf, type Redirect } from "../../shared/http/client/redirects.js";
 import { hostnameOf, urlText } from "../../shared/http/client/url.js";
-import { exchange, ExchangeError, type Exchange, type Reply } from "./exchange.js";
+import { exchange, type Exchange } from "./exchange.js";
+import { ExchangeError, type Reply } from "./pending-reply.js";
 
 /** No response, or one that leads nowhere: `Get "URL": reason`, as upstream's client has it. */
 export class GetError extends Error {

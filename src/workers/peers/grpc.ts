@@ -6,7 +6,7 @@ import { goDuration } from "../../shared/clock/go-duration.js";
 import { OUTPUT_LIMIT_BYTES, type ProbeAction } from "../../shared/contracts/prober.js";
 import { addressOf, dial, isDialError, reset, systemReason } from "../../shared/net/dial.js";
 import { OverBudgetError } from "./accounts.js";
-import { FrameCounter } from "./frame-counter.js";
+import { FrameCounter, MAX_BYTES } from "./frame-counter.js";
 import type { Guard } from "./guarded-source.js";
 import { GuardedStream } from "./guarded-stream.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
@@ -55,7 +55,7 @@ export async function probeGrpc(
     );
   }
   const raw = socket;
-  const frames = new FrameCounter();
+  const frames = new FrameCounter({ bytes: MAX_BYTES, dataFrames: 0 });
   const stream = new GuardedStream(raw, guard);
   stream.sendAtOnce();
   stream.limit((piece) => frames.read(piece));

@@ -3,9 +3,9 @@
 import { requestOf, type GetAction } from "../../shared/http/client/get-action.js";
 import { failure, success, type RunContext, type RunResult } from "../../shared/probes/run.js";
 import { OverBudgetError } from "./accounts.js";
-import type { Reply } from "./exchange.js";
 import { follow, GetError } from "./follow.js";
 import type { Guard } from "./guarded-source.js";
+import type { Reply } from "./pending-reply.js";
 
 /** Rejects with BodyError, and with UrlError for an action that makes no URL. */
 export async function probeHttp(

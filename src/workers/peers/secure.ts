@@ -18,6 +18,9 @@ const CIPHERS = `${DEFAULT_CIPHERS.split(":")
   .filter((name) => !name.startsWith("DHE-"))
   .join(":")}:!kDHE`;
 
+/** What the client speaks over TLS, for ALPN (RFC 7301). */
+const PROTOCOLS = ["h2", "http/1.1"];
+
 /** The server responded to the handshake in another protocol, with Go's text for it. */
 export class NotTlsError extends Error {
   override readonly name = "NotTlsError";
@@ -69,6 +72,7 @@ export function secure(stream: GuardedStream, host: string): SecureStream {
     socket: stream,
     secureContext: context(),
     rejectUnauthorized: false,
+    ALPNProtocols: PROTOCOLS,
     ...(isIP(host) === 0 && { servername: host }),
   });
   let isSecure = false;

@@ -6,6 +6,7 @@ import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";
 import { chainFlight, dheFlight } from "../../support/hostile-tls.js";
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
+import { Http2Servers } from "../http2-servers.js";
 import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 
 /** What a connection gets: the first file once, the other one again and again. */
@@ -64,6 +65,36 @@ const probes = (probe: Fields): Fields => ({
 });
 const https = { httpGet: { port: PORT, scheme: "HTTPS" } };
 
+/** Small pods whose probes and hooks go to servers that speak HTTP/2 by TLS. No image of the tests has such a server: it runs beside the kubelet. */
+function http2Attack(): Attack {
+  let servers: Http2Servers | undefined;
+  const users = size(2, 8);
+  const fieldsOf = (port: number): Fields => {
+    const httpGet = { host: "127.0.0.1", port, path: "/", scheme: "HTTPS" };
+    return { ...probes({ httpGet }), lifecycle: { postStart: { httpGet } } };
+  };
+  return tenantAttack({
+    ...{ name: "HTTPS probes and hooks whose server floods by HTTP/2", seconds: size(15, 40) },
+    prepare: async () => {
+      servers = await Http2Servers.start();
+    },
+    pods: (bench) =>
+      each(servers?.ports.length ?? 0, (pod, at) => {
+        const fields = fieldsOf(servers?.ports[at] ?? 0);
+        return tenantPod(
+          bench,
+          pod,
+          each(users, (name) => hostile(name, REST, fields), "user"),
+        );
+      }),
+    effect: { runs: 2 * users },
+    beforeEnd: async () => {
+      const connections = await servers?.stop();
+      if ((connections ?? 0) === 0) throw new Error("no client agreed on HTTP/2");
+    },
+  });
+}
+
 export const TENANT_SERVERS: readonly Attack[] = [
   serversAttack("HTTPS probes whose server is hostile", TLS, probes(https)),
   serversAttack(
@@ -72,6 +103,7 @@ export const TENANT_SERVERS: readonly Attack[] = [
     probes({ httpGet: { port: PORT } }),
   ),
   serversAttack("gRPC probes whose server is hostile", Object.values(HTTP2_FLOODS), probes({ grpc: { port: PORT } })),
+  http2Attack(),
   serversAttack("HTTPS hooks whose server is hostile", TLS, { lifecycle: { postStart: https } }),
   serversAttack("HTTP hooks whose server is hostile", Object.values(HTTP1_FLOODS), {
     lifecycle: { postStart: { httpGet: { port: PORT } } },

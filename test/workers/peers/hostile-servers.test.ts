@@ -7,14 +7,16 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { describe, test, type TestContext } from "node:test";
 import type { ProbeAction } from "../../../src/shared/contracts/prober.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
-import { BodyError } from "../../../src/workers/peers/exchange.js";
-import { floodingServer } from "../../support/flooding-server.js";
+import { BodyError } from "../../../src/workers/peers/pending-reply.js";
+import { messageOf } from "../../../src/shared/errors/thrown.js";
+import { flood, floodingServer } from "../../support/flooding-server.js";
 import { HTTP1_FLOODS, HTTP2_FLOODS } from "../../support/hostile-http.js";
 import { chainFlight, dheFlight, offers } from "../../support/hostile-tls.js";
-import { listen, PATIENCE_MS, peerActions, runPeerProbe } from "../../support/probe-kit.js";
+import { listen, PATIENCE_MS, peerActions, runPeerProbe, selfSigned } from "../../support/probe-kit.js";
 
 const http = (port: number, scheme: "http" | "https" = "http"): ProbeAction => ({
   ...{ type: "http", scheme, host: "127.0.0.1", port, path: "/", headers: [] },
@@ -72,6 +74,36 @@ describe("HTTP/2 floods of a gRPC server", () => {
       const { outcome, output } = await runPeerProbe(action, PATIENCE_MS, { actions });
       assert.equal(outcome, "failure");
       assert.match(output, /^error: health rpc probe failed: /);
+      await assertAnotherPodIsServed(t, actions);
+    });
+  }
+});
+
+describe("HTTP/2 floods of a server by TLS", () => {
+  for (const [name, bytes] of Object.entries(HTTP2_FLOODS)) {
+    test(`a server that sends ${name} without end fails the probe and the hook`, async (t) => {
+      const actions = peerActions();
+      const counts: (() => number)[] = [];
+      const server = createTlsServer({ ...selfSigned(), ALPNProtocols: ["h2"] }, (socket) => {
+        counts.push(flood(socket, bytes));
+      });
+      const port = await listen(t, server);
+      const probe = runPeerProbe(http(port, "https"), PATIENCE_MS, { actions });
+      // A flood after the head breaks the body, which proves nothing about the container; limits of frames do not depend on the head.
+      const { outcome, output } = await probe.catch((error: unknown) => ({
+        outcome: "error",
+        output: messageOf(error),
+      }));
+      assert.ok(outcome === "failure" || outcome === "error", outcome);
+      assert.match(
+        output,
+        /HTTP\/2 frames|stream error|GOAWAY|unexpected EOF|headers exceeded|Protocol error/,
+      );
+      const reply = await actions.hook(hook(port), new AbortController().signal);
+      // The head of a response is enough for a hook, and it may arrive before the flood.
+      if (name !== "empty DATA") assert.equal(reply.ok, false);
+      const sent = counts.reduce((sum, count) => sum + count(), 0);
+      assert.ok(sent < 32 * 1024 * 1024, String(sent));
       await assertAnotherPodIsServed(t, actions);
     });
   }

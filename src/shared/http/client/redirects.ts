@@ -37,7 +37,11 @@ export class LocationError extends Error {
 }
 
 /** The request that the response to `last` asks for; undefined if it is no redirect. Throws LocationError. */
-export function redirectOf(head: ReplyHead, first: GetRequest, last: GetRequest): Redirect | undefined {
+export function redirectOf(
+  head: Pick<ReplyHead, "status" | "field">,
+  first: GetRequest,
+  last: GetRequest,
+): Redirect | undefined {
   const location = head.field("Location") ?? "";
   if (!REDIRECTS.has(head.status) || location === "") return undefined;
   let url: GoUrl;

@@ -23,7 +23,7 @@ export function requestText({ url, host, headers, acceptsGzip = false }: Request
   const uri = requestUri(url);
 
   if (/[\x00-\x1f\x7f]/.test(uri)) throw new HeaderError("net/http: can't write control character in Request.URL");
-  const lines = [`GET ${uri} HTTP/1.1`, `Host: ${hostValue(host === "" ? url.host : host)}`];
+  const lines = [`GET ${uri} HTTP/1.1`, `Host: ${hostOf(host === "" ? url.host : host) ?? ""}`];
   const fields = [...withCredentials(url, headers).fields()];
   const userAgent = headers.has("User-Agent") ? headers.get("User-Agent") : "Go-http-client/1.1";
   if (userAgent !== "") lines.push(`User-Agent: ${trimBlanks(userAgent)}`);
@@ -36,7 +36,7 @@ export function requestText({ url, host, headers, acceptsGzip = false }: Request
 }
 
 /** User and password of the URL are basic authorization, unless the caller has one of its own. */
-function withCredentials({ user }: GoUrl, headers: Headers): Headers {
+export function withCredentials({ user }: GoUrl, headers: Headers): Headers {
   if (user === undefined || headers.get("Authorization") !== "") return headers;
   const all = headers.copy();
   const pair = Buffer.from(`${user.name}:${user.password ?? ""}`, "latin1");
@@ -50,9 +50,10 @@ function mustAskToClose(headers: Headers): boolean {
   return headers.get("Upgrade") === "" || !hasToken(connection, "upgrade");
 }
 
-function hostValue(host: string): string {
+/** As it is sent; undefined for what is no host. */
+export function hostOf(host: string): string | undefined {
   const ascii = isAscii(host) ? host : asciiHost(fromBytes(host));
-  if (!HOST.test(ascii)) return "";
+  if (!HOST.test(ascii)) return undefined;
   // The zone of an address means nothing to the server.
   return ascii.replace(/^\[([^\]%]*)%[^\]]*\]/, "[$1]");
 }

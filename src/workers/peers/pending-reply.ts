@@ -1,0 +1,80 @@
+// One response that is awaited. Invariant: it is settled once, by its reader, by a failure or by the end of the time, and the connection is
+// closed then.
+import { OverBudgetError } from "./accounts.js";
+import { PeerLimitError } from "./guarded-source.js";
+import type { ReplyHead } from "../../shared/http/client/reply-reader.js";
+import { systemReason } from "../../shared/net/dial.js";
+
+const TIMED_OUT_AT_HEADERS = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+const TIMED_OUT_IN_BODY = "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
+
+/** Fields of the head that a caller reads. */
+export const FIELDS = ["Location"];
+
+export interface Reply {
+  head: Pick<ReplyHead, "status" | "field">;
+  body: string;
+}
+
+/** A request without a reply, with the error text of upstream's client. */
+export class ExchangeError extends Error {
+  override readonly name = "ExchangeError";
+}
+
+/** The head of the response came, and its body broke off or never ended; or the head is longer than ours may be. @internal */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+}
+
+/** The server takes no request on this connection; another one may serve it. */
+export class RefusedError extends ExchangeError {}
+
+export class PendingReply {
+  /** The head of the response is here. */
+  hasHead = false;
+  private close: () => void = () => undefined;
+  private settled = false;
+  private readonly onAbort = (): void => this.reject(new ExchangeError(TIMED_OUT_AT_HEADERS), TIMED_OUT_IN_BODY);
+
+  constructor(
+    /** Only the head counts; no body is awaited. */
+    readonly headOnly: boolean,
+    private readonly signal: AbortSignal,
+    private readonly done: (outcome: Reply | Error) => void,
+  ) {
+    signal.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  get isSettled(): boolean {
+    return this.settled;
+  }
+
+  /** `close` ends the connection, at once if the response is settled already. */
+  start(close: () => void): void {
+    this.close = close;
+    if (this.settled) close();
+    else if (this.signal.aborted) this.onAbort();
+  }
+
+  fail(error: Error): void {
+    const reason = systemReason(error);
+    this.reject(new ExchangeError(reason, { cause: error }), isOwnLimit(error) ? undefined : reason);
+  }
+
+  /** `inBody` is the reason for a response whose head came; absent, it makes no difference. */
+  reject(error: ExchangeError, inBody: string | undefined): void {
+    const isBroken = inBody !== undefined && this.hasHead;
+    this.settle(isBroken ? new BodyError(inBody, { cause: error }) : error);
+  }
+
+  settle(outcome: Reply | Error): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.signal.removeEventListener("abort", this.onAbort);
+    this.close();
+    this.done(outcome);
+  }
+}
+
+/** The server is at fault, not the connection. */
+const isOwnLimit = (error: Error): boolean => error instanceof PeerLimitError || error instanceof OverBudgetError;
