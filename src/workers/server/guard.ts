@@ -19,6 +19,7 @@ import type { Entered } from "./entry.js";
 import { HandlerError } from "./owned.js";
 import type { HttpMetrics } from "./http-metrics.js";
 import { networkOf } from "./network.js";
+import { isServedByNone } from "./paths.js";
 import { replyError, replyPlain } from "./reply.js";
 import type { Router } from "./router.js";
 import { messageOf } from "../../shared/errors/thrown.js";
@@ -54,8 +55,9 @@ export class Guard {
       gone = true;
       end();
     });
-    if (call.redirect !== undefined) {
-      // As upstream, whose ServeMux is before its filters. The response tells only what the request said; nothing is handled.
+    if (call.redirect !== undefined || isUnknown(call)) {
+      // As upstream, whose ServeMux is before its filters. The response tells only what the request said, or that no node serves its path;
+      // nothing is handled.
       request.resume();
       this.options.refused(request.socket, response);
       router.answer(request, response, call, upgrade);
@@ -136,6 +138,8 @@ export class Guard {
     this.options.refused(request.socket, response);
   }
 }
+
+const isUnknown = ({ route, target }: Call): boolean => route === undefined && isServedByNone(target.segments);
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

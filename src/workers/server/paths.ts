@@ -6,28 +6,35 @@ interface Tree {
   subresources?: readonly string[];
   /** Exists on the authenticated port only, and there only with enableDebuggingHandlers; else its paths return 405. */
   debug?: true;
+  /**
+   * No path below it is served but those of routes, which no configuration takes away. Upstream's ServeMux has them one by one, so it answers
+   * others before its filters.
+   */
+  exact?: true;
+  /** Second segments below which paths may be served, by any configuration. */
+  branches?: readonly string[];
   /** Label long_running of kubelet_http_*: upstream's values, by which portForward is not long-running. */
   longRunning?: true;
 }
 
 /** Source: https://kubernetes.io/docs/reference/access-authn-authz/kubelet-authn-authz/ */
 const TREES = {
-  healthz: { subresources: ["healthz", "proxy"] },
+  healthz: { subresources: ["healthz", "proxy"], exact: true },
   pods: { subresources: ["pods", "proxy"] },
   stats: { subresources: ["stats"] },
-  metrics: { subresources: ["metrics"] },
+  metrics: { subresources: ["metrics"], exact: true },
   run: { debug: true },
   exec: { debug: true, longRunning: true },
   attach: { debug: true, longRunning: true },
   portForward: { debug: true },
   containerLogs: { debug: true },
-  configz: { subresources: ["configz", "proxy"] },
+  configz: { subresources: ["configz", "proxy"], exact: true },
   runningpods: { subresources: ["pods", "proxy"], debug: true },
   checkpoint: { subresources: ["checkpoint"] },
   logs: { subresources: ["log"], debug: true },
-  debug: { longRunning: true },
-  flagz: { subresources: ["configz"] },
-  statusz: { subresources: ["statusz"] },
+  debug: { longRunning: true, branches: ["pprof", "flags", "pods"] },
+  flagz: { subresources: ["configz"], exact: true },
+  statusz: { subresources: ["statusz"], exact: true },
   // Our own: all that the status page shows, logs and configuration too, and nothing that changes the node.
   ui: { subresources: ["ui", "proxy"] },
   // Our own; not the proxy's: a static pod has every right on the node.
@@ -44,6 +51,17 @@ const ROWS = new Map<string, Tree>(Object.entries(TREES));
 /** undefined: no route has this first segment. */
 export function treeOf(segment: string): Tree | undefined {
   return ROWS.get(segment);
+}
+
+/**
+ * Whether no configuration of this server has a route for the path. The names above are public, so the response tells nothing about the node.
+ * @param segments of a path without a route
+ */
+export function isServedByNone([first = "", ...rest]: readonly string[]): boolean {
+  const tree = treeOf(first);
+  if (tree === undefined) return true;
+  if (tree.exact === true) return rest.length > 0;
+  return tree.branches !== undefined && !tree.branches.includes(rest[0] ?? "");
 }
 
 /** Trees that return 405 while enableDebuggingHandlers is false. */

@@ -120,7 +120,6 @@ function isEqual(recorded: Result, got: Result, mayDiffer: (status: number | "en
 const statusOf = ({ line }: Response): number => Number(line.split(" ")[1]);
 
 function shownOf({ line, location = "", body = "" }: Response): string {
-  // Node always names its own version. Bodies of handlers are theirs.
-  const status = line.replace(/^HTTP\/1\.[01] /, "");
-  return JSON.stringify([status, location, /^(?:400|417|431|501|505|307) /.test(status) ? body : ""]);
+  // Bodies of handlers are theirs.
+  return JSON.stringify([line, location, /^HTTP\/1\.[01] (?:400|417|431|501|505|307) /.test(line) ? body : ""]);
 }

@@ -20,7 +20,7 @@ const KNOWN: Readonly<Record<PortName, [string, number]>> = {
   "status page": ["/", 302],
   "admin socket": ["/healthz", 200],
 };
-const statusOf = (text: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1]);
+const statusOf = (text: string): number => Number(/^HTTP\/1\.[01] (\d{3}) /.exec(text)?.[1]);
 
 /** Requests for PATH. */
 const MALFORMED: [string, string][] = [
@@ -134,7 +134,7 @@ for (const port of PORTS) {
     for (const [what, text] of UNCERTAIN) {
       test(what, async () => {
         const answers = await asked(text + NEXT);
-        deepEqual([statusOf(answers), answers.split("HTTP/1.1 ").length - 1], [known, 1], answers);
+        deepEqual([statusOf(answers), answers.split(/^HTTP\/1\.[01] /m).length - 1], [known, 1], answers);
       });
     }
   });
@@ -142,6 +142,18 @@ for (const port of PORTS) {
     for (const [what, text] of WELL_FORMED) test(what, async () => equal(statusOf(await asked(text)), known));
   });
 }
+
+test("a response names the version of its request; to a later one, and to one that is refused, it is HTTP/1.1", async () => {
+  const versionFor = async (text: string): Promise<string> => (await ports.ask("read-only", text)).slice(0, 8);
+  equal(await versionFor("GET /healthz HTTP/1.0\n\n"), "HTTP/1.0");
+  equal(
+    await versionFor(`GET /nothing HTTP/1.0\r\n${HOST}Connection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n`),
+    "HTTP/1.0",
+  );
+  equal(await versionFor(`GET /healthz HTTP/1.1\r\n${HOST}${END}`), "HTTP/1.1");
+  equal(await versionFor(`GET /healthz HTTP/1.7\r\n${HOST}${END}`), "HTTP/1.1");
+  equal(await versionFor("GET healthz HTTP/1.0\n\n"), "HTTP/1.1");
+});
 
 test("a response to a malformed request says why, and is the last on its connection", async () => {
   const text = await ports.ask("read-only", `GET /# HTTP/1.1\r\n${HOST}\r\nGET /healthz HTTP/1.1\r\n${HOST}${END}`);

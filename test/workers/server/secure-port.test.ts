@@ -59,6 +59,37 @@ describe("client certificates", () => {
     match(server.lines[0]?.line ?? "", /no credentials/);
   });
 
+  test("are not needed for the response that no node serves a path; of all others nothing is told without them", async () => {
+    await open({ init: authentication() });
+    const ask = async (path: string): Promise<number> => (await server.ask(path)).status;
+    const unknown = [
+      "/",
+      "/nothing",
+      "/healthz/x",
+      "/healthz/ping/",
+      "/healthzx",
+      "/metrics/",
+      "/metrics/x",
+      "/configz/",
+    ];
+    for (const path of [...unknown, "/debug", "/debug/x", "/Pods", "/pods%2Fx", "/%ff"])
+      equal(await ask(path), 404, path);
+    // Some of them are turned off here, and some have no route below them.
+    const known = [
+      "/pods",
+      "/pods/x",
+      "/stats/x",
+      "/run/x",
+      "/exec/",
+      "/checkpoint/x",
+      "/logs/x",
+      "/runningpods/x",
+      "/configz",
+    ];
+    const own = ["/manifests", "/manifests/x", "/ui/", "/ui/x", "/debug/pods/a/b/timeline", "/debug/flags/v", "/flagz"];
+    for (const path of [...known, ...own, "/healthz/%70ing", "/debug/pprof/x"]) equal(await ask(path), 401, path);
+  });
+
   test("that are invalid do not count as anonymous: anonymous requests are served, these are not", async () => {
     await open({ init: authentication({ anonymous: true }) });
     equal((await server.ask("/healthz")).status, 200);

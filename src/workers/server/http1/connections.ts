@@ -11,12 +11,14 @@ import { answerUnreadable } from "../unreadable.js";
 import { answerUpgrade } from "../upgrade.js";
 import type { HeadMemory } from "./head-memory.js";
 import { Input } from "./input.js";
+import { VersionedResponse } from "./response.js";
 
 /** Options of every server of Node that gets its connections from here: Input has the limits of heads. */
 export const HTTP1_OPTIONS = {
   // What Node's parser gets may be longer than what the client sent, by its line ends.
   maxHeaderSize: 2 * MAX_HEAD_BYTES,
   requireHostHeader: false,
+  ServerResponse: VersionedResponse as typeof ServerResponse,
 } as const;
 
 export interface Http1Options {
