@@ -156,21 +156,29 @@ export function fromConfig(type: ValueType, value: unknown): unknown {
     case "string":
       return typeof value === "string" ? value : undefined;
     case "quantity":
-      return (typeof value === "string" || typeof value === "number") && isQuantity(String(value))
+      return (typeof value === "string" || typeof value === "number" || typeof value === "bigint") &&
+        isQuantity(String(value))
         ? String(value)
         : undefined;
     case "bool":
       return typeof value === "boolean" ? value : undefined;
-    case "int32":
     case "int64":
+      // Fields of 64 bits are limits: beyond 2^53 the nearest exact number serves as well.
+      if (typeof value === "bigint" && inRange(type, value)) {
+        return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+      }
+      return typeof value === "number" && Number.isInteger(value) && inRange(type, BigInt(value)) ? value : undefined;
+    case "int32":
     case "uint32":
       return typeof value === "number" && Number.isInteger(value) && inRange(type, BigInt(value)) ? value : undefined;
     case "float64":
-      return typeof value === "number" ? value : undefined;
+      return typeof value === "bigint" ? Number(value) : typeof value === "number" ? value : undefined;
     case "duration":
       return typeof value === "string" ? parseDuration(value) : undefined;
     case "durationOrNanos":
-      return typeof value === "number" ? value / 1e6 : fromConfig("duration", value);
+      return typeof value === "number" || typeof value === "bigint"
+        ? Number(value) / 1e6
+        : fromConfig("duration", value);
     case "strings":
       return listOf(value, (item) => fromConfig("string", item));
     case "ints":

@@ -9,7 +9,13 @@ import { OTHER_COMPONENTS } from "../../../src/main/command/gates/other-componen
 import { GATES, type Gate } from "../../../src/main/command/gates/table.js";
 
 const SRC = join(import.meta.dirname, "../../../../src");
-const FIELD_TABLES = ["command/fields/fields.ts", "command/flags/", "command/rules/", "command/config/json-schema.ts"];
+const FIELD_TABLES = [
+  "command/fields/fields.ts",
+  "command/config/wire.ts",
+  "command/flags/",
+  "command/rules/",
+  "command/config/json-schema.ts",
+];
 const GATE_TABLES = ["command/gates/table.ts", "command/gates/other-components.ts", "command/config/json-schema.ts"];
 /** Read as the flag of the same meaning: a file may not set the field. */
 const READ_AS_FLAG = ["runOnce"];

@@ -9,8 +9,11 @@ import type { Origin } from "./origin.js";
 import { masked } from "./secrets.js";
 import { FIELD_ROWS, FIELD_SHAPES } from "./shape.js";
 import { CONFIG_API_VERSION, CONFIG_KIND } from "./config-version.js";
+import { wireTree } from "./wire.js";
 
 const DEFAULT: Origin = { kind: "default" };
+/** Objects that upstream has by pointer: given without a field they are there, and empty. */
+const POINTED_OBJECTS = ["tracing", "userNamespaces"];
 
 export class EffectiveConfig implements ConfigView {
   /** Fields in the order of their table, with every value written one way. */
@@ -23,11 +26,16 @@ export class EffectiveConfig implements ConfigView {
     readonly gate: (name: GateName) => boolean,
   ) {
     const nodes: [FieldPath, Tree][] = [];
+    const empty: [string, Tree][] = [];
     for (const [path, shape] of FIELD_SHAPES) {
       const node = at(tree, path);
       if (node !== undefined) nodes.push([path, canonical(shape, node)]);
     }
-    this.tree = withNodes(NOTHING, nodes);
+    for (const path of POINTED_OBJECTS) {
+      const isGivenEmpty = at(tree, path)?.kind === "map" && !nodes.some(([field]) => field.startsWith(`${path}.`));
+      if (isGivenEmpty) empty.push([path, { ...NOTHING, origin: at(tree, path)?.origin ?? DEFAULT }]);
+    }
+    this.tree = withNodes(NOTHING, [...nodes, ...empty]);
   }
 
   get<P extends FieldPath>(path: P): FieldValue<P> | undefined {
@@ -63,12 +71,12 @@ export class EffectiveConfig implements ConfigView {
     return inField ? node.origin : (firstGiven(node) ?? DEFAULT);
   }
 
-  /** Upstream's shape, as JSON data; secrets as they are. */
-  toObject(): Record<string, unknown> {
-    return objectOf(this.tree);
+  /** As upstream writes it, as JSON data; secrets as they are. */
+  toWireObject(): Record<string, unknown> {
+    return objectOf(wireTree(this.tree));
   }
 
-  /** Like toObject, secrets masked. */
+  /** Upstream's shape with all fields, as JSON data; secrets masked. */
   toMaskedObject(): Record<string, unknown> {
     return objectOf(masked(this.tree));
   }

@@ -55,7 +55,14 @@ export function canonical(shape: Shape, node: Tree): Tree {
     });
     return { ...node, entries: new Map(entries) };
   }
+  if (shape.kind === "scalar" && node.kind === "scalar" && isExact(shape.type, node.value)) return node;
   return shape.kind === "scalar" ? encode(shape, decode(shape, node), node.origin) : node;
+}
+
+/** Written as it was given: an integer beyond 2^53, and a duration in nanoseconds. */
+function isExact(type: ScalarType, value: Scalar): boolean {
+  if (type === "durationOrNanos") return typeof value === "number" || typeof value === "bigint";
+  return type === "int64" && typeof value === "bigint";
 }
 
 function isDuration(type: ScalarType): boolean {

@@ -217,15 +217,14 @@ function unknownField(name: string, path: string, known: ReadonlyMap<string, Mem
 
 function fits(type: ScalarType, value: unknown): boolean {
   // A number is in nanoseconds.
-  if (typeof value === "number" && type === "durationOrNanos") return fromConfig("int64", value) !== undefined;
+  if ((typeof value === "number" || typeof value === "bigint") && type === "durationOrNanos")
+    return fromConfig("int64", value) !== undefined;
   return fromConfig(type, value) !== undefined;
 }
 
-/** Fields of 64 bits are limits: beyond 2^53 the nearest exact number serves as well. undefined beyond 64 bits. */
+/** undefined: an integer beyond 64 bits. */
 function treeValue(value: ScalarValue): Scalar | undefined {
-  if (typeof value !== "bigint") return value;
-  if (value !== BigInt.asIntN(64, value)) return undefined;
-  return value > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+  return typeof value === "bigint" && value !== BigInt.asIntN(64, value) ? undefined : value;
 }
 
 function acceptedText(shape: Shape): string {

@@ -4,7 +4,8 @@
 
 import type { Origin } from "./origin.js";
 
-export type Scalar = string | number | boolean | null;
+/** An integer beyond 2^53 is a bigint. */
+export type Scalar = string | number | bigint | boolean | null;
 
 interface ScalarNode {
   readonly kind: "scalar";
@@ -39,11 +40,11 @@ export function treeOf(value: unknown, origin: Origin): Tree {
   return { kind: "scalar", value: value as Scalar, origin };
 }
 
-/** The tree as JSON data. */
+/** The tree as JSON data; JSON.stringify writes every digit of integers. */
 export function plain(tree: Tree): unknown {
   switch (tree.kind) {
     case "scalar":
-      return tree.value;
+      return typeof tree.value === "bigint" ? exactInteger(tree.value) : tree.value;
     case "list":
       return tree.items.map(plain);
     case "map":
@@ -86,7 +87,27 @@ export function withNodes(tree: MapNode, nodes: Iterable<readonly [path: string,
   return { ...tree, entries };
 }
 
+/** The tree without the nodes at dotted paths. Maps on the way stay, even if nothing is left in them. */
+export function withoutNodes(tree: MapNode, paths: readonly string[]): MapNode {
+  const heads = new Map<string, string[]>();
+  for (const path of paths) {
+    const [head = "", ...rest] = path.split(".");
+    heads.set(head, [...(heads.get(head) ?? []), rest.join(".")]);
+  }
+  const entries = [...tree.entries].flatMap(([key, node]): [string, Tree][] => {
+    const inner = heads.get(key);
+    if (inner?.includes("") === true) return [];
+    return [[key, inner === undefined || node.kind !== "map" ? node : withoutNodes(node, inner)]];
+  });
+  return { ...tree, entries: new Map(entries) };
+}
+
 function split(path: string): [parent: string, key: string] {
   const dot = path.lastIndexOf(".");
   return dot < 0 ? ["", path] : [path.slice(0, dot), path.slice(dot + 1)];
+}
+
+/** JSON.stringify writes its digits (https://github.com/tc39/proposal-json-parse-with-source). */
+function exactInteger(value: bigint): unknown {
+  return (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON(String(value));
 }

@@ -105,6 +105,7 @@ export const FIELDS = {
   registryPullQPS: field("int32", { default: 5, flag: "registry-qps" }),
   registryBurst: field("int32", { default: 10, flag: "registry-burst", zeroIsDefault: true }),
   imagePullCredentialsVerificationPolicy: field("string", {
+    zeroIsDefault: true,
     help: "which images on the node require a pod to have its own credentials",
   }),
   preloadedImagesVerificationAllowlist: field("strings", {
@@ -321,6 +322,7 @@ export const FIELDS = {
     help: "enable the system log handler: files of /var/log at /logs/",
   }),
   enableSystemLogQuery: field("bool", {
+    default: false,
     help: "enable the node log query at /logs/; requires enableSystemLogHandler",
   }),
   shutdownGracePeriod: field("duration", {

@@ -77,13 +77,13 @@ test("isSet distinguishes given values from derived ones", async () => {
 });
 
 test("the object is upstream's, durations written as upstream writes them", async () => {
-  const object = (await rich()).toObject();
+  const object = (await rich()).toMaskedObject();
   equal(object["kind"], "KubeletConfiguration");
   equal(object["apiVersion"], "kubelet.config.k8s.io/v1beta1");
   equal(object["syncFrequency"], "1m30s");
   deepEqual(object["logging"], {
     format: "text",
-    flushFrequency: "5s",
+    flushFrequency: 5_000_000_000,
     verbosity: 2,
     vmodule: [{ filePattern: "sync*", verbosity: 4 }],
     options: { text: { splitStream: false, infoBufferSize: "0" }, json: { splitStream: false, infoBufferSize: "0" } },
@@ -105,7 +105,7 @@ describe("print", () => {
     const text = printYaml(config);
     const again = await loadSettings(["--config=/p.yaml"], ioOf({ "/p.yaml": text }));
     ok(again.action === "run");
-    deepEqual(again.settings.config.toObject(), config.toObject());
+    deepEqual(again.settings.config.toMaskedObject(), config.toMaskedObject());
   });
   test("every value has its origin beside it", async () => {
     const lines = printYaml(await rich())
@@ -143,14 +143,19 @@ test("secrets are shown by /configz alone, their names everywhere", async () => 
   deepEqual(config.get("staticPodURLHeader"), { Authorization: ["hunter2"], "X-B": ["hunter3", "hunter4"] });
 });
 
-test("/configz has upstream's shape, with origins on request", async () => {
+test("/configz has upstream's shape, and with origins, on request, also fields of zero value", async () => {
   const config = await rich();
   const { plain, withOrigins } = configzBodies(config);
   const body = JSON.parse(plain) as { kubeletconfig: Record<string, unknown> };
   equal(body.kubeletconfig["maxPods"], 8);
   deepEqual(Object.keys(body), ["kubeletconfig"]);
   const { origins, ...rest } = JSON.parse(withOrigins) as typeof body & { origins: Record<string, unknown> };
-  deepEqual(Object.keys(rest.kubeletconfig), Object.keys(body.kubeletconfig));
+  const shown = Object.keys(rest.kubeletconfig);
+  deepEqual(
+    Object.keys(body.kubeletconfig),
+    shown.filter((name) => name in body.kubeletconfig),
+  );
+  deepEqual([body.kubeletconfig["runOnce"], rest.kubeletconfig["runOnce"]], [undefined, false]);
   deepEqual(origins["maxPods"], { kind: "flag", flag: "max-pods" });
   deepEqual(origins["port"], { kind: "default" });
 });
