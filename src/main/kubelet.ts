@@ -3,6 +3,7 @@
 import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";
 import { commandIo } from "./startup/process/command-io.js";
+import { escapedLines } from "../shared/text/printable.js";
 
 const argv = process.argv.slice(2);
 
@@ -19,6 +20,6 @@ async function main(): Promise<void> {
 // Not at the top level: the bundle's modules are functions. Any other error is a defect: Node prints it and exits.
 void main().catch((error: unknown) => {
   if (!isSettingsError(error) && !(error instanceof Error && error.name === "DynamicConfigDirError")) throw error;
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${escapedLines(error.message)}\n`);
   process.exitCode = 1;
 });

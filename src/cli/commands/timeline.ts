@@ -6,7 +6,7 @@ import type { Context } from "../context.js";
 import { moment } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { cut, wrap } from "../output/table.js";
-import { clean } from "../output/colour.js";
+import { oneLine } from "../../shared/text/printable.js";
 import { findPod, podsOf } from "../pods/find.js";
 import { podPath } from "../pods/pod-paths.js";
 
@@ -61,12 +61,12 @@ export function timelineText(
     const from = Math.min(Math.max(Math.floor((startedAt - seenAt) * scale), 0), room - 1);
     const to = Math.min(Math.max(Math.ceil((until - seenAt) * scale), from + 1), room);
     const bar = (endedAt === undefined ? "░" : "█").repeat(to - from);
-    const label = cut(clean(container === undefined ? stage.stage : `${stage.stage} ${container}`), LABEL - 1);
+    const label = cut(oneLine(container === undefined ? stage.stage : `${stage.stage} ${container}`), LABEL - 1);
     const colour = error !== undefined ? "red" : endedAt === undefined ? "yellow" : "green";
     const shown = `${" ".repeat(from)}${paint(colour, bar)}${" ".repeat(room - to)}`;
     const bars = `${label.padEnd(LABEL)}${`${until - startedAt} ms`.padStart(NUMBER)} ${shown}`;
     if (error === undefined) return bars;
-    const failed = `failed: ${cut(clean(error), SHOWN_ERROR)}`;
+    const failed = `failed: ${cut(oneLine(error), SHOWN_ERROR)}`;
     return columns === Infinity ? `${bars} ${failed}` : `${bars}\n${wrap(failed, columns, "  ")}`;
   };
   const head = runningAt === undefined ? "not running yet" : `running after ${runningAt - seenAt} ms`;

@@ -1,6 +1,6 @@
 // Lines of a name and its value, one below the other. Pure.
 import { foldedCell } from "./fold.js";
-import { clean } from "./colour.js";
+import { oneLine } from "../../shared/text/printable.js";
 
 export type Fact = readonly [name: string, value: string];
 
@@ -10,7 +10,7 @@ export function factLines(facts: readonly Fact[], width: number, paintName = (na
   const room = Math.max(width - names - 2, 20);
   return facts
     .flatMap(([name, value]) =>
-      foldedCell(clean(value), room).map((line, index) =>
+      foldedCell(oneLine(value), room).map((line, index) =>
         index === 0 ? `${paintName(name.padEnd(names))}  ${line}` : `${" ".repeat(names)}  ${line}`,
       ),
     )

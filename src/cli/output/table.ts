@@ -1,6 +1,7 @@
 // Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
 import { clean } from "./colour.js";
 import { columnWidths, foldedCell, longestPart } from "./fold.js";
+import { oneLine } from "../../shared/text/printable.js";
 
 export interface Column<Row> {
   title: string;
@@ -33,7 +34,7 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
   const whole = rows.flatMap((row, index) => [
     ...(body[index] ?? []),
     ...below.flatMap(({ text, paint }) =>
-      foldedCell(clean(text(row)), width - BELOW.length).map((line) => `${BELOW}${paint?.(row, line) ?? line}`),
+      foldedCell(oneLine(text(row)), width - BELOW.length).map((line) => `${BELOW}${paint?.(row, line) ?? line}`),
     ),
   ]);
   return `${[...head, ...whole].join("\n")}\n`;
@@ -67,7 +68,7 @@ function records<Row>(
 
 /** Titles first. */
 function cellsOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[][] {
-  return [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => clean(text(row))))];
+  return [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => oneLine(text(row))))];
 }
 
 /** The lines of the titles, and of each row. */
@@ -99,11 +100,11 @@ export function cut(text: string, length: number): string {
 
 /** Breaks text at spaces, unless the output is no terminal; every line begins with `indent`. */
 export function wrap(text: string, width: number, indent = ""): string {
-  if (width === Infinity) return `${indent}${clean(text)}`;
+  if (width === Infinity) return `${indent}${oneLine(text)}`;
   const room = Math.max(Math.min(width, 110) - indent.length, 30);
   const lines: string[] = [];
   let line = "";
-  for (const word of clean(text).split(/\s+/)) {
+  for (const word of oneLine(text).split(/\s+/)) {
     if (line !== "" && line.length + 1 + word.length > room) {
       lines.push(line);
       line = word;

@@ -2,7 +2,7 @@
 // steer the terminal (CVE-2021-25743), so this file cleans all of it, whatever the caller did. Only the log of `nodelet logs` and the output
 // of `nodelet exec` go past it: they are what the user asked for.
 // Invariant: what is written has no control characters but line ends, tabs and, with colours, the codes of `painter`.
-import { clean, UNPRINTABLE } from "./colour.js";
+import { oneLine, UNPRINTABLE } from "../../shared/text/printable.js";
 
 /** Codes of `painter` (table.ts): colours and their end. */
 const COLOUR = /\u001b\[(?:0|1|2|31|32|33)m/;
@@ -16,12 +16,12 @@ export function writeOut(text: string, colours: boolean): void {
 
 /** One line about a failure; line ends in it become spaces, because a foreign text must not forge another line. */
 export function complain(line: string): void {
-  process.stderr.write(`nodelet: ${clean(line)}\n`);
+  process.stderr.write(`nodelet: ${oneLine(line)}\n`);
 }
 
 /** One line about something that is no failure. */
 export function warn(line: string): void {
-  process.stderr.write(`Warning: ${clean(line)}\n`);
+  process.stderr.write(`Warning: ${oneLine(line)}\n`);
 }
 
 /** One line about a choice of the command's own. */

@@ -1,7 +1,7 @@
 // --watch: runs a command again and again until the user ends it. On a terminal each result replaces the one before.
 import type { Context } from "../context.js";
 import { CliError, EXIT, type ExitCode } from "../errors.js";
-import { clean } from "./colour.js";
+import { oneLine } from "../../shared/text/printable.js";
 import { clearScreen } from "./terminal.js";
 
 const EVERY_MS = 2000;
@@ -19,7 +19,7 @@ export async function watched(
       await show({ ...context, write: (part) => (text += part) });
     } catch (error) {
       if (!(error instanceof CliError) || error.exitCode === EXIT.usage) throw error;
-      text = `${clean(error.message)}\n`;
+      text = `${oneLine(error.message)}\n`;
     }
     clearScreen();
     context.write(text);

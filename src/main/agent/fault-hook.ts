@@ -17,6 +17,7 @@ import type { Logger } from "../../shared/log/thread-log.js";
 import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
 import { commitFault } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/breakable.js";
+import { quote } from "../../shared/log/quote.js";
 
 const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
 
@@ -55,7 +56,7 @@ async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions
   const name = words.pop() ?? "";
   const fault = words.join(" ");
   const thread = threadOf(name);
-  if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: "${name}"`);
+  if (thread === undefined) throw new Error(`${path} names no thread of ${names.join(", ")}: ${quote(name)}`);
   log.warn({ fault, thread: name }, `injecting fault: ${fault} ${name}`);
   const thrown = THROWN.find((one) => one === fault);
   if (thrown !== undefined) {
@@ -70,6 +71,6 @@ async function order({ rootDir, names, thread: threadOf, log }: FaultHookOptions
       thread.commitFault(fault);
       return;
     default:
-      throw new Error(`${path} holds "${fault}": not one of terminate, hang, heap, ${THROWN.join(", ")}`);
+      throw new Error(`${path} holds ${quote(fault)}: not one of terminate, hang, heap, ${THROWN.join(", ")}`);
   }
 }

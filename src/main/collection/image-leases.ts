@@ -4,13 +4,14 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import { keysOfImage, keysOfReference } from "../../shared/api/image-keys.js";
 import type { ImageNames, ImageProposal } from "../../shared/contracts/image-gc.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** A removal went on for too long for a start to wait for it. */
 export class ImageBeingRemovedError extends Error {
   override readonly name = "ImageBeingRemovedError";
   constructor(image: string, waitedMs: number) {
     super(
-      `image "${image}" is being removed by image garbage collection for ${waitedMs / 1000} s; the runtime is slow`,
+      `image ${quote(image)} is being removed by image garbage collection for ${waitedMs / 1000} s; the runtime is slow`,
     );
   }
 }

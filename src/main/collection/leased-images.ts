@@ -7,6 +7,7 @@ import type { ImageProvider } from "../runtime/node-runtime.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { isImageBeingRemoved, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** A removal in the middle is rare; twice in a row it is no longer chance. */
 const MAX_TRIES = 3;
@@ -56,7 +57,7 @@ export class LeasedImages implements ImageProvider {
     }
     throw new StartContainerError(
       "ImageInspectError",
-      `image "${reference}" was removed ${MAX_TRIES} times while it was being prepared`,
+      `image ${quote(reference)} was removed ${MAX_TRIES} times while it was being prepared`,
     );
   }
 }

@@ -7,6 +7,7 @@ import { REMOVED_FLAGS, removedMessage } from "./flags/removed.js";
 import { flagsOf, type KnownFlags } from "./flags/table.js";
 import { isReportable, KUBERNETES_VERSION } from "./version.js";
 import { nearestName } from "../../shared/text/nearest-name.js";
+import { quote } from "../../shared/log/quote.js";
 
 interface GivenFlag {
   /** Long name without dashes. */
@@ -172,7 +173,7 @@ function takeVersion(reading: Reading, value: string): void {
     const example = `${KUBERNETES_VERSION}-name`;
     problem(
       reading,
-      `--version: "${value}" cannot be reported: it must be ${KUBERNETES_VERSION}, or more, as ${example}`,
+      `--version: ${quote(value)} cannot be reported: it must be ${KUBERNETES_VERSION}, or more, as ${example}`,
     );
   }
 }

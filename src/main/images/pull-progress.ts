@@ -3,6 +3,7 @@
 import type { Timer, Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { Logger } from "../../shared/log/thread-log.js";
+import { quote } from "../../shared/log/quote.js";
 
 const FIRST_MS = 10000;
 const LONGEST_MS = 300000;
@@ -49,6 +50,6 @@ export class PullProgress {
       this.pullingSince === undefined
         ? `has waited ${since(this.startedAt)} for its turn (${this.waiting()} wait)`
         : `has been going on for ${since(this.pullingSince)}`;
-    log.info({ image, pod }, `the pull of image "${image}" for pod ${pod} ${text}`);
+    log.info({ image, pod }, `the pull of image ${quote(image)} for pod ${pod} ${text}`);
   }
 }

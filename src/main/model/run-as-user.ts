@@ -1,6 +1,7 @@
 // The user of a container's process, and runAsNonRoot. The runtime does not verify it, so the kubelet does before it creates the container.
 import { type Container, type Pod, podDescription } from "../../shared/api/pod.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** The image's user, from CRI ImageStatus; both absent for an image that names none (it runs as root). */
 export interface ImageUser {
@@ -31,7 +32,7 @@ export function verifyRunAsNonRoot(pod: Pod, container: Container, image: ImageU
   const own = container.securityContext;
   const shared = pod.spec.securityContext;
   if ((own?.runAsNonRoot ?? shared?.runAsNonRoot) !== true) return;
-  const where = `(pod: "${podDescription(pod)}", container: ${container.name})`;
+  const where = `(pod: ${quote(podDescription(pod))}, container: ${container.name})`;
   const asked = own?.runAsUser ?? shared?.runAsUser;
   if (asked !== undefined) {
     if (asked === 0) throw new CreateContainerConfigError(`container's runAsUser breaks non-root policy ${where}`);

@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { type Pod, podDescription } from "../../shared/api/pod.js";
 import { mergeOptions } from "./resolv-conf.js";
 import { MAX_SEARCH_CHARACTERS, MAX_SEARCH_DOMAIN, MAX_SEARCHES } from "./resolv-conf-problem.js";
+import { quote } from "../../shared/log/quote.js";
 
 export interface PodDns {
   servers: string[];
@@ -80,7 +81,7 @@ function missingClusterDns(pod: Pod): DnsWarning[] {
     'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. ' +
     'Falling back to "Default" policy.';
   return [
-    { reason: "MissingClusterDNS", object: "pod", message: `pod: "${podDescription(pod)}". ${text}` },
+    { reason: "MissingClusterDNS", object: "pod", message: `pod: ${quote(podDescription(pod))}. ${text}` },
     { reason: "MissingClusterDNS", object: "node", message: text },
   ];
 }

@@ -1,6 +1,7 @@
 // Does the node's resolver file fit into what pods can have of it? Pure.
 
 import type { ResolvConf } from "./resolv-conf.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** glibc's. */
 export const MAX_SEARCHES = 32;
@@ -16,7 +17,7 @@ export function resolvConfProblem(file: string, { searches }: ResolvConf, cluste
     return `Resolv.conf file '${file}' contains search line consisting of more than ${limit} domains!`;
   }
   if (searches.some((domain) => domain.length > MAX_SEARCH_DOMAIN)) {
-    return `Resolv.conf file "${file}" contains a search path which length is more than allowed ${MAX_SEARCH_DOMAIN} chars!`;
+    return `Resolv.conf file ${quote(file)} contains a search path which length is more than allowed ${MAX_SEARCH_DOMAIN} chars!`;
   }
   if (searches.join(" ").length > MAX_SEARCH_CHARACTERS) {
     return `Resolv.conf file '${file}' contains search line which length is more than allowed ${MAX_SEARCH_CHARACTERS} chars!`;

@@ -159,7 +159,7 @@ export class PlanBuilder {
         event: { type, reason, message, container: name },
       });
     };
-    plan("Normal", "BackOff", `Back-off pulling image "${image}"`);
+    plan("Normal", "BackOff", `Back-off pulling image ${quote(image)}`);
     plan("Warning", "Failed", "Error: ImagePullBackOff");
   }
 }

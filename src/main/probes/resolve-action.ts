@@ -6,6 +6,7 @@ import type { Probe, Container } from "../../shared/api/pod.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import { isCreateContainerConfigError } from "../model/container-config-error.js";
 import { type ExpansionBudget, expand } from "../model/expand.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** undefined while the pod has no address and the probe needs one. */
 export function resolveAction(
@@ -42,7 +43,7 @@ function portNumber(port: IntOrString, container: Container): number | string {
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
   // The last resort: a number written as text.
   const found = named ?? (/^\d+$/.test(port) ? Number(port) : undefined);
-  if (found === undefined) return `container ${container.name} has no port named "${port}"`;
+  if (found === undefined) return `container ${container.name} has no port named ${quote(port)}`;
   return found > 0 && found < 65536 ? found : `invalid port number: ${found}`;
 }
 

@@ -5,6 +5,7 @@ import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { readEnvFile, valueOf, type EnvFile } from "./config/env-file.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
 export const LONGEST_FILE = 4 * 1024 * 1024;
@@ -34,7 +35,7 @@ export class EnvFiles {
   async value({ volumeName, path, key }: FileKeyRef): Promise<string> {
     const place = this.volumes.get(volumeName);
     if (place === undefined || isImagePlace(place) || isDevicePlace(place)) {
-      throw new CreateContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
+      throw new CreateContainerConfigError(`cannot find the volume ${quote(volumeName)} referenced by FileKeyRef`);
     }
     if (path.length > LONGEST_PATH) {
       throw new CreateContainerConfigError(`a path referenced by FileKeyRef is longer than ${LONGEST_PATH} bytes`);
@@ -49,7 +50,7 @@ export class EnvFiles {
     }
     if (value.length > LONGEST_VALUE) {
       throw new CreateContainerConfigError(
-        `the value of key "${key}" in file "${path}" is larger than ${LONGEST_VALUE} bytes`,
+        `the value of key ${quote(key)} in file ${quote(path)} is larger than ${LONGEST_VALUE} bytes`,
       );
     }
     this.valueBytes += value.length;

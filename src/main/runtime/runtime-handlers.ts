@@ -5,6 +5,7 @@ import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../model/cluster-access.js";
 import { joined } from "../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** The runtime lacks a feature that the pod requires. */
 class RuntimeHandlerError extends Error {
@@ -25,7 +26,8 @@ export async function runtimeHandler(
   if (runtimeClassName === "" || cluster === undefined) return runtimeClassName;
   if (isStaticPod(pod) && cluster() === undefined) return runtimeClassName;
   const found = await joined(cluster).runtimeClass(runtimeClassName, signal);
-  if (found === undefined) throw new RuntimeHandlerError(`runtimeclass.node.k8s.io "${runtimeClassName}" not found`);
+  if (found === undefined)
+    throw new RuntimeHandlerError(`runtimeclass.node.k8s.io ${quote(runtimeClassName)} not found`);
   return found.handler;
 }
 
@@ -52,11 +54,11 @@ export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, sign
 /** A runtime that lists no handlers may have any. */
 function checkKnown(handler: string, { spec }: Pod, { runtimeHandlers }: StatusResponse): void {
   if (handler === "" || runtimeHandlers.length === 0 || runtimeHandlers.some(({ name }) => name === handler)) return;
-  const known = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : `"${name}"`)).join(", ");
+  const known = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : quote(name))).join(", ");
   const { runtimeClassName = "" } = spec;
-  const asked = handler === runtimeClassName ? "" : ` "${handler}", its handler,`;
+  const asked = handler === runtimeClassName ? "" : ` ${quote(handler)}, its handler,`;
   throw new RuntimeHandlerError(
-    `runtimeClassName "${runtimeClassName}"${asked} names no handler of the container runtime, which has ${known}; ` +
+    `runtimeClassName ${quote(runtimeClassName)}${asked} names no handler of the container runtime, which has ${known}; ` +
       `add the handler to the runtime's configuration or change the name`,
   );
 }
@@ -64,6 +66,6 @@ function checkKnown(handler: string, { spec }: Pod, { runtimeHandlers }: StatusR
 function checkUsers(handler: string, { runtimeHandlers }: StatusResponse): void {
   const { features } = runtimeHandlers.find(({ name }) => name === handler) ?? {};
   if (features?.userNamespaces === true) return;
-  const whose = handler === "" ? "runtime" : `RuntimeClass handler "${handler}"`;
+  const whose = handler === "" ? "runtime" : `RuntimeClass handler ${quote(handler)}`;
   throw new RuntimeHandlerError(`can't set \`spec.hostUsers: false\`, ${whose} does not support user namespaces`);
 }

@@ -4,6 +4,7 @@ import { isSidecar, type Pod } from "../../shared/api/pod.js";
 import { containersOf } from "../../shared/api/pod-containers.js";
 import type { ApiContainerStatus, PodCondition, PodPhase } from "../../shared/api/pod-status.js";
 import { apiTime } from "../../shared/api/time.js";
+import { quote } from "../../shared/log/quote.js";
 
 /** The decision of a rule; times and generation are added when it joins the list. */
 export type ConditionVerdict = Pick<PodCondition, "type" | "status" | "reason" | "message">;
@@ -117,10 +118,10 @@ function readyVerdict({ pod, previous }: ConditionsInput, containersReady: Condi
   const parts = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = previous.find(({ type }) => type === conditionType);
     if (gate === undefined) {
-      return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+      return [`corresponding condition of pod readiness gate ${quote(conditionType)} does not exist.`];
     }
     if (gate.status === "True") return [];
-    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`];
+    return [`the status of pod readiness gate ${quote(conditionType)} is not "True", but ${gate.status}`];
   });
   if (parts.length === 0) return { type: "Ready", status: "True" };
   return { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: parts.join(", ") };

@@ -1,4 +1,5 @@
 // The runtime endpoint of flag and config field: "unix:///run/containerd/containerd.sock".
+import { quote } from "../log/quote.js";
 
 /** Longest path that fits sockaddr_un with its closing NUL (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
@@ -6,7 +7,9 @@ const MAX_SOCKET_PATH_BYTES = 107;
 export class InvalidEndpointError extends Error {
   override readonly name = "InvalidEndpointError";
   constructor(endpoint: string, why: string) {
-    super(`container runtime endpoint "${endpoint}" ${why}; it must look like unix:///run/containerd/containerd.sock`);
+    super(
+      `container runtime endpoint ${quote(endpoint)} ${why}; it must look like unix:///run/containerd/containerd.sock`,
+    );
   }
 }
 export const isInvalidEndpoint = (error: unknown): error is InvalidEndpointError =>
@@ -24,7 +27,7 @@ export function parseEndpoint(endpoint: string): Endpoint {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(endpoint)?.[1]?.toLowerCase();
   if (endpoint === "") throw new InvalidEndpointError(endpoint, "is empty");
   if (scheme !== undefined && scheme !== "unix") {
-    throw new InvalidEndpointError(endpoint, `has the unsupported scheme "${scheme}"`);
+    throw new InvalidEndpointError(endpoint, `has the unsupported scheme ${quote(scheme)}`);
   }
   const path = scheme === undefined ? endpoint : endpoint.slice("unix:".length).replace(/^\/\//, "");
   if (!path.startsWith("/")) throw new InvalidEndpointError(endpoint, "is not an absolute path");

@@ -3,6 +3,7 @@
 // The module is in the place of klog's file:line. Times are local, as klog's are.
 import { errorText } from "./error-text.js";
 import { quote } from "../text/quote.js";
+import { escapedLines } from "../text/printable.js";
 import { ERROR_LEVEL, FATAL_LEVEL, WARN_LEVEL } from "./verbosity.js";
 import { replaceAscii } from "../text/linear.js";
 
@@ -86,11 +87,11 @@ function field(key: string, value: unknown): string {
   }
 }
 
-/** Several lines are shown as they are, indented by a tab, between `<` and ` >`. */
+/** Several lines are shown as lines, without control characters, indented by a tab, between `<` and ` >`. */
 function textField(key: string, value: string): string {
   if (!value.includes("\n")) return ` ${key}=${quote(value)}`;
   const body = value.endsWith("\n") ? value.slice(0, -1) : value;
-  return ` ${key}=<\n\t${body.replaceAll("\n", "\n\t")}\n >`;
+  return ` ${key}=<\n\t${escapedLines(body).replaceAll("\n", "\n\t")}\n >`;
 }
 
 function json(value: object | null): string {

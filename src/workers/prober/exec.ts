@@ -11,6 +11,7 @@ import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
 import { boundedText, failure, RUNTIME_PATIENCE_MS, success, type RunResult } from "../../shared/probes/run.js";
+import { quote } from "../../shared/log/quote.js";
 
 export interface ExecOptions {
   endpoint: string;
@@ -46,11 +47,11 @@ export class ExecProbes {
       return exitCode === 0 ? success(output) : failure(output);
     } catch (error) {
       if (isDeadlineExceeded(error)) {
-        return failure(`command timed out: "${command.join(" ")}" timed out after ${goDuration(timeoutMs)}`);
+        return failure(`command timed out: ${quote(command.join(" "))} timed out after ${goDuration(timeoutMs)}`);
       }
       if (isCancelled(error) && deadline.expired) {
         throw new RuntimeSilentError(
-          `the runtime has not responded to ExecSync of "${command.join(" ")}" ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
+          `the runtime has not responded to ExecSync of ${quote(command.join(" "))} ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
         );
       }
       throw error;

@@ -8,6 +8,7 @@ import type { ClusterTrustBundle } from "../../../shared/api/objects.js";
 import type { TrustAnchors } from "../../model/cluster-access.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 import { distinctCertificates } from "./certificates.js";
+import { quote } from "../../../shared/log/quote.js";
 
 class TrustBundleError extends Error {
   override readonly name = "TrustBundleError";
@@ -35,7 +36,7 @@ export class TrustBundles implements TrustAnchors {
     if (bundle !== undefined) return distinctCertificates([bundle.spec.trustBundle]);
     if (optional) return "";
     throw new TrustBundleError(
-      `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "${name}" not found`,
+      `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io ${quote(name)} not found`,
     );
   }
 

@@ -8,6 +8,7 @@ import type { Timer } from "../../../shared/clock/clock.js";
 import { wordOf, type KeptObject, type ObjectManager, type ObjectManagerDeps } from "./object-manager.js";
 import { type Reference } from "./references.js";
 import { keyOf, ReferenceIndex } from "./reference-index.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface WatchedObjectsDeps<T extends KeptObject> extends ObjectManagerDeps<T> {
   /** A watch without reads stops after this time (upstream: syncFrequency, at least a minute). */
@@ -61,7 +62,7 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
     if (!item.synced) await this.firstAnswer(item, PATIENCE_MS, signal);
     if (!item.synced) return this.read(item, signal);
     if (item.object !== undefined) return item.object;
-    throw new ApiError(404, "NotFound", `${wordOf(kind)} "${name}" not found`, { name, kind: kind.resource });
+    throw new ApiError(404, "NotFound", `${wordOf(kind)} ${quote(name)} not found`, { name, kind: kind.resource });
   }
 
   setReferences(uid: string, namespace: string, names: ReadonlyMap<string, Reference>): void {

@@ -18,6 +18,7 @@ import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
 import { RequestKinds } from "./request-kinds.js";
 import { SourceCredential } from "./source-credential.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface PodCertificatesDeps {
   client: Pick<ApiClient, "get" | "create">;
@@ -134,7 +135,7 @@ export class NodePodCertificates implements PodCertificates {
     const made = isSlow ? this.lastKey.then(() => this.deps.makeKey(keyType)) : this.deps.makeKey(keyType);
     if (isSlow) this.lastKey = made.catch(() => undefined);
     const key = await made;
-    if (key === undefined) throw new PodCertificateError(`unknown key type "${keyType}"`);
+    if (key === undefined) throw new PodCertificateError(`unknown key type ${quote(keyType)}`);
     return key;
   }
 

@@ -2,6 +2,7 @@
 import { formatDuration } from "../duration.js";
 import type { ConfigView, HostFacts } from "./rule.js";
 import type { Violation } from "../violation.js";
+import { quote } from "../../../shared/log/quote.js";
 
 const DEFAULT_PERIOD_MS = 100;
 
@@ -10,7 +11,7 @@ export function* cgroups(config: ConfigView, host: HostFacts): Iterable<Violatio
   // A derived root does not count: systemCgroups must be relative to a configured cgroupRoot.
   const root = config.isSet("cgroupRoot") ? (config.get("cgroupRoot") ?? "") : "";
   if (systemCgroups !== "" && root === "") {
-    yield { path: "systemCgroups", message: `"${systemCgroups}" requires cgroupRoot; set it, for example to "/"` };
+    yield { path: "systemCgroups", message: `${quote(systemCgroups)} requires cgroupRoot; set it, for example to "/"` };
   }
   yield* quotaPeriod(config);
   if (host.cgroupVersion !== 1) return;

@@ -2,6 +2,7 @@
 // continues, so that all problems are reported together.
 import { parseDuration } from "../../command/duration.js";
 import { nearestName } from "../../../shared/text/nearest-name.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export type Path = readonly (string | number)[];
 export type Members = Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ export class FieldReader {
     const value = this.text(members, path, name);
     const known = values.find((each) => each === value);
     if (value !== "" && known === undefined) {
-      this.problem([...path, name], `"${value}" is not one of ${values.join(", ")}`);
+      this.problem([...path, name], `${quote(value)} is not one of ${values.join(", ")}`);
     }
     return known;
   }
@@ -55,7 +56,7 @@ export class FieldReader {
     const text = this.text(members, path, name);
     const ms = text === "" ? 0 : parseDuration(text);
     if (ms !== undefined && ms >= 0) return ms;
-    this.problem([...path, name], `"${text}" is not a duration of 0 or more, as 12h or 1m30s`);
+    this.problem([...path, name], `${quote(text)} is not a duration of 0 or more, as 12h or 1m30s`);
     return 0;
   }
 

@@ -6,6 +6,7 @@ import { extname, join } from "node:path";
 import { CredentialProviderConfigError, type CredentialProviderSettings } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface ProviderFlags {
   imageCredentialProviderConfig: string;
@@ -83,7 +84,7 @@ function unreadable(path: string, error: unknown): CredentialProviderConfigError
 function repeated(providers: readonly CredentialProviderSettings[]): string[] {
   const seen = new Set<string>();
   const twice = providers.map(({ name }) => name).filter((name) => name !== "" && seen.size === seen.add(name).size);
-  return [...new Set(twice)].map((name) => `the provider "${name}" is configured twice`);
+  return [...new Set(twice)].map((name) => `the provider ${quote(name)} is configured twice`);
 }
 
 async function missingPlugins(providers: readonly CredentialProviderSettings[], binDir: string): Promise<string[]> {

@@ -14,6 +14,7 @@ import { introduce, isPodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
 import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import { isPluginError, type PluginResponse } from "./response.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface ProvidersDeps {
   clock: Clock;
@@ -86,7 +87,7 @@ export class CredentialProviders implements ProviderCredentials {
     } catch (error) {
       if (!isPluginError(error) && !isPodIdentityError(error)) throw error;
       const why = isPluginError(error) ? error.message : `skipping credential provider ${name}: ${error.message}`;
-      log.error({ provider: name, image, err: error }, `no credentials for image "${image}": ${why}`);
+      log.error({ provider: name, image, err: error }, `no credentials for image ${quote(image)}: ${why}`);
       return [];
     }
   }

@@ -7,6 +7,7 @@ import { parsePattern } from "../keyring/image-match.js";
 import { CONFIG_VERSIONS, PLUGIN_VERSIONS, type CredentialProviderSettings } from "./config.js";
 import { FieldReader, type Path } from "./field-reader.js";
 import { readTokenAttributes } from "./token-attributes.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface ReadProviders {
   providers: CredentialProviderSettings[];
@@ -81,14 +82,14 @@ class ProviderReader {
     if (members === undefined) return undefined;
     const name = fields.text(members, path, "name");
     if (name !== "" && (/[\s/]/.test(name) || name === "." || name === "..")) {
-      fields.problem([...path, "name"], `"${name}" is not the name of a file in the directory of the plugins`);
+      fields.problem([...path, "name"], `${quote(name)} is not the name of a file in the directory of the plugins`);
     }
     const matchImages = fields.texts(members, path, "matchImages");
     if (matchImages.length === 0) fields.problem([...path, "matchImages"], "must have one pattern at least");
     for (const [index, pattern] of matchImages.entries()) {
       if (parsePattern(pattern) !== undefined) continue;
       const example = "a host with globs, a port and a path, as *.registry.example:5000/team";
-      fields.problem([...path, "matchImages", index], `"${pattern}" is no pattern of images: ${example}`);
+      fields.problem([...path, "matchImages", index], `${quote(pattern)} is no pattern of images: ${example}`);
     }
     const apiVersion = fields.oneOf(members, path, "apiVersion", PLUGIN_VERSIONS) ?? "";
     const tokenAttributes = readTokenAttributes(fields, members["tokenAttributes"], [...path, "tokenAttributes"], {

@@ -3,6 +3,7 @@
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { parseDuration } from "../../command/duration.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export type CacheKeyType = "Image" | "Registry" | "Global";
 
@@ -66,7 +67,7 @@ export function readResponse(text: string, plugin: string, apiVersion: string): 
   for (const [pattern, entry] of Object.entries(auth)) {
     const { username = "", password = "" } = isObject(entry) ? entry : { username: undefined, password: 0 };
     if (typeof username !== "string" || typeof password !== "string") {
-      throw refuse(`has no username and password for "${pattern}"`);
+      throw refuse(`has no username and password for ${quote(pattern)}`);
     }
     auths.set(pattern, AuthConfig.fromPartial({ username, password }));
   }

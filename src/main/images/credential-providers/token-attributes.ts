@@ -2,6 +2,7 @@
 import { isQualifiedName } from "../../../shared/api/manifest/formats.js";
 import { TOKEN_CACHE_TYPES, TOKEN_CONFIG_VERSION, TOKEN_PLUGIN_VERSION, type TokenAttributes } from "./config.js";
 import type { FieldReader, Members, Path } from "./field-reader.js";
+import { quote } from "../../../shared/log/quote.js";
 
 const FIELDS = [
   "serviceAccountTokenAudience",
@@ -52,7 +53,7 @@ export function readTokenAttributes(
   }
   for (const key of new Set(optional)) {
     if (required.includes(key)) {
-      fields.problem([...path, OPTIONAL_KEYS], `"${key}" is in ${REQUIRED_KEYS} too: give it in one of them`);
+      fields.problem([...path, OPTIONAL_KEYS], `${quote(key)} is in ${REQUIRED_KEYS} too: give it in one of them`);
     }
   }
   return {
@@ -69,8 +70,8 @@ function annotationKeys(fields: FieldReader, members: Members, path: Path, name:
   for (const [index, key] of keys.entries()) {
     const place = [...path, name, index];
     // As for annotations of objects: case does not matter.
-    if (!isQualifiedName(key.toLowerCase())) fields.problem(place, `"${key}" is no key of an annotation`);
-    if (keys.indexOf(key) !== index) fields.problem(place, `"${key}" is there twice`);
+    if (!isQualifiedName(key.toLowerCase())) fields.problem(place, `${quote(key)} is no key of an annotation`);
+    if (keys.indexOf(key) !== index) fields.problem(place, `${quote(key)} is there twice`);
   }
   return keys;
 }

@@ -4,6 +4,7 @@
 import { AuthConfig } from "../../../shared/cri/gen/runtime.v1.js";
 import { nestsDeeper } from "../../../shared/text/nesting.js";
 import { withoutTrailing } from "../../../shared/text/without-trailing.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Docker's own format has four levels; tools add fields. */
 const MAX_DEPTH = 32;
@@ -46,7 +47,7 @@ export function readDockerConfig(text: string, form: DockerConfigForm): DockerCo
       auths.set(registry, authOf(entry));
     } catch (error) {
       if (!isDockerConfigError(error)) throw error;
-      problems.push(`registry "${registry}": ${error.message}`);
+      problems.push(`registry ${quote(registry)}: ${error.message}`);
     }
   }
   return { auths, problems };
@@ -56,7 +57,7 @@ function authOf(entry: unknown): AuthConfig {
   if (!isObject(entry)) throw new DockerConfigError("the entry is not an object");
   const text = (name: string): string => {
     const value = entry[name] ?? "";
-    if (typeof value !== "string") throw new DockerConfigError(`"${name}" is not a text`);
+    if (typeof value !== "string") throw new DockerConfigError(`${quote(name)} is not a text`);
     return value;
   };
   const [username, password] = text("auth") === "" ? [text("username"), text("password")] : decodeAuth(text("auth"));

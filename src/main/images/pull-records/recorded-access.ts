@@ -28,6 +28,7 @@ import { RecordFiles } from "./record-files.js";
 import { RecentRecords } from "./recent-records.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Images come and go: their records are looked through when so many were written, and when the kubelet starts. */
 const PRUNE_EVERY = 50;
@@ -80,7 +81,7 @@ export class RecordedAccess implements ImageAccess {
     const check = await this.check(image, imageRef, own).catch((error: unknown): AccessCheck => {
       this.deps.log.error(
         { err: error, image },
-        `cannot read the pull record of image "${image}", the pod must prove its access: ${String(error)}`,
+        `cannot read the pull record of image ${quote(image)}, the pod must prove its access: ${String(error)}`,
       );
       return "error";
     });
@@ -159,7 +160,7 @@ export class RecordedAccess implements ImageAccess {
       await this.turns.run(imageRef, () => this.recordPull(image, imageRef, source));
       return true;
     } catch (error) {
-      const message = `cannot write the pull record of image "${image}": ${String(error)}`;
+      const message = `cannot write the pull record of image ${quote(image)}: ${String(error)}`;
       this.deps.log.error({ err: error, image }, message);
       return false;
     }
@@ -210,12 +211,12 @@ export class RecordedAccess implements ImageAccess {
       if (!(await this.records.has(found.id))) {
         log.info(
           { image },
-          `image "${image}" comes from a pull that a previous kubelet started; pods must prove their access to it`,
+          `image ${quote(image)} comes from a pull that a previous kubelet started; pods must prove their access to it`,
         );
         await this.put(found.id, {});
       }
     } catch (error) {
-      const message = `cannot write the pull record of image "${image}", its pull intent stays: ${String(error)}`;
+      const message = `cannot write the pull record of image ${quote(image)}, its pull intent stays: ${String(error)}`;
       log.error({ err: error, image }, message);
       this.unrecorded.add(found.id);
       return;

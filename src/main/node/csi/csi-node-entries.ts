@@ -5,6 +5,7 @@ import type { Node } from "../../../shared/api/node.js";
 import { MIGRATED_PLUGINS } from "../../volumes/csi/migrated-plugins.js";
 import type { CsiNodeInfo } from "../../volumes/csi/node-port.js";
 import { parseJson } from "../../../shared/text/parse-json.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Clouds' own volumes that this node uses by their CSI drivers. */
 const MIGRATED_ANNOTATION = "storage.alpha.kubernetes.io/migrated-plugins";
@@ -70,7 +71,7 @@ export function nodePatch(node: Node, name: string, info: CsiNodeInfo): object |
     if (existing === value) continue;
     if (existing !== undefined) {
       throw new TopologyCollisionError(
-        `detected topology value collision: driver reported "${key}":"${value}" but existing label is "${key}":"${existing}"`,
+        `detected topology value collision: driver reported ${quote(key)}:${quote(value)} but existing label is ${quote(key)}:${quote(existing)}`,
       );
     }
     labels[key] = value;

@@ -1,12 +1,13 @@
 // Errors of graceful node shutdown, one class per cause. Messages name the remedy.
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {
   override readonly name = "BusAddressError";
   constructor(address: string) {
     super(
-      `the system bus at "${address}" can't be connected to: an address like unix:path=/run/dbus/system_bus_socket is needed`,
+      `the system bus at ${quote(address)} can't be connected to: an address like unix:path=/run/dbus/system_bus_socket is needed`,
     );
   }
 }

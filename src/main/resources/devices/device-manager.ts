@@ -26,6 +26,7 @@ import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices } from "./granted-devices.js";
 import { callText, DevicePluginError, type Devices, type DialDevicePlugin } from "./plugin-port.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface DeviceManagerOptions {
   /** <root-dir>/device-plugins */
@@ -265,7 +266,7 @@ export class DeviceManager implements ResourceManager {
     const had = this.granted.ids(uid, name, resource);
     if (had !== undefined && had.size !== required) {
       throw new DevicePluginError(
-        `pod "${uid}" container "${name}" changed request for resource "${resource}" from ${had.size} to ${required}`,
+        `pod ${quote(uid)} container ${quote(name)} changed request for resource ${quote(resource)} from ${had.size} to ${required}`,
       );
     }
     if (this.options.podRuns(uid)) return true;

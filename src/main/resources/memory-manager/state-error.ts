@@ -1,5 +1,6 @@
 // A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
 import type { MemoryState } from "./checkpoint.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** The kubelet does not start; the file stays. */
 export class MemoryStateError extends Error {
@@ -8,7 +9,7 @@ export class MemoryStateError extends Error {
   constructor(path: string, problem: string) {
     super(
       `could not restore state from checkpoint: [memorymanager] ${problem}, please drain this node and delete the memory ` +
-        `manager checkpoint file "${path}" before restarting Kubelet, or take back the change of its configuration`,
+        `manager checkpoint file ${quote(path)} before restarting Kubelet, or take back the change of its configuration`,
     );
   }
 }
@@ -18,6 +19,6 @@ export function refuseOthers({ policyName, entries }: MemoryState, policy: "None
   if (policyName === policy || entries.size === 0) return;
   throw new MemoryStateError(
     path,
-    `configured policy "${policy}" differs from state checkpoint policy "${policyName}"`,
+    `configured policy ${quote(policy)} differs from state checkpoint policy ${quote(policyName)}`,
   );
 }

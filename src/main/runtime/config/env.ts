@@ -6,6 +6,7 @@ import { missingKey, withFacts } from "../../model/error-facts.js";
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type DownwardInput, fieldValue, resourceFieldValue } from "../../model/downward.js";
 import { expand, ExpansionBudget } from "../../model/expand.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Sources of environment variables besides the pod itself; names are in the pod's namespace. */
 export interface EnvSources {
@@ -82,10 +83,10 @@ async function variableValue(
     const value = await sources.fileValue(from.fileKeyRef);
     if (value !== "") return value;
     if (optional) return undefined;
-    throw new CreateContainerConfigError(`environment variable key "${key}" not found in file "${path}"`);
+    throw new CreateContainerConfigError(`environment variable key ${quote(key)} not found in file ${quote(path)}`);
   }
   throw new CreateContainerConfigError(
-    `environment variable "${variable.name}" of container "${input.container.name}" has a source this node does not support`,
+    `environment variable ${quote(variable.name)} of container ${quote(input.container.name)} has a source this node does not support`,
   );
 }
 

@@ -6,6 +6,7 @@ import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/pla
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../model/labels.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface MountsInput {
   pod: Pod;
@@ -61,7 +62,7 @@ export function containerDevices(container: Container, volumes: ReadonlyMap<stri
     if (place === undefined || !isDevicePlace(place)) {
       const problem = place === undefined ? "is not there" : "does not have volumeMode Block";
       throw new CreateContainerConfigError(
-        `volume "${name}" is specified in volumeDevices of container "${container.name}", but ${problem}`,
+        `volume ${quote(name)} is specified in volumeDevices of container ${quote(container.name)}, but ${problem}`,
       );
     }
     const permissions = place.readOnly === true ? "r" : "mrw";
@@ -83,7 +84,7 @@ export function volumeSubPath(
     const { text, missing } = expandStrict(mount.subPathExpr, (name) => env.get(name), budget);
     if (missing.length > 0) {
       throw new CreateContainerConfigError(
-        `missing value for ${missing.map((name) => `"${name}"`).join(", ")} in subPathExpr of volume mount "${mount.name}"`,
+        `missing value for ${missing.map((name) => quote(name)).join(", ")} in subPathExpr of volume mount ${quote(mount.name)}`,
       );
     }
     path = text;
@@ -91,7 +92,7 @@ export function volumeSubPath(
   if (path === "") return undefined;
   if (path.length > PATH_MAX) {
     throw new CreateContainerConfigError(
-      `the sub-path of volume mount "${mount.name}" is longer than ${PATH_MAX} bytes`,
+      `the sub-path of volume mount ${quote(mount.name)} is longer than ${PATH_MAX} bytes`,
     );
   }
   if (posix.isAbsolute(path)) {
@@ -107,13 +108,13 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   const root = input.volumes.get(mount.name);
   if (root === undefined) {
     throw new CreateContainerConfigError(
-      `cannot find volume "${mount.name}" to mount into container "${input.container.name}"`,
+      `cannot find volume ${quote(mount.name)} to mount into container ${quote(input.container.name)}`,
     );
   }
   const resolved = input.subPaths?.get(index);
   if (resolved === undefined && (mount.subPath || mount.subPathExpr)) {
     throw new CreateContainerConfigError(
-      `failed to prepare subPath for volumeMount "${mount.name}" of container "${input.container.name}"`,
+      `failed to prepare subPath for volumeMount ${quote(mount.name)} of container ${quote(input.container.name)}`,
     );
   }
   // Upstream allows a mount path without its leading slash.
@@ -121,7 +122,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   if (isImagePlace(root)) return imageMount(input, mount, containerPath, resolved ?? "");
   if (isDevicePlace(root)) {
     throw new CreateContainerConfigError(
-      `volume "${mount.name}" has volumeMode Block, but is specified in volumeMounts of container "${input.container.name}"`,
+      `volume ${quote(mount.name)} has volumeMode Block, but is specified in volumeMounts of container ${quote(input.container.name)}`,
     );
   }
   return {
@@ -136,7 +137,8 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
 /** The runtime mounts the image's files; nothing can be written there, even if the mount is writable. */
 function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: string, imageSubPath: string): Mount {
   const image = images?.get(mount.name);
-  if (image === undefined) throw new CreateContainerConfigError(`the image of volume "${mount.name}" is not resolved`);
+  if (image === undefined)
+    throw new CreateContainerConfigError(`the image of volume ${quote(mount.name)} is not resolved`);
   return {
     ...bind("", containerPath),
     readonly: true,
@@ -163,7 +165,7 @@ function recursiveReadOnly(mount: VolumeMount, supported: boolean): boolean {
 }
 
 function unresolved({ name }: VolumeMount, what: string): CreateContainerConfigError {
-  const mode = `volume "${name}" requested recursive read-only mode, but it is not ${what}`;
+  const mode = `volume ${quote(name)} requested recursive read-only mode, but it is not ${what}`;
   return new CreateContainerConfigError(`failed to resolve recursive read-only mode: ${mode}`);
 }
 

@@ -20,7 +20,7 @@ export async function runHook(
   signal: AbortSignal,
 ): Promise<void> {
   const { exec, httpGet, sleep } = handler;
-  const where = `for Container "${target.container.name}" in Pod "${podDescription(target.pod)}" failed - error`;
+  const where = `for Container ${quote(target.container.name)} in Pod ${quote(podDescription(target.pod))} failed - error`;
   if (exec !== undefined) {
     const command = exec.command ?? [];
     const failure = await runCommand(runtime, target.containerId, command, signal);

@@ -8,6 +8,7 @@ import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { isClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
 export async function asVolumeErrors<T>(
@@ -42,7 +43,7 @@ export function stepError(
   cause?: unknown,
 ): VolumeStepError {
   const reason = reasonOf(step);
-  const message = `${step} failed for volume "${name}" : ${problem}`;
+  const message = `${step} failed for volume ${quote(name)} : ${problem}`;
   return new VolumeStepError(pod, volume.name, problem, { reason, message }, { cause });
 }
 

@@ -22,6 +22,7 @@ import { withDevice, type DeviceInHand } from "./with-device.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";
+import { quote } from "../../../shared/log/quote.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 
@@ -72,8 +73,8 @@ export class CsiMaps {
     this.mapped.add(user);
     const emit = (message: string): void =>
       this.context.events.pod(pod, { type: "Normal", reason: "SuccessfulMountVolume", message });
-    emit(`${MAP} succeeded for volume "${volume.name}" globalMapPath "${places.globalMap}"`);
-    emit(`${MAP} succeeded for volume "${volume.name}" volumeMapPath "${places.podMap}"`);
+    emit(`${MAP} succeeded for volume ${quote(volume.name)} globalMapPath ${quote(places.globalMap)}`);
+    emit(`${MAP} succeeded for volume ${quote(volume.name)} volumeMapPath ${quote(places.podMap)}`);
     return place;
   }
 

@@ -10,6 +10,7 @@ import { inStep } from "./step-error.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
 import type { Device } from "./users.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface DeviceInHand {
   spec: DriverSpec | undefined;
@@ -87,7 +88,7 @@ async function attached(
     inStep(ATTACH, signal, () => waitForAttachment(context, volume, signal)),
   );
   // Upstream's message ends in a blank.
-  const message = `${ATTACH} succeeded for volume "${volume.name}" `;
+  const message = `${ATTACH} succeeded for volume ${quote(volume.name)} `;
   context.events.pod(pod, { type: "Normal", reason: "SuccessfulAttachVolume", message });
   return found;
 }
@@ -103,6 +104,6 @@ function checkLifecycle(volume: CsiVolume, spec: DriverSpec | undefined): void {
   const modes = spec?.volumeLifecycleModes ?? ["Persistent"];
   if (modes.includes(lifecycle)) return;
   throw new CsiSpecError(
-    `volume mode "${lifecycle}" not supported by driver ${driver} (only supports ${JSON.stringify(modes)})`,
+    `volume mode ${quote(lifecycle)} not supported by driver ${driver} (only supports ${JSON.stringify(modes)})`,
   );
 }

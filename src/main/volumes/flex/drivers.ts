@@ -8,13 +8,14 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { FlexDriver } from "./driver.js";
 import { DriverWatch } from "./driver-watch.js";
 import { checkedDriver, executableOf } from "./names.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** The node has no such driver, yet. */
 export class FlexDriverMissingError extends Error {
   override readonly name = "FlexDriverMissingError";
   constructor(driver: string, executable: string) {
     super(
-      `no volume plugin matched: flexVolume driver "${driver}" is not installed on this node; ` +
+      `no volume plugin matched: flexVolume driver ${quote(driver)} is not installed on this node; ` +
         `put its program at ${executable} (volumePluginDir)`,
     );
   }

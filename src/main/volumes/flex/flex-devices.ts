@@ -15,6 +15,7 @@ import { mountByProgram } from "../file-system/program-mount.js";
 import type { FlexDriver } from "./driver.js";
 import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
 import { optionsFor, type FlexRequest } from "./options.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Longest wait for a device to appear; upstream's value. */
 const WAIT_FOR_ATTACH_MS = 600_000;
@@ -62,7 +63,7 @@ export class FlexDevices {
       const args = [options, attachments.nodeName];
       const call = () => driver.callIfSupported("attach", args, { signal });
       device = (await measured(ownership, "volume_attach", doer, call))?.device ?? "";
-      const message = `AttachVolume.Attach succeeded for volume "${name}" `;
+      const message = `AttachVolume.Attach succeeded for volume ${quote(name)} `;
       ownership.events.pod(pod, { type: "Normal", reason: "SuccessfulAttachVolume", message });
     }
     const waited = { signal, deadlineMs: WAIT_FOR_ATTACH_MS };

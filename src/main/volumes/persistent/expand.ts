@@ -22,6 +22,7 @@ import type { BoundClaim } from "../claims/claim.js";
 import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 import { apiTime } from "../../../shared/api/time.js";
+import { quote } from "../../../shared/log/quote.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";
@@ -87,7 +88,7 @@ export class VolumeExpansion {
     const name = pv.metadata.name ?? "";
     const { nodeName } = this.deps;
     if (readOnly) {
-      const message = `${STEP} failed for volume "${name}" requested read-only file system`;
+      const message = `${STEP} failed for volume ${quote(name)} requested read-only file system`;
       this.emit(pod, claim, { type: "Warning", reason: "FileSystemResizeFailed", message });
       this.vain.set(key, growth.size);
       return;
@@ -106,7 +107,7 @@ export class VolumeExpansion {
       await this.failed({ pod, bound, key, growth, online, signal }, error);
       return;
     }
-    const message = `${STEP} succeeded for volume "${name}" ${nodeName}`;
+    const message = `${STEP} succeeded for volume ${quote(name)} ${nodeName}`;
     this.emit(pod, claim, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
   }
 
@@ -115,7 +116,7 @@ export class VolumeExpansion {
     const { claim, pv } = bound;
     const name = pv.metadata.name ?? "";
     const problem = problemText(error);
-    const message = `${online ? ONLINE_STEP : STEP} failed for volume "${name}" : ${problem}`;
+    const message = `${online ? ONLINE_STEP : STEP} failed for volume ${quote(name)} : ${problem}`;
     const event = { reason: "VolumeResizeFailed" as const, message };
     const infeasible = isPluginCallError(error) && INFEASIBLE.has(error.code);
     // Only a CSI driver's call may continue after its failure.

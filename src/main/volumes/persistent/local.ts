@@ -17,6 +17,7 @@ import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 
@@ -147,7 +148,7 @@ export class LocalVolumes {
       {
         type: "Warning",
         reason: "FailedMountOnFilesystemMismatch",
-        message: `MountVolume failed for volume "${name}" ${message}`,
+        message: `MountVolume failed for volume ${quote(name)} ${message}`,
       },
     );
   }

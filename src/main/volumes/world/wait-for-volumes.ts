@@ -13,6 +13,7 @@ import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;
@@ -93,7 +94,7 @@ export function emitSetUpFailed(events: EventRecorder, pod: Pod, volume: string,
     return;
   }
   const problem = isVolumeSetUpError(error) ? error.problem : messageOf(error);
-  const message = `MountVolume.SetUp failed for volume "${volume}" : ${problem}`;
+  const message = `MountVolume.SetUp failed for volume ${quote(volume)} : ${problem}`;
   events.pod(pod, { type: "Warning", reason: "FailedMount", message });
 }
 

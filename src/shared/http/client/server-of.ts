@@ -2,6 +2,7 @@
 import { fromBytes } from "../bytes.js";
 import { UrlError } from "../url-escapes.js";
 import { hostnameOf, portTextOf, type GoUrl } from "./url.js";
+import { quote } from "../../log/quote.js";
 
 export interface Server {
   scheme: "http" | "https";
@@ -17,7 +18,7 @@ const LAST_PORT = 65_535;
 export function serverOf(url: GoUrl): Server {
   const { scheme } = url;
   if (scheme !== "http" && scheme !== "https") {
-    throw new UrlError(`unsupported protocol scheme "${fromBytes(scheme)}"`);
+    throw new UrlError(`unsupported protocol scheme ${quote(fromBytes(scheme))}`);
   }
   if (url.host === "") throw new UrlError("http: no Host in request URL");
   const text = portTextOf(url);

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readFile, stat } from "node:fs/promises";
 import { createConnection, type Server } from "node:net";
 import { dirname, resolve } from "node:path";
 import { bindPrivately, isTooLong, listenAt, type BoundSocket } from "../../../shared/net/private-socket.js";
+import { quote } from "../../../shared/log/quote.js";
 
 const OTHERS_SEARCH = 0o001;
 const GROUP_SEARCH = 0o010;
@@ -71,7 +72,7 @@ export async function gidOf(group: string, file = "/etc/group"): Promise<number>
     const [name, , gid] = line.split(":");
     if (name === group && gid !== undefined && /^\d{1,9}$/.test(gid)) return Number(gid);
   }
-  throw new AdminSocketError(`the group "${group}" is not in ${file}`);
+  throw new AdminSocketError(`the group ${quote(group)} is not in ${file}`);
 }
 
 /** The socket file of a killed kubelet refuses connections. */

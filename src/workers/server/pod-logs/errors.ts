@@ -1,5 +1,6 @@
 // Why a container's log could not be read: one class per cause.
 import { quoteBytes } from "../../../shared/http/bytes.js";
+import { quote } from "../../../shared/log/quote.js";
 
 /** The options contradict each other or are out of range; the caller's fault. */
 export class LogOptionsError extends Error {
@@ -25,8 +26,8 @@ export class LogMissingError extends Error {
   ) {
     super(
       previous
-        ? `previous terminated container "${container}" not found: there is no log of an earlier run in ${directory}`
-        : `container "${container}" has no log in ${directory}: it has not started, or its log was removed`,
+        ? `previous terminated container ${quote(container)} not found: there is no log of an earlier run in ${directory}`
+        : `container ${quote(container)} has no log in ${directory}: it has not started, or its log was removed`,
     );
   }
 }

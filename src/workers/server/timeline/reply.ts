@@ -6,6 +6,7 @@ import type { ServerUpcalls } from "../../../shared/contracts/server.js";
 import { replyError, replyText } from "../reply.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { timelineSvg } from "./timeline-svg.js";
+import { quote } from "../../../shared/log/quote.js";
 
 export interface TimelineDeps {
   upcalls: Pick<ServerUpcalls, "timeline">;
@@ -23,7 +24,7 @@ export async function replyTimeline(
 ): Promise<void> {
   const asked = queryOf(target).get("format");
   if (asked !== null && !FORMATS.includes(asked)) {
-    replyError(response, 400, `format "${asked}" is not one of ${FORMATS.join(", ")}`);
+    replyError(response, 400, `format ${quote(asked)} is not one of ${FORMATS.join(", ")}`);
     return;
   }
   const { namespace, name } = pod;

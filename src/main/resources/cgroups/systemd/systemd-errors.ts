@@ -1,5 +1,6 @@
 // Errors of calls to systemd, one class per cause. A message names the call and the unit.
 import { messageOf } from "../../../../shared/errors/thrown.js";
+import { quote } from "../../../../shared/log/quote.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 
@@ -65,7 +66,7 @@ export class SystemdJobError extends Error {
   readonly result: string;
   constructor({ method, unit }: SystemdSubject, result: string) {
     super(
-      `the systemd job of ${method} of ${unit} ended with "${result}"; ` +
+      `the systemd job of ${method} of ${unit} ended with ${quote(result)}; ` +
         `"systemctl status ${unit}" and the journal show the reason`,
     );
     this.result = result;

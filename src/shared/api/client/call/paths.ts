@@ -1,5 +1,6 @@
 // Paths and queries of the API, as meta/v1 names them.
 import type { ApiObject, ObjectRef, ResourceKind } from "../port.js";
+import { quote } from "../../../log/quote.js";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -17,7 +18,7 @@ export function collectionPath(kind: ResourceKind<ApiObject>, namespace: string 
 /** @throws TypeError for a name that would make another path of it */
 export function objectPath(kind: ResourceKind<ApiObject>, ref: ObjectRef, subresource?: string): string {
   if (kind.namespaced && (ref.namespace ?? "") === "") {
-    throw new TypeError(`${kind.kind} "${ref.name}" needs a namespace`);
+    throw new TypeError(`${kind.kind} ${quote(ref.name)} needs a namespace`);
   }
   const path = `${collectionPath(kind, ref.namespace)}/${segment(ref.name)}`;
   return subresource === undefined || subresource === "" ? path : `${path}/${subresource}`;
@@ -32,6 +33,6 @@ export function withQuery(path: string, query: Query): string {
 }
 
 function segment(name: string): string {
-  if (name === "" || name === "." || name === "..") throw new TypeError(`"${name}" is not the name of an object`);
+  if (name === "" || name === "." || name === "..") throw new TypeError(`${quote(name)} is not the name of an object`);
   return encodeURIComponent(name);
 }

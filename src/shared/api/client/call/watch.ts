@@ -6,6 +6,7 @@ import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 import { LineCutter } from "./line-cutter.js";
+import { quote } from "../../../log/quote.js";
 
 type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 
@@ -75,7 +76,7 @@ export function eventOf<T extends ApiObject>(type: string, object: ApiObject): W
       if (isStatus(object)) throw statusError(object, 500);
       throw new BodyError("the watch ended with an ERROR event without a Status");
     default:
-      throw new BodyError(`the watch has an event of the unknown type "${type}"`);
+      throw new BodyError(`the watch has an event of the unknown type ${quote(type)}`);
   }
 }
 

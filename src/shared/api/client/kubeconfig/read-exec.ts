@@ -3,6 +3,7 @@
 import { join, dirname } from "path/posix";
 import type { ClientConfig } from "../config.js";
 import type { Fields } from "./tree.js";
+import { quote } from "../../../log/quote.js";
 
 const EXEC_VERSIONS: readonly string[] = ["v1", "v1beta1"].map((v) => `client.authentication.k8s.io/${v}`);
 const EXTENSION = "client.authentication.k8s.io/exec";
@@ -16,7 +17,7 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
   const apiVersion = exec.text("apiVersion");
   if (!EXEC_VERSIONS.includes(apiVersion)) {
     const instead = `must be one of ${EXEC_VERSIONS.join(", ")}`;
-    throw exec.wrong("apiVersion", apiVersion === "" ? `is missing: it ${instead}` : `"${apiVersion}" ${instead}`);
+    throw exec.wrong("apiVersion", apiVersion === "" ? `is missing: it ${instead}` : `${quote(apiVersion)} ${instead}`);
   }
   const mode = exec.text("interactiveMode");
   if (mode === "Always") throw exec.wrong("interactiveMode", "is Always, and the kubelet has no terminal for a prompt");
@@ -24,7 +25,7 @@ export function readExec(user: Fields, cluster: Fields, file: string): Partial<C
     throw exec.wrong("interactiveMode", "is missing: it must be Never or IfAvailable");
   }
   if (mode !== "" && mode !== "Never" && mode !== "IfAvailable") {
-    throw exec.wrong("interactiveMode", `"${mode}" must be Never or IfAvailable`);
+    throw exec.wrong("interactiveMode", `${quote(mode)} must be Never or IfAvailable`);
   }
   const provideClusterInfo = exec.bool("provideClusterInfo");
   const extension = provideClusterInfo

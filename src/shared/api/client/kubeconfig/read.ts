@@ -5,6 +5,7 @@ import type { ClientConfig, Source } from "../config.js";
 import type { Fields } from "./tree.js";
 import { withoutTrailing } from "../../../text/without-trailing.js";
 import { readExec } from "./read-exec.js";
+import { quote } from "../../../log/quote.js";
 
 export interface ReadContext {
   file: string;
@@ -32,8 +33,8 @@ function named(root: Fields, list: string, member: string, name: string, wantedB
   const entries = root.list(list);
   const entry = entries.find((each) => each.text("name") === name);
   if (entry !== undefined) return entry.map(member);
-  const there = entries.map((each) => `"${each.text("name")}"`).join(", ");
-  throw root.wrong(list, `has no "${name}", ${wantedBy}; there is ${there === "" ? "none" : there}`);
+  const there = entries.map((each) => quote(each.text("name"))).join(", ");
+  throw root.wrong(list, `has no ${quote(name)}, ${wantedBy}; there is ${there === "" ? "none" : there}`);
 }
 
 function readCluster(cluster: Fields, file: string): Partial<ClientConfig> {
@@ -133,6 +134,6 @@ function checked(fields: Fields, name: string, url: string): string {
     new URL(url);
     return url;
   } catch (error) {
-    throw fields.wrong(name, `"${url.replace(/\/\/[^@/]*@/, "//…@")}" is no URL`, { cause: error });
+    throw fields.wrong(name, `${quote(url.replace(/\/\/[^@/]*@/, "//…@"))} is no URL`, { cause: error });
   }
 }

@@ -1,0 +1,42 @@
+// Texts of others stand in messages as Go's %q has them (src/shared/log/quote.ts): upstream's messages do, and a quote, a line end or a control
+// character in a name cannot forge the rest of a message. `"${name}"` would do that.
+import { deepEqual } from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+
+const RAW = /(?<!\\)"\$\{[^{}`]+\}"/;
+/** No messages: options of mounts, ETags, CSV, labels, SVG, HTML, JSON, shell. Or the text is quoted or checked before. */
+const NOT_MESSAGES = new Set([
+  ...["main/command/comma-list.ts", "main/sources/submitted/conditions.ts", "main/volumes/se-linux-mounts.ts"],
+  ...["workers/server/merge-metrics.ts", "workers/server/stats/exposition/cadvisor-labels.ts"],
+  ...["workers/server/stats/exposition/text.ts", "workers/server/timeline/timeline-svg.ts", "workers/server/reply.ts"],
+  ...[
+    "workers/server/node-logs/file-server.ts",
+    "workers/server/manifests/view.ts",
+    "workers/server/manifests/watch.ts",
+  ],
+  ...["workers/server/manifests/answer.ts", "shared/log/quote.ts", "shared/log/text-line.ts", "shared/http/bytes.ts"],
+  ...["main/resources/devices/register-plugin.ts", "main/model/plugin-handler.ts"],
+]);
+/** The texts are this program's own: words, numbers, quantities, addresses, constants. */
+const OWN_WORDS = new Set([
+  ...[
+    "main/model/pod-events.ts",
+    "main/resources/memory-manager/reserved-memory.ts",
+    "main/user-namespaces/id-range.ts",
+  ],
+  ...["workers/eviction/messages.ts", "workers/peers/grpc.ts", "shared/yaml/parser.ts", "shared/text/nearest-name.ts"],
+  ...["shared/api/client/connection/dial.ts", "shared/cri/verbs.ts", "shared/cri/caller.ts"],
+]);
+
+test("a message quotes texts of others with quote()", () => {
+  const files = ["main", "workers", "shared"].flatMap((folder) =>
+    readdirSync(`src/${folder}`, { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
+  );
+  const raw = files.flatMap((name) => {
+    if (!name.endsWith(".ts") || NOT_MESSAGES.has(name) || OWN_WORDS.has(name)) return [];
+    const lines = readFileSync(`src/${name}`, "utf8").split("\n");
+    return lines.flatMap((line, at) => (RAW.test(line) && !/^\s*(?:\/\/|\*)/.test(line) ? [`${name}:${at + 1}`] : []));
+  });
+  deepEqual(raw, []);
+});
