@@ -210,7 +210,7 @@ export class ServerLogic implements ServerControl {
     const handler = readOnlyHandler({
       ...this.node,
       http: httpMetrics(this.registry, clock, "readonly"),
-      hostNames: this.hostNames(),
+      hostNames: this.hostNames(this.deps.init.address),
       servesPods: init.readOnlyPods ?? true,
       log,
     });
@@ -351,9 +351,10 @@ export class ServerLogic implements ServerControl {
     return new Scrape(() => upcalls.collectProbeMetrics(), [page], this.registry, clock, log);
   }
 
-  /** Debian resolves the machine's own name to 127.0.1.1. */
-  private hostNames(): string[] {
-    return [this.deps.init.nodeName, hostname()];
+  /** Debian resolves the machine's own name to 127.0.1.1. A connection to 0.0.0.0 goes to loopback, and no web site can take that name. */
+  private hostNames(address: string): string[] {
+    const everywhere = address === "0.0.0.0" || address === "::" ? ["0.0.0.0", "[::]"] : [];
+    return [this.deps.init.nodeName, hostname(), ...everywhere];
   }
 
   private healthzListener(): Listener | undefined {
@@ -365,7 +366,7 @@ export class ServerLogic implements ServerControl {
       port: init.healthzPort,
       changedBy:
         "--healthz-port and --healthz-bind-address (config fields healthzPort and healthzBindAddress; port 0 turns it off)",
-      create: () => plainServer(healthzHandler(this.hostNames(), log), clock, log),
+      create: () => plainServer(healthzHandler(this.hostNames(init.healthzBindAddress), log), clock, log),
       clock,
       log,
     });

@@ -61,7 +61,7 @@ describe("ports that listen on every address", () => {
 
   test("keep the rule for what arrives over loopback, where the node's own names are its names, too", async () => {
     for (const port of ["read-only", "healthz"] as const) {
-      for (const host of ["localhost:1", "node-1", hostname()])
+      for (const host of ["localhost:1", "node-1", hostname(), "0.0.0.0:10255", "[::]:10255"])
         equal(statusOf(await ports.ask(port, get("/healthz", host))), 200, host);
       equal(statusOf(await ports.ask(port, get("/healthz", "evil.example"))), 421, port);
     }
