@@ -165,6 +165,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/yaml/scanner.ts: MAX_LEVELS",
     "src/shared/yaml/simple-keys.ts: MAX_KEY",
     "src/workers/peers/grpc.ts: MAX_INFORMATIONAL",
+    "src/workers/peers/http2-reply.ts: MAX_PAIRS",
     "src/workers/server/node-logs/query.ts: MAX_NAME",
     "src/workers/server/node-logs/query.ts: MAX_SERVICES",
     "src/workers/server/node-logs/query.ts: MAX_TAIL",
@@ -225,6 +226,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/turns/backoff.ts: MAX_STEPS",
     "src/workers/eviction/index.ts: PENDING_LIMIT",
     "src/workers/eviction/oom/watcher.ts: MAX_REPORTED",
+    "src/workers/peers/exchange.ts: MAX_CONNECTIONS",
     "src/workers/pleg/index.ts: MAX_WAITING_RECORDS",
   ],
 };
