@@ -17,7 +17,7 @@ export function sandboxImage(image: string, images: readonly string[] | undefine
       CHECK,
       `${JSON.stringify(image)} is no name of an image`,
       "no pod can start",
-      "set sandbox_image (containerd 1.x), or pinned_images.sandbox (containerd 2), to registry.k8s.io/pause:3.10.1",
+      "set sandbox_image (containerd 1.x), or pinned_images.sandbox (containerd 2), to registry.k8s.io/pause:3.10.2",
     );
   }
   if (images === undefined) return ok(CHECK, image);

@@ -22,7 +22,7 @@ export function readDockerFlags(flag: <T>(name: string, fallback: T) => T): Dock
     mode: flag<boolean>("experimental-dockershim", false) ? "server" : isNode ? "node" : "off",
     endpoint: flag("docker-endpoint", "unix:///var/run/docker.sock"),
     imagePullProgressDeadlineMs: flag("image-pull-progress-deadline", 60_000),
-    podInfraContainerImage: flag("pod-infra-container-image", "registry.k8s.io/pause:3.10.1"),
+    podInfraContainerImage: flag("pod-infra-container-image", "registry.k8s.io/pause:3.10.2"),
     network:
       networkPlugin === "cni"
         ? {

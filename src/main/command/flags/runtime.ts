@@ -81,7 +81,7 @@ export const DOCKER: Flags = {
   ),
   "pod-infra-container-image": flag(
     "string",
-    "registry.k8s.io/pause:3.10.1",
+    "registry.k8s.io/pause:3.10.2",
     "image of the Docker Engine's sandbox containers; image garbage collection keeps it",
   ),
   "network-plugin": flag("string", "none", "network of the Docker Engine's pods: cni, or none for docker's own"),
