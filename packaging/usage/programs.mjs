@@ -16,6 +16,24 @@ function checkProfile(args) {
     throw new CannotStart(`${args.join(" ")}: one of ${TOOLS.join(", ")} and a number of pods are allowed`);
 }
 
+const KUBERNETES = `npm run generate:kubernetes -- [options]
+
+Writes the types, the protobuf tables and the field tables of manifests from the tables of packaging/kubernetes/contract.
+
+  --sources <folder>  first makes these tables anew, from clones of kubernetes/api and kubernetes/apimachinery in this folder
+  --pinned <tag>      the version of Kubernetes (default: as before)
+  --other <tag>       a version whose additional fields are kept, or its commits: <of api>,<of apimachinery> (default: as before)
+  --release <x.y>     the name of that other version (default: as before)
+`;
+
+function checkKubernetes(args) {
+  const option = { type: "string" };
+  const options = { sources: option, pinned: option, other: option, release: option };
+  const { values } = readWords("npm run generate:kubernetes", { args, options });
+  const [needless] = ["pinned", "other", "release"].filter((name) => values[name] !== undefined);
+  if (values.sources === undefined && needless !== undefined) throw new CannotStart(`--${needless} needs --sources`);
+}
+
 /** For a program without arguments. */
 function none(command, about) {
   const check = (args) => void readWords(command, { args, options: {} });
@@ -26,6 +44,7 @@ const PROGRAMS = {
   "dist/bench/main.js": { help: BENCH, check: parseBench },
   "dist/bench/profile.js": { help: PROFILE, check: checkProfile },
   "dist/packaging/docs/main.js": none("npm run docs", "Writes the generated pages and pictures of docs."),
+  "dist/packaging/kubernetes/main.js": { help: KUBERNETES, check: checkKubernetes },
   "dist/packaging/site/main.js": none("npm run site", "Writes the documentation as HTML into dist/site."),
 };
 

@@ -10,6 +10,7 @@ import { globSync } from "../harness/glob.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), "utf8");
+const CONTRACT = "packaging/kubernetes/contract";
 /** A page that is partly written by hand. */
 const PARTLY = "SPECIFICATION.md";
 
@@ -27,9 +28,10 @@ test(".gitattributes marks every generated file, and only patterns that have fil
   const generated = [
     ...(await generate(ROOT)).keys(),
     ...["package-lock.json", "packaging/kubelet-config.schema.json"],
-    ...["src/shared/cri/gen", "src/shared/plugins/gen"].flatMap((folder) =>
-      globSync(join(ROOT, folder), ".ts").map((name) => `${folder}/${name}`),
-    ),
+    ...globSync(join(ROOT, "src"), ".ts")
+      .filter((name) => /(?:^|\/)gen\//.test(name))
+      .map((name) => `src/${name}`),
+    ...["tsv", "json"].flatMap((ending) => globSync(join(ROOT, CONTRACT), ending).map((name) => `${CONTRACT}/${name}`)),
   ];
   const marked = (path: string): boolean => patterns.some((pattern) => matches(pattern, path));
   assert.deepEqual(
