@@ -59,7 +59,7 @@ const workerArrows = (depth) => ({
 
 export default tseslint.config(
   {
-    ignores: ["dist/**", "node_modules/**", "src/shared/cri/gen/**", "src/shared/plugins/gen/**", "bench/results/**"],
+    ignores: ["dist/**", "node_modules/**", "src/**/gen/**", "bench/results/**"],
   },
   {
     files: ["**/*.{ts,js,mjs,cjs}"],

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { LATER_FIELDS as LATER_CONFIG } from "../../src/main/command/fields/later-fields.js";
 import { LATER_GATES } from "../../src/main/command/gates/later-gates.js";
 import { GATES } from "../../src/main/command/gates/table.js";
-import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/cluster-messages.js";
-import { MESSAGES } from "../../src/shared/api/protobuf/messages.js";
+import { CLUSTER_MESSAGES } from "../../src/shared/api/protobuf/gen/cluster-messages.js";
+import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";
 import { Schema } from "../../src/shared/api/protobuf/schema.js";
 import { LATER_FIELDS } from "../../src/shared/api/later-fields.js";
 

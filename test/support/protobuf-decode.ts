@@ -1,6 +1,6 @@
 // Reads Kubernetes' protobuf by the same table as the encoder: messages become plain objects; of a repeated field all values are kept.
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { MESSAGES } from "../../src/shared/api/protobuf/messages.js";
+import { MESSAGES } from "../../src/shared/api/protobuf/gen/messages.js";
 
 export type Decoded = Record<string, unknown>;
 

@@ -1,10 +1,11 @@
 // Objects of the API in Kubernetes' protobuf encoding. It is "k8s", a zero byte, and an envelope with group, version, kind and the object's
 // bytes. https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { CLUSTER_MESSAGES } from "./cluster-messages.js";
 import { Decoder } from "./decode.js";
 import { encode, ProtobufEncodeError } from "./encode.js";
-import { MESSAGES } from "./messages.js";
+import { CLUSTER_MESSAGES } from "./gen/cluster-messages.js";
+import { MESSAGES } from "./gen/messages.js";
+import { ROOTS } from "./gen/roots.js";
 import { DELIMITED, ProtobufDecodeError, Reader } from "./reader.js";
 import { Schema } from "./schema.js";
 
@@ -21,28 +22,7 @@ const SCHEMA = new Schema({ ...MESSAGES, ...CLUSTER_MESSAGES });
 const DECODER = new Decoder(SCHEMA, new Set(["ManagedFieldsEntry"]));
 
 /** apiVersion/kind of an object to its message. */
-const ROOTS: ReadonlyMap<string, string> = new Map(
-  [
-    "v1/Pod Node ConfigMap Secret Service ServiceAccount Event PersistentVolume PersistentVolumeClaim Status DeleteOptions",
-    "coordination.k8s.io/v1/Lease",
-    "node.k8s.io/v1/RuntimeClass",
-    "storage.k8s.io/v1/CSINode CSIDriver VolumeAttachment",
-    "certificates.k8s.io/v1/CertificateSigningRequest ClusterTrustBundle PodCertificateRequest",
-    "certificates.k8s.io/v1beta1/ClusterTrustBundle PodCertificateRequest",
-    "authentication.k8s.io/v1/TokenReview TokenRequest=authentication.TokenRequest",
-    "authorization.k8s.io/v1/SubjectAccessReview",
-    "resource.k8s.io/v1/ResourceClaim=resource.ResourceClaim ResourceSlice",
-  ].flatMap((row) => {
-    const at = row.lastIndexOf("/") + 1;
-    return row
-      .slice(at)
-      .split(" ")
-      .map((entry): [string, string] => {
-        const [kind = "", message = kind] = entry.split("=");
-        return [`${row.slice(0, at)}${kind}`, message];
-      });
-  }),
-);
+const MESSAGE_OF: ReadonlyMap<string, string> = new Map(ROOTS);
 
 interface Typed {
   apiVersion?: string;
@@ -51,7 +31,7 @@ interface Typed {
 
 /** undefined: this kind travels as JSON only. */
 export function messageOf({ apiVersion = "", kind = "" }: Typed): string | undefined {
-  return ROOTS.get(`${apiVersion}/${kind}`);
+  return MESSAGE_OF.get(`${apiVersion}/${kind}`);
 }
 
 /** undefined: the object has a kind, a field or a value that the table does not have; JSON carries it. */

@@ -2,8 +2,8 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { encode } from "../../../../src/shared/api/protobuf/encode.js";
-import { CLUSTER_MESSAGES } from "../../../../src/shared/api/protobuf/cluster-messages.js";
-import { MESSAGES } from "../../../../src/shared/api/protobuf/messages.js";
+import { CLUSTER_MESSAGES } from "../../../../src/shared/api/protobuf/gen/cluster-messages.js";
+import { MESSAGES } from "../../../../src/shared/api/protobuf/gen/messages.js";
 import { decode } from "../../../support/protobuf-decode.js";
 
 const POD = {
