@@ -1,8 +1,9 @@
 // The files that are generated from the contract.
 import type { Contract } from "./contract.js";
+import { typeFiles } from "./write/types.js";
 import { wireFiles } from "./write/wire.js";
 
 /** Text by path, relative to the root of the repository. */
 export function generate(contract: Contract): Map<string, string> {
-  return new Map([...wireFiles(contract)]);
+  return new Map([...typeFiles(contract), ...wireFiles(contract)]);
 }

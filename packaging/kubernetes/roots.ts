@@ -72,3 +72,14 @@ export const ROOTS: readonly RootGroup[] = [
 
 /** Messages without apiVersion and kind of their own. */
 export const PARTS: readonly string[] = ["meta.WatchEvent", "meta.ListMeta"];
+
+/** String types whose known values the kubelet only passes on: newer servers send others. The generated types have them as texts. */
+export const OPEN_ENUMS: readonly string[] = [
+  "certificates.KeyUsage",
+  "core.ClaimResourceStatus",
+  "core.NodePhase",
+  "core.NodeSelectorOperator",
+  "core.PersistentVolumeAccessMode",
+  "core.Signal",
+  "core.TaintEffect",
+];

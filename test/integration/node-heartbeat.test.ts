@@ -11,7 +11,7 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { Node, NodeCondition } from "../../src/shared/api/node.js";
-import type { Lease } from "../../src/shared/api/lease.js";
+import type { Lease } from "../../src/shared/api/gen/coordination.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { FakeApi } from "../fake-api/fake-api.js";
 import { RUNTIME_NAME, startNode, type TestNode } from "../harness/node.js";

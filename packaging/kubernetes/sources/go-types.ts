@@ -21,7 +21,7 @@ export interface GoTypes {
 const STRUCT = /^type (\w+) struct \{\n([\s\S]*?)^\}/gm;
 const FIELD =
   /^\s+(?:(\w+)\s+)?((?:\*|\[\]|map\[[\w.]+\])*)([\w.]+)\s+`(?=[^`]*json:"([^"]*)")(?=[^`]*protobuf:"\w+,(\d+),)[^`]*`/;
-const CONSTANT = /^\s+\w+\s+(\w+)\s+=\s+"([^"]*)"/gm;
+const CONSTANT = /^\t\w+ +(\w+) += +"([^"]*)"/gm;
 
 export function readGoTypes(text: string): GoTypes {
   const structs = new Map<string, Map<number, GoField>>();

@@ -1,15 +1,10 @@
 // Admit handlers that compare a pod with the node: its name, labels, taints, host ports, pressure and operating system.
 import { termMatches } from "../../shared/api/node-selector.js";
-import type { NodeSelectorTerm } from "../../shared/api/objects.js";
-import { type Pod } from "../../shared/api/pod.js";
+import type { Pod } from "../../shared/api/pod.js";
 import type { AdmissionHandler, AdmissionNode } from "./handler.js";
 
 // The node name, nodeSelector and required node affinity of the pod.
 // Source: https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/
-
-interface Affinity {
-  nodeAffinity?: { requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms?: NodeSelectorTerm[] } };
-}
 
 export const nodeAffinityHandler: AdmissionHandler = ({ pod, node }) =>
   selects(pod, node)
@@ -32,8 +27,7 @@ export const nodeNameHandler: AdmissionHandler = ({ pod, node }) => {
 function selects(pod: Pod, node: AdmissionNode): boolean {
   const { nodeSelector = {} } = pod.spec;
   if (!Object.entries(nodeSelector).every(([key, value]) => node.labels[key] === value)) return false;
-  const affinity = pod.spec.affinity as Affinity | undefined;
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (required === undefined) return true;
   return (required.nodeSelectorTerms ?? []).some((term) => termMatches(term, node));
 }

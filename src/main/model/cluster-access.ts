@@ -3,7 +3,7 @@
 // (NodeRestriction), and released when the pod is removed.
 import type { ApiClient } from "../../shared/api/client/port.js";
 import type { ConfigMap, RuntimeClass, Secret, Service } from "../../shared/api/objects.js";
-import type { LabelSelector } from "../../shared/api/label-selector.js";
+import type { LabelSelector } from "../../shared/api/gen/meta.js";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodClaims } from "./pod-claims.js";

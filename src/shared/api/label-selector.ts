@@ -1,9 +1,5 @@
 // Label selectors (meta/v1), as objects name other objects by their labels.
-
-export interface LabelSelector {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: { key: string; operator: string; values?: string[] }[];
-}
+import type { LabelSelector } from "./gen/meta.js";
 
 /** An empty selector matches everything, an absent one nothing. An unknown operator matches nothing. */
 export function selects(

@@ -4,7 +4,7 @@
 import { LEASES } from "../../shared/api/client/kinds.js";
 import { isConflict, isNotFound } from "../../shared/api/client/errors.js";
 import type { ApiClient } from "../../shared/api/client/port.js";
-import type { Lease } from "../../shared/api/lease.js";
+import type { Lease } from "../../shared/api/gen/coordination.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { Logger } from "../../shared/log/logger.js";

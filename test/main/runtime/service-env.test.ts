@@ -19,7 +19,7 @@ const env = (services: Service[], links = true) => Object.fromEntries(serviceEnv
 test("every port, its parts, and the first as the service's own", () => {
   const ports = [
     { port: 8081, name: "web-ui" },
-    { port: 53, name: "dns", protocol: "UDP" },
+    { port: 53, name: "dns", protocol: "UDP" as const },
   ];
   assert.deepEqual(env([service("ns", "my-db", "1.2.3.4", ports)]), {
     MY_DB_SERVICE_HOST: "1.2.3.4",

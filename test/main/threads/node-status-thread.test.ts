@@ -7,7 +7,7 @@ import { waitFor } from "../../../packaging/standalone/wait.js";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import type { Node } from "../../../src/shared/api/node.js";
-import type { Lease } from "../../../src/shared/api/lease.js";
+import type { Lease } from "../../../src/shared/api/gen/coordination.js";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import type { NodeStatusInit, SeenNode } from "../../../src/shared/contracts/node-status.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";

@@ -9,7 +9,7 @@ import type {
   WatchOptions,
 } from "../../../src/shared/api/client/port.js";
 import type { Node } from "../../../src/shared/api/node.js";
-import type { Lease } from "../../../src/shared/api/lease.js";
+import type { Lease } from "../../../src/shared/api/gen/coordination.js";
 
 export interface ApiCall {
   verb: "get" | "create" | "update" | "patch";

@@ -3,7 +3,8 @@
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { CLUSTER_TRUST_BUNDLES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
-import { selects, type LabelSelector } from "../../../shared/api/label-selector.js";
+import type { LabelSelector } from "../../../shared/api/gen/meta.js";
+import { selects } from "../../../shared/api/label-selector.js";
 import type { ClusterTrustBundle } from "../../../shared/api/objects.js";
 import type { TrustAnchors } from "../../model/cluster-access.js";
 import { Collection, type CollectionOptions } from "./collection.js";

@@ -103,7 +103,7 @@ export class Claims {
   listed(pod: Pod, container: Container): ClaimState[] {
     const named = this.ofContainer(pod, container).map(({ state }) => state);
     const { extendedResourceClaimStatus: extended } = this.statusOf(pod);
-    const mapped = extended?.requestMappings.some(({ containerName }) => containerName === container.name) === true;
+    const mapped = extended?.requestMappings?.some(({ containerName }) => containerName === container.name) === true;
     const own = mapped ? this.options.store.get(pod.metadata.namespace, extended.resourceClaimName) : undefined;
     return [...new Set([...named, ...(own === undefined ? [] : [own])])];
   }

@@ -118,7 +118,7 @@ export function requestsOf(
   const extended = status.extendedResourceClaimStatus;
   if (extended === undefined) return named;
   const requested = new Set(Object.keys(container.resources?.requests ?? {}));
-  const mapped = extended.requestMappings
+  const mapped = (extended.requestMappings ?? [])
     .filter(({ containerName, resourceName }) => containerName === container.name && requested.has(resourceName))
     .map(({ requestName }) => ({ claim: extended.resourceClaimName, request: requestName }));
   return [...named, ...mapped];

@@ -166,6 +166,6 @@ function checkAffinity(
 function affinityProblem(pv: PersistentVolume, node: SelectedNode): string | undefined {
   const required = pv.spec.nodeAffinity?.required;
   if (required === undefined) return undefined;
-  if (required.nodeSelectorTerms.some((term) => termMatches(term, node))) return undefined;
+  if (required.nodeSelectorTerms?.some((term) => termMatches(term, node)) === true) return undefined;
   return "no matching NodeSelectorTerms";
 }

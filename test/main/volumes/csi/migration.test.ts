@@ -126,7 +126,7 @@ test("a volume of any other kind stays as it is", () => {
 
 test("the accessible topology of a volume has the driver's keys", () => {
   const expressions = (spec: Spec) =>
-    spec.nodeAffinity?.required?.nodeSelectorTerms.map((term) => term.matchExpressions);
+    spec.nodeAffinity?.required?.nodeSelectorTerms?.map((term) => term.matchExpressions);
   const source = { awsElasticBlockStore: { volumeID: "vol-1" } };
   const affinity = (key: string) => ({
     required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "In", values: ["a"] }] }] },
@@ -184,10 +184,13 @@ test("a pod's own volume has the name on disk that upstream gives it, and none t
 });
 
 test("a volume that no driver can serve is reported", () => {
-  assert.throws(() => translated({ azureDisk: { diskURI: "http://x/vhds/y", kind: "Shared" } }), CsiSpecError);
+  assert.throws(
+    () => translated({ azureDisk: { diskName: "y", diskURI: "http://x/vhds/y", kind: "Shared" } }),
+    CsiSpecError,
+  );
   assert.throws(() => translated({ awsElasticBlockStore: { volumeID: "aws://zone/disk-1" } }), CsiSpecError);
   assert.throws(() => translated({ azureFile: { secretName: "s", shareName: "x" } }), CsiSpecError);
-  assert.throws(() => translated({ cinder: {} }), CsiSpecError);
+  assert.throws(() => translated({ cinder: { volumeID: "" } }), CsiSpecError);
   const labels = { [ZONE]: "us-central1-a__us-east1-b" };
   assert.throws(() => translated({ gcePersistentDisk: { pdName: "d" } }, { labels }), CsiSpecError);
 });

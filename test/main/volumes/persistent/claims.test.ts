@@ -377,7 +377,7 @@ test("a generic ephemeral volume is the pod's own claim, never another's of that
   const directory = `${root}/disk`;
   mkdirSync(directory);
   bind({ local: { path: directory } }, { metadata: { ...CLAIM, name: "web-scratch" } });
-  const volume = { name: "scratch", ephemeral: { volumeClaimTemplate: {} } };
+  const volume = { name: "scratch", ephemeral: { volumeClaimTemplate: { spec: {} } } };
   const setUp = manager.setUpPod(podWith([volume]), never);
   await until("the event", () => events.length > 0);
   assert.match(

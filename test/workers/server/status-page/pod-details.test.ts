@@ -73,7 +73,7 @@ test("a volume has its source by name; of a source with addresses and options on
           { name: "e", emptyDir: { medium: "Memory" } },
           { name: "f", csi: { driver: "csi.example", volumeAttributes: { token: SECRET } } },
           { name: "g", iscsi: { targetPortal: SECRET, iqn: SECRET, lun: 0 } },
-          { name: "h", cephfs: { user: SECRET } },
+          { name: "h", cephfs: { monitors: [], user: SECRET } },
         ],
         hostNetwork: true,
         serviceAccountName: "web",
