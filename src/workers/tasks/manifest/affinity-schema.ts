@@ -1,80 +1,50 @@
-// The table of a pod's affinity and topology spread constraints. The kubelet reads node affinity only; the rest is checked as the API checks it.
-import { int, list, map, object, onceKeptWhole, oneOf, pointer, str, text } from "./field-types.js";
+// The rules of a pod's affinity and topology spread constraints. The kubelet reads node affinity only; the rest is checked as the API checks
+// it.
+import { int, oneOf, str, text } from "./field-types.js";
 import { dnsLabel, dnsSubdomain, labelValue, notEmpty, qualifiedName } from "../../../shared/api/manifest/formats.js";
+import type { Rule, Rules } from "./struct.js";
 
 const key = text(qualifiedName);
 const weight = int(1, 100);
-const policy = pointer(oneOf("Honor", "Ignore"));
-
-const labelSelector = object({
-  matchLabels: map(text(labelValue)),
-  matchExpressions: list(
-    object({ key, operator: oneOf("In", "NotIn", "Exists", "DoesNotExist"), values: list(text(labelValue)) }, [
-      "key",
-      "operator",
-    ]),
-  ),
-});
-
+const policy = oneOf("Honor", "Ignore");
 const operator = oneOf("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt");
-const matchFields = list(
-  object({ key: oneOf("metadata.name"), operator: oneOf("In", "NotIn"), values: list(text(dnsSubdomain)) }, [
-    "key",
-    "operator",
-  ]),
-);
-/** Values of preferred terms need not be those of labels. */
-const nodeTerm = (values: ReturnType<typeof list>): ReturnType<typeof object> =>
-  object({ matchExpressions: list(object({ key, operator, values }, ["key", "operator"])), matchFields });
 
-const podTerm = object(
-  {
-    labelSelector,
-    namespaces: list(text(dnsLabel)),
-    topologyKey: key,
-    namespaceSelector: labelSelector,
-    matchLabelKeys: list(key),
-    mismatchLabelKeys: list(key),
+/** Values of preferred terms need not be those of labels. */
+const nodeTerm = (values: typeof str): Rule<"NodeSelectorTerm"> => ({
+  fields: {
+    matchExpressions: { fields: { key, operator, values }, required: ["key", "operator"] },
+    matchFields: {
+      fields: { key: oneOf("metadata.name"), operator: oneOf("In", "NotIn"), values: text(dnsSubdomain) },
+      required: ["key", "operator"],
+    },
   },
-  ["topologyKey"],
-);
-const podAffinity = object({
-  requiredDuringSchedulingIgnoredDuringExecution: list(podTerm),
-  preferredDuringSchedulingIgnoredDuringExecution: list(
-    object({ weight, podAffinityTerm: podTerm }, ["weight", "podAffinityTerm"]),
-  ),
 });
 
-export const affinity = onceKeptWhole(
-  object({
-    nodeAffinity: object({
-      requiredDuringSchedulingIgnoredDuringExecution: object(
-        { nodeSelectorTerms: list(nodeTerm(list(text(labelValue)))) },
-        ["nodeSelectorTerms"],
-      ),
-      preferredDuringSchedulingIgnoredDuringExecution: list(
-        object({ weight, preference: nodeTerm(list(str)) }, ["weight"], [], { preference: {} }),
-      ),
-    }),
-    podAffinity,
-    podAntiAffinity: podAffinity,
-  }),
-);
-
-export const topologySpreadConstraints = list(
-  onceKeptWhole(
-    object(
-      {
-        maxSkew: int(1),
-        topologyKey: text(notEmpty),
-        whenUnsatisfiable: oneOf("DoNotSchedule", "ScheduleAnyway"),
-        labelSelector,
-        minDomains: int(1),
-        nodeAffinityPolicy: policy,
-        nodeTaintsPolicy: policy,
-        matchLabelKeys: list(key),
-      },
-      ["maxSkew", "topologyKey", "whenUnsatisfiable"],
-    ),
-  ),
-);
+export const AFFINITY_RULES: Rules = {
+  Affinity: { keptWhole: true },
+  LabelSelector: { fields: { matchLabels: text(labelValue) } },
+  LabelSelectorRequirement: {
+    fields: { key, operator: oneOf("In", "NotIn", "Exists", "DoesNotExist"), values: text(labelValue) },
+    required: ["key", "operator"],
+  },
+  NodeSelector: { fields: { nodeSelectorTerms: nodeTerm(text(labelValue)) }, required: ["nodeSelectorTerms"] },
+  PodAffinityTerm: {
+    fields: { namespaces: text(dnsLabel), topologyKey: key, matchLabelKeys: key, mismatchLabelKeys: key },
+    required: ["topologyKey"],
+  },
+  PreferredSchedulingTerm: { fields: { weight, preference: nodeTerm(str) }, required: ["weight"] },
+  TopologySpreadConstraint: {
+    fields: {
+      maxSkew: int(1),
+      topologyKey: text(notEmpty),
+      whenUnsatisfiable: oneOf("DoNotSchedule", "ScheduleAnyway"),
+      minDomains: int(1),
+      nodeAffinityPolicy: policy,
+      nodeTaintsPolicy: policy,
+      matchLabelKeys: key,
+    },
+    required: ["maxSkew", "topologyKey", "whenUnsatisfiable"],
+    keptWhole: true,
+  },
+  WeightedPodAffinityTerm: { fields: { weight }, required: ["weight", "podAffinityTerm"] },
+};

@@ -40,14 +40,16 @@ export interface ObjectType {
   keptWhole?: true;
 }
 
-type StringType = Extract<FieldType, { kind: "string" }>;
+export type AnyType = Extract<FieldType, { kind: "any" }>;
+export type IntType = Extract<FieldType, { kind: "int" }>;
+export type StringType = Extract<FieldType, { kind: "string" }>;
 
 const INT32_MAX = 2147483647;
 
 export const bool: FieldType = { kind: "bool" };
 /** A switch that is off unless it is true. */
 export const flag: FieldType = { kind: "bool", isPlain: true };
-export const any: FieldType = { kind: "any" };
+export const any: AnyType = { kind: "any" };
 export const quantity: FieldType = { kind: "quantity" };
 export const amount: FieldType = { kind: "quantity", roundsToMilli: true };
 export const intOrString: FieldType = { kind: "intOrString" };
@@ -56,15 +58,15 @@ export const time: FieldType = { kind: "time" };
 
 export const text = (...rules: FormatRule<string>[]): StringType => ({ kind: "string", rules });
 export const oneOf = (...values: string[]): StringType => ({ kind: "string", values });
-export const int = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max });
+export const int = (min: number, max: number = INT32_MAX): IntType => ({ kind: "int", min, max });
 /** An integer of 64 bits, `min` or more. */
-export const int64 = (min: number = -Infinity): FieldType => ({ kind: "int", min, max: Infinity, wide: true });
+export const int64 = (min: number = -Infinity): IntType => ({ kind: "int", min, max: Infinity, wide: true });
 /** A string for which "" and absent differ. */
 export const pointer = (of: StringType): FieldType => ({ ...of, keepsEmpty: true });
 /** A number for which 0 and absent are the same. */
 export const plainInt = (min: number, max: number = INT32_MAX): FieldType => ({ kind: "int", min, max, isPlain: true });
-/** A field of Kubernetes 1.37 on which this kubelet does not act. */
-export const later = (of: FieldType): FieldType => ({ kind: "later", of, version: "1.37" });
+/** A field of a later Kubernetes on which this kubelet does not act. */
+export const later = (of: FieldType, version: string): FieldType => ({ kind: "later", of, version });
 export const list = (of: FieldType): FieldType => ({ kind: "list", of });
 export const map = (of: FieldType): FieldType => ({ kind: "map", of });
 export const object = (

@@ -1,26 +1,7 @@
-// The table of a v1 Pod: type, enum values, range, format and presence of each field (core/v1, Kubernetes 1.36, and
-// what 1.37 adds: docs/kubernetes-1.37.md).
-// Conditions on several fields are in the rules; defaults of the API server are in defaults.ts.
-import {
-  amount,
-  any,
-  bool,
-  flag,
-  int,
-  int64,
-  intOrString,
-  later,
-  list,
-  map,
-  object,
-  oneOf,
-  plainInt,
-  pointer,
-  quantity,
-  str,
-  text,
-  time,
-} from "./field-types.js";
+// The rules of a v1 Pod: enum values, ranges, formats and presence of its fields (core/v1, Kubernetes 1.36, and what 1.37 adds:
+// docs/kubernetes-1.37.md). Names and types of the fields are generated (gen/fields.ts). Conditions on several fields are in the rules;
+// defaults of the API server are in defaults.ts.
+import { any, int, int64, object, oneOf, str, text } from "./field-types.js";
 import {
   configKey,
   dnsLabel,
@@ -39,147 +20,183 @@ import {
   searchDomain,
   sysctlName,
 } from "../../../shared/api/manifest/formats.js";
-import { affinity, topologySpreadConstraints } from "./affinity-schema.js";
-import { volume } from "./volume-schema.js";
+import { AFFINITY_RULES } from "./affinity-schema.js";
+import { Structs, type Rule, type Rules } from "./struct.js";
+import { VOLUME_RULES } from "./volume-schema.js";
 
 const PORT = int(1, 65535);
 const ID = int(0);
-const resourceList = map(amount);
-const resources = object({ limits: resourceList, requests: resourceList, claims: list(any) });
 const restartPolicy = oneOf("Always", "OnFailure", "Never");
-const profile = object(
-  { type: oneOf("RuntimeDefault", "Unconfined", "Localhost"), localhostProfile: pointer(text(relativePath)) },
-  ["type"],
-);
-const seLinuxOptions = object({ user: str, role: str, type: str, level: str });
-const windowsOptions = any;
-const keyRef = object({ name: text(dnsSubdomain), key: text(configKey), optional: bool }, ["name", "key"]);
-const objectRef = object({ name: text(dnsSubdomain), optional: bool }, ["name"]);
+const pullPolicy = oneOf("Always", "IfNotPresent", "Never");
+const name = text(dnsSubdomain);
+const profile = {
+  fields: { type: oneOf("RuntimeDefault", "Unconfined", "Localhost"), localhostProfile: text(relativePath) },
+  required: ["type"],
+} as const;
+const keyRef = { fields: { name, key: text(configKey) }, required: ["name", "key"] } as const;
+const objectRef = { fields: { name }, required: ["name"] } as const;
+const image = text((value) => (value.trim() === value ? undefined : "an image name without spaces around it"));
 
-const exec = object({ command: list(str) }, ["command"]);
-const tcpSocket = object({ port: intOrString, host: str }, ["port"]);
-const httpGet = object(
-  {
-    path: str,
-    port: intOrString,
-    host: str,
-    scheme: oneOf("HTTP", "HTTPS"),
-    httpHeaders: list(object({ name: text(headerName), value: pointer(str) }, ["name"], [], { value: "" })),
-    protocol: later(pointer(oneOf("HTTP1", "HTTP2"))),
+const container = {
+  fields: {
+    name: text(dnsLabel),
+    image,
+    restartPolicy,
+    terminationMessagePolicy: oneOf("File", "FallbackToLogsOnError"),
+    imagePullPolicy: pullPolicy,
   },
-  ["port"],
-);
+  required: ["name", "image"],
+} as const;
 
-const probe = object({
-  exec,
-  httpGet,
-  tcpSocket,
-  grpc: object({ port: PORT, service: pointer(str), mode: later(pointer(oneOf("Plaintext", "TLS"))) }, ["port"]),
-  initialDelaySeconds: plainInt(0),
-  timeoutSeconds: int(0),
-  periodSeconds: int(0),
-  successThreshold: int(0),
-  failureThreshold: int(0),
-  terminationGracePeriodSeconds: int64(1),
-});
-const handler = object({ exec, httpGet, tcpSocket, sleep: object({ seconds: int(0) }, [], [], { seconds: 0 }) });
-
-const env = object(
-  {
-    name: text(envName),
-    value: str,
-    valueFrom: object({
-      fieldRef: object({ apiVersion: oneOf("v1"), fieldPath: str }, ["fieldPath"]),
-      resourceFieldRef: object({ containerName: str, resource: str, divisor: quantity }, ["resource"]),
-      configMapKeyRef: keyRef,
-      secretKeyRef: keyRef,
-      fileKeyRef: object({ volumeName: text(dnsLabel), path: text(relativePath), key: str, optional: bool }, [
-        "volumeName",
-        "path",
-        "key",
-      ]),
-    }),
+const metadata: Rule<"ObjectMeta"> = {
+  fields: {
+    name,
+    generateName: text((value) => dnsSubdomain(value.replace(/-$/, ""))),
+    namespace: text(dnsLabel),
+    labels: text(labelValue),
+    finalizers: text(finalizerName),
   },
-  ["name"],
-);
+  required: ["name"],
+  without: [
+    "resourceVersion",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+  ],
+  // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod, or the pod would end.
+  dropped: [
+    "resourceVersion",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+  ],
+};
 
-const containerFields = {
-  name: text(dnsLabel),
-  image: text((value) => (value.trim() === value ? undefined : "an image name without spaces around it")),
-  command: list(str),
-  args: list(str),
-  workingDir: str,
-  ports: list(
-    object(
-      {
-        name: text(portName),
-        hostPort: plainInt(0, 65535),
-        containerPort: PORT,
-        protocol: oneOf("TCP", "UDP", "SCTP"),
-        hostIP: text(ipAddressOrEmpty),
-      },
-      ["containerPort"],
-    ),
-  ),
-  envFrom: list(object({ prefix: str, configMapRef: objectRef, secretRef: objectRef })),
-  env: list(env),
-  resources,
-  resizePolicy: list(
-    object({ resourceName: oneOf("cpu", "memory"), restartPolicy: oneOf("NotRequired", "RestartContainer") }, [
-      "resourceName",
-      "restartPolicy",
-    ]),
-  ),
-  restartPolicy: pointer(restartPolicy),
-  restartPolicyRules: list(
-    object(
-      {
-        action: oneOf("Restart", "RestartAllContainers"),
-        exitCodes: object({ operator: oneOf("In", "NotIn"), values: list(int(-2147483648)) }, ["operator"]),
-      },
-      ["action", "exitCodes"],
-    ),
-  ),
-  volumeMounts: list(
-    object(
-      {
-        name: text(notEmpty),
-        mountPath: text(notEmpty),
-        readOnly: flag,
-        recursiveReadOnly: pointer(oneOf("Disabled", "IfPossible", "Enabled")),
-        subPath: text(relativePath),
-        subPathExpr: text(relativePath),
-        mountPropagation: pointer(oneOf("None", "HostToContainer", "Bidirectional")),
-        bindMountOptions: later(list(oneOf("noexec", "nodev", "nosuid"))),
-      },
-      ["name", "mountPath"],
-    ),
-  ),
-  volumeDevices: list(object({ name: str, devicePath: text(noBackSteps) }, ["name", "devicePath"])),
-  livenessProbe: probe,
-  readinessProbe: probe,
-  startupProbe: probe,
-  lifecycle: object({ postStart: handler, preStop: handler, stopSignal: pointer(text((v) => signal(v))) }),
-  terminationMessagePath: str,
-  terminationMessagePolicy: oneOf("File", "FallbackToLogsOnError"),
-  imagePullPolicy: oneOf("Always", "IfNotPresent", "Never"),
-  securityContext: object({
-    capabilities: object({ add: list(str), drop: list(str) }),
-    privileged: bool,
-    seLinuxOptions,
-    windowsOptions,
-    runAsUser: ID,
-    runAsGroup: ID,
-    runAsNonRoot: bool,
-    readOnlyRootFilesystem: bool,
-    allowPrivilegeEscalation: bool,
-    procMount: pointer(oneOf("Default", "Unmasked")),
-    seccompProfile: profile,
-    appArmorProfile: profile,
-  }),
-  stdin: flag,
-  stdinOnce: flag,
-  tty: flag,
+const RULES: Rules = {
+  ...AFFINITY_RULES,
+  ...VOLUME_RULES,
+  AppArmorProfile: profile,
+  ConfigMapEnvSource: objectRef,
+  ConfigMapKeySelector: keyRef,
+  Container: container,
+  ContainerPort: {
+    fields: {
+      name: text(portName),
+      hostPort: int(0, 65535),
+      containerPort: PORT,
+      protocol: oneOf("TCP", "UDP", "SCTP"),
+      hostIP: text(ipAddressOrEmpty),
+    },
+    required: ["containerPort"],
+  },
+  ContainerResizePolicy: {
+    fields: { resourceName: oneOf("cpu", "memory"), restartPolicy: oneOf("NotRequired", "RestartContainer") },
+    required: ["resourceName", "restartPolicy"],
+  },
+  ContainerRestartRule: {
+    fields: { action: oneOf("Restart", "RestartAllContainers") },
+    required: ["action", "exitCodes"],
+  },
+  ContainerRestartRuleOnExitCodes: { fields: { operator: oneOf("In", "NotIn") }, required: ["operator"] },
+  EnvVar: { fields: { name: text(envName) }, required: ["name"] },
+  EphemeralContainer: container,
+  EvictionResponder: { required: ["name"] },
+  ExecAction: { required: ["command"] },
+  FileKeySelector: {
+    fields: { volumeName: text(dnsLabel), path: text(relativePath) },
+    required: ["volumeName", "path", "key"],
+  },
+  GRPCAction: { fields: { port: PORT, mode: oneOf("Plaintext", "TLS") }, required: ["port"] },
+  HTTPGetAction: {
+    fields: { scheme: oneOf("HTTP", "HTTPS"), protocol: oneOf("HTTP1", "HTTP2") },
+    required: ["port"],
+  },
+  HTTPHeader: { fields: { name: text(headerName) }, required: ["name"] },
+  HostAlias: { fields: { ip: text(ipAddress), hostnames: text(dnsSubdomain) }, required: ["ip"] },
+  Lifecycle: { fields: { stopSignal: text((value) => signal(value)) } },
+  ObjectFieldSelector: { fields: { apiVersion: oneOf("v1") }, required: ["fieldPath"] },
+  ObjectMeta: metadata,
+  OwnerReference: { required: ["apiVersion", "kind", "name", "uid"] },
+  PodDNSConfig: { fields: { nameservers: text(ipAddress), searches: text(searchDomain) } },
+  PodDNSConfigOption: { fields: { name: text(notEmpty) }, required: ["name"] },
+  PodOS: { fields: { name: oneOf("linux", "windows") }, required: ["name"] },
+  PodReadinessGate: { fields: { conditionType: text(qualifiedName) }, required: ["conditionType"] },
+  PodResourceClaim: any,
+  PodSchedulingGate: { required: ["name"] },
+  PodSecurityContext: {
+    fields: {
+      runAsUser: ID,
+      runAsGroup: ID,
+      supplementalGroups: ID,
+      supplementalGroupsPolicy: oneOf("Merge", "Strict"),
+      fsGroup: ID,
+      fsGroupChangePolicy: oneOf("OnRootMismatch", "Always"),
+      seLinuxChangePolicy: oneOf("Recursive", "MountOption"),
+    },
+  },
+  PodSpec: {
+    fields: {
+      restartPolicy,
+      activeDeadlineSeconds: int(1),
+      dnsPolicy: oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+      nodeSelector: text(labelValue),
+      serviceAccountName: name,
+      serviceAccount: name,
+      hostname: text(dnsLabel),
+      subdomain: text(dnsLabel),
+      hostnameOverride: text(dnsSubdomain, (value) => (value.length <= 64 ? undefined : "at most 64 characters")),
+      priorityClassName: name,
+      preemptionPolicy: oneOf("Never", "PreemptLowerPriority"),
+      runtimeClassName: name,
+    },
+    required: ["containers"],
+    without: ["schedulingGroup"],
+    dropped: ["workloadRef"],
+  },
+  Probe: {
+    fields: {
+      initialDelaySeconds: int(0),
+      timeoutSeconds: int(0),
+      periodSeconds: int(0),
+      successThreshold: int(0),
+      failureThreshold: int(0),
+      terminationGracePeriodSeconds: int64(1),
+    },
+    zeroKept: ["timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"],
+  },
+  ResourceClaim: any,
+  ResourceFieldSelector: { required: ["resource"] },
+  SeccompProfile: profile,
+  SecretEnvSource: objectRef,
+  SecretKeySelector: keyRef,
+  SecurityContext: { fields: { runAsUser: ID, runAsGroup: ID, procMount: oneOf("Default", "Unmasked") } },
+  SleepAction: { fields: { seconds: int(0) } },
+  Sysctl: { fields: { name: text(sysctlName) }, required: ["name"] },
+  TCPSocketAction: { required: ["port"] },
+  Toleration: {
+    fields: {
+      operator: oneOf("", "Exists", "Equal", "Lt", "Gt"),
+      effect: oneOf("", "NoSchedule", "PreferNoSchedule", "NoExecute"),
+    },
+  },
+  VolumeDevice: { fields: { devicePath: text(noBackSteps) }, required: ["name", "devicePath"] },
+  VolumeMount: {
+    fields: {
+      name: text(notEmpty),
+      mountPath: text(notEmpty),
+      recursiveReadOnly: oneOf("Disabled", "IfPossible", "Enabled"),
+      subPath: text(relativePath),
+      subPathExpr: text(relativePath),
+      mountPropagation: oneOf("None", "HostToContainer", "Bidirectional"),
+      bindMountOptions: oneOf("noexec", "nodev", "nosuid"),
+    },
+    required: ["name", "mountPath"],
+  },
+  WindowsSecurityContextOptions: any,
 };
 
 function signal(value: string): string | undefined {
@@ -187,105 +204,11 @@ function signal(value: string): string | undefined {
   return named ? undefined : "a signal name such as SIGTERM";
 }
 
-const container = object(containerFields, ["name", "image"]);
-
-const spec = object(
-  {
-    containers: list(container),
-    initContainers: list(container),
-    ephemeralContainers: list(object({ ...containerFields, targetContainerName: str }, ["name", "image"])),
-    volumes: list(volume),
-    restartPolicy,
-    terminationGracePeriodSeconds: int64(),
-    activeDeadlineSeconds: int(1),
-    dnsPolicy: oneOf("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-    dnsConfig: object({
-      nameservers: list(text(ipAddress)),
-      searches: list(text(searchDomain)),
-      options: list(object({ name: text(notEmpty), value: pointer(str) }, ["name"])),
-    }),
-    nodeName: str,
-    nodeSelector: map(text(labelValue)),
-    serviceAccountName: text(dnsSubdomain),
-    serviceAccount: text(dnsSubdomain),
-    automountServiceAccountToken: bool,
-    hostNetwork: flag,
-    hostPID: flag,
-    hostIPC: flag,
-    hostUsers: bool,
-    shareProcessNamespace: bool,
-    securityContext: object({
-      seLinuxOptions,
-      windowsOptions,
-      runAsUser: ID,
-      runAsGroup: ID,
-      runAsNonRoot: bool,
-      supplementalGroups: list(ID),
-      supplementalGroupsPolicy: pointer(oneOf("Merge", "Strict")),
-      fsGroup: ID,
-      fsGroupChangePolicy: pointer(oneOf("OnRootMismatch", "Always")),
-      sysctls: list(object({ name: text(sysctlName), value: pointer(str) }, ["name"], [], { value: "" })),
-      seccompProfile: profile,
-      appArmorProfile: profile,
-      seLinuxChangePolicy: pointer(oneOf("Recursive", "MountOption")),
-    }),
-    imagePullSecrets: list(object({ name: str })),
-    hostname: text(dnsLabel),
-    subdomain: text(dnsLabel),
-    hostnameOverride: pointer(
-      text(dnsSubdomain, (value) => (value.length <= 64 ? undefined : "at most 64 characters")),
-    ),
-    setHostnameAsFQDN: bool,
-    hostAliases: list(object({ ip: text(ipAddress), hostnames: list(text(dnsSubdomain)) }, ["ip"])),
-    priorityClassName: text(dnsSubdomain),
-    priority: int(-2147483648),
-    preemptionPolicy: pointer(oneOf("Never", "PreemptLowerPriority")),
-    runtimeClassName: pointer(text(dnsSubdomain)),
-    overhead: resourceList,
-    resources,
-    enableServiceLinks: bool,
-    tolerations: list(
-      object({
-        key: str,
-        operator: oneOf("", "Exists", "Equal", "Lt", "Gt"),
-        value: str,
-        effect: oneOf("", "NoSchedule", "PreferNoSchedule", "NoExecute"),
-        tolerationSeconds: int64(),
-      }),
-    ),
-    readinessGates: list(object({ conditionType: text(qualifiedName) }, ["conditionType"])),
-    os: object({ name: oneOf("linux", "windows") }, ["name"]),
-    schedulerName: str,
-    affinity,
-    topologySpreadConstraints,
-    schedulingGates: list(object({ name: str }, ["name"])),
-    resourceClaims: list(any),
-    evictionResponders: later(list(object({ name: str, priority: int(-2147483648) }, ["name"]))),
-  },
-  ["containers"],
-  ["workloadRef"],
-);
-
-const ownerReference = object(
-  { apiVersion: str, kind: str, name: str, uid: str, controller: bool, blockOwnerDeletion: bool },
-  ["apiVersion", "kind", "name", "uid"],
-);
-const metadata = object(
-  {
-    name: text(dnsSubdomain),
-    generateName: text((value) => dnsSubdomain(value.replace(/-$/, ""))),
-    namespace: text(dnsLabel),
-    uid: str,
-    labels: map(text(labelValue)),
-    annotations: map(str),
-    finalizers: list(text(finalizerName)),
-    creationTimestamp: time,
-    ownerReferences: list(ownerReference),
-  },
-  ["name"],
-  // Set by an API server: a manifest may carry them (an exported pod). With them an API server refuses the mirror pod, or the pod would end.
-  ["resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"],
-);
+const structs = new Structs(RULES);
 
 /** A v1 Pod. `status` is dropped: the kubelet computes it. */
-export const podSchema = object({ apiVersion: str, kind: str, metadata, spec }, ["metadata", "spec"], ["status"]);
+export const podSchema = object(
+  { apiVersion: str, kind: str, metadata: structs.object("ObjectMeta"), spec: structs.object("PodSpec") },
+  ["metadata", "spec"],
+  ["status"],
+);
