@@ -10,6 +10,7 @@ import { AGENT_NICENESS } from "../../src/main/startup/process/process-limits.js
 import { PeersThread } from "../../src/main/threads/peers-thread.js";
 import { ProbeThreads } from "../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../src/main/threads/prober-thread.js";
+import { spawnWorkerThread } from "../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../src/main/threads/thread-context.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import type { ProbedPod, ProbeRecord, ProbeSpec } from "../../src/shared/contracts/prober.js";
@@ -65,8 +66,14 @@ async function measure(load: string, burners: number, seconds: number): Promise<
   const [port] = (await once(target, "message")) as [number];
   const failures: ProbeRecord[] = [];
   const log = pino({ level: "error" });
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const pods = Array.from({ length: PODS }, (_, index) => probedPod(index, port));
   const onProbeRecord = (record: ProbeRecord): void => {

@@ -6,6 +6,7 @@ import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { Settings } from "../command/settings.js";
 import { dockershimInit, DockershimThread } from "../threads/dockershim-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";
+import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { ThreadContext } from "../threads/thread-context.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import type { StopRequest } from "./process/signals.js";
@@ -34,9 +35,15 @@ export async function serveDocker(settings: Settings, { log, clock, stop }: Serv
   const gaveUp = new Promise<number>((resolve) => {
     giveUp = resolve;
   });
-  const context = new ThreadContext(clock, log, threadMetrics(registry), (error) => {
-    log.error({ err: error }, `the dockershim cannot continue: ${error.message}`);
-    giveUp(1);
+  const context = new ThreadContext({
+    clock,
+    log,
+    metrics: threadMetrics(registry),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      log.error({ err: error }, `the dockershim cannot continue: ${error.message}`);
+      giveUp(1);
+    },
   });
   const shim = new DockershimThread({ context, init: dockershimInit(settings) });
   const systemd = systemdNotifier(process.env, log);

@@ -21,6 +21,7 @@ import type { Logging } from "./process/logging.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "../agent/node-settings.js";
+import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { NodeThreads } from "../threads/node-threads.js";
 import { tracesIn } from "../threads/traced-threads.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
@@ -104,6 +105,7 @@ async function withNode(
     registry,
     clock,
     log,
+    spawn: spawnWorkerThread,
     setVerbosity: (verbosity) => {
       logging.verbosity = verbosity;
       log.info({ verbosity }, "the verbosity was changed by a request to /debug/flags/v");

@@ -1,7 +1,7 @@
 // One start of a worker thread: its Worker, ports and rings, from new to exit. The supervisor makes one after the other.
 // Invariant: onExit is called exactly once, and last; the first failure is the one reported; ports are closed by then.
 import { expose } from "comlink";
-import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type {
   ExitCause,
@@ -11,7 +11,6 @@ import type {
   ThreadInit,
   WorkerMessage,
 } from "../../shared/contracts/thread.js";
-import { YOUNG_GENERATION_MIB } from "../../shared/code/v8-flags.js";
 import type { ThreadLogging } from "../../shared/log/logging-config.js";
 import { errorText } from "../../shared/log/error-text.js";
 import type { BoardBuffers } from "../../shared/queue/board.js";
@@ -21,6 +20,7 @@ import { portEndpoint } from "../../shared/thread/endpoint.js";
 import type { UncaughtOrigin } from "../../shared/thread/uncaught.js";
 import { serializeError } from "../../shared/thread/errors.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
+import type { SpawnedWorker, SpawnWorker } from "./spawn-worker.js";
 
 export interface GenerationOptions {
   name: string;
@@ -37,6 +37,7 @@ export interface GenerationOptions {
   nativeHistograms?: boolean;
   board: BoardBuffers;
   clock: Clock;
+  spawn: SpawnWorker;
   onReady: () => void;
   onUncaught: (origin: UncaughtOrigin) => void;
   onExit: (exit: ThreadExit) => void;
@@ -57,7 +58,7 @@ export class ThreadGeneration {
   /** main's end of the control channel. */
   readonly control: MessagePort;
   private readonly upcalls: MessagePort;
-  private readonly worker: Worker;
+  private readonly worker: SpawnedWorker;
   private readonly readyTimer: Timer;
   private greeted = false;
   private ready = false;
@@ -65,7 +66,7 @@ export class ThreadGeneration {
   private failure: Failure | undefined;
   private readonly exit: Promise<void>;
 
-  /** Starts the thread. Throws what Worker throws, e.g. when `init` cannot be cloned. */
+  /** Starts the thread. Throws what `spawn` throws. */
   constructor(private readonly options: GenerationOptions) {
     const { name, generation, board, clock } = options;
     this.inbox = ring(options.ringCapacities.inbox);
@@ -74,7 +75,7 @@ export class ThreadGeneration {
     const upcalls = new MessageChannel();
     this.control = control.port1;
     this.upcalls = upcalls.port1;
-    const workerData: ThreadInit<unknown> = {
+    const data: ThreadInit<unknown> = {
       name,
       generation,
       board,
@@ -87,12 +88,21 @@ export class ThreadGeneration {
       ...(options.nativeHistograms === true && { nativeHistograms: true }),
       init: options.init,
     };
-    this.worker = new Worker(options.entry, {
-      name,
-      workerData,
-      transferList: [control.port2, upcalls.port2],
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMiB, maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    let exited: () => void = () => undefined;
+    this.exit = new Promise((resolve) => {
+      exited = resolve;
     });
+    this.worker = options.spawn(
+      { entry: options.entry, data, heapMiB: options.heapMiB },
+      {
+        message: (message) => this.receive(message),
+        error: (error) => this.onError(error),
+        exit: (code) => {
+          this.finish(code);
+          exited();
+        },
+      },
+    );
     expose(
       options.upcalls,
       portEndpoint(this.upcalls, (error) => this.messageLost(error)),
@@ -100,24 +110,16 @@ export class ThreadGeneration {
     this.readyTimer = clock.after(options.readyDeadlineMs, () =>
       this.kill("not-ready", `not ready within ${options.readyDeadlineMs} ms`),
     );
-    this.worker.on("message", (message: WorkerMessage) => this.receive(message));
-    this.worker.on("error", (error) => this.onError(error));
-    this.exit = new Promise((resolve) => {
-      this.worker.once("exit", (code) => {
-        this.finish(code);
-        resolve();
-      });
-    });
   }
 
   post(message: SupervisorMessage): void {
-    this.worker.postMessage(message);
+    this.worker.post(message);
   }
 
   /** Ends the thread now, even a busy one. The first given cause is reported. */
   kill(cause: ExitCause, reason: string, thrown?: unknown): void {
     this.fail({ cause, reason, ...(thrown === undefined ? {} : { error: serializeError(thrown) }) });
-    void this.worker.terminate();
+    this.worker.terminate();
   }
 
   /** Main could not handle a message of the thread. */

@@ -10,6 +10,7 @@ import type { Breakable } from "./breakable.js";
 import { isThreadStopped } from "./errors.js";
 import { ServerThreads } from "./server-threads.js";
 import { SharedTexts } from "./shared-texts.js";
+import type { SpawnWorker } from "./spawn-worker.js";
 import { ThreadContext } from "./thread-context.js";
 import type { ThreadOwner } from "./thread-owner.js";
 import { rowOf, THREAD_TABLE, WORKERS, type MadeThreads, type ThreadRow, type WorkerName } from "./thread-table.js";
@@ -20,6 +21,7 @@ export interface NodeThreadsOptions {
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
+  spawn: SpawnWorker;
   /** The value of -v from now on. */
   setVerbosity(verbosity: number): void;
   /** A thread will not come back. */
@@ -47,10 +49,18 @@ export class NodeThreads implements AsyncDisposable {
     this.metrics.add("main", async () => [await registry.exportSnapshot()]);
     const loads = new CodeLoads();
     const started = loads.begin();
-    const giveUp = (error: Error): void => options.onGiveUp(error);
     const metrics = threadMetrics(registry);
     metrics.watchPodsBehind(() => this.podsBehind());
-    this.context = new ThreadContext(clock, log, metrics, giveUp, facts.tracing, facts.nativeHistograms, loads);
+    this.context = new ThreadContext({
+      clock,
+      log,
+      metrics,
+      spawn: options.spawn,
+      onGiveUp: (error) => options.onGiveUp(error),
+      tracing: facts.tracing,
+      nativeHistograms: facts.nativeHistograms,
+      loads,
+    });
     const podTexts = new SharedTexts();
     this.of = makeThreads({
       ...{ context: this.context, facts, clock, log, owner },
@@ -100,6 +110,7 @@ export class NodeThreads implements AsyncDisposable {
   async stop(): Promise<void> {
     this.stopped = true;
     await Promise.all([...this.threads.values()].map((thread) => thread.stop()));
+    this.context.stop();
   }
 
   private *podsBehind(): Generator<[thread: string, pods: number]> {

@@ -14,6 +14,7 @@ import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import { isThreadStopped, ThreadGaveUpError, ThreadStoppedError } from "./errors.js";
 import { ThreadGeneration } from "./generation.js";
 import { RestartPolicy, type RestartOptions } from "./restart-policy.js";
+import type { SpawnWorker } from "./spawn-worker.js";
 import { watchStalls } from "./stall-watch.js";
 
 export interface SuperviseOptions<Control extends object, Init, Upcalls extends object> {
@@ -50,6 +51,7 @@ export interface SuperviseOptions<Control extends object, Init, Upcalls extends 
   log: Logger;
   clock: Clock;
   board: BoardBuffers;
+  spawn: SpawnWorker;
   /** Absent: the thread does not trace. */
   tracing?: TracingConfig;
   /** Gate NativeHistograms. */
@@ -214,6 +216,7 @@ export class SupervisedThread<Control extends object> {
         ...(options.nativeHistograms === true && { nativeHistograms: true }),
         board: options.board,
         clock: options.clock,
+        spawn: options.spawn,
         onReady: () => {
           void this.onReady(generation);
         },

@@ -10,6 +10,7 @@ import { keepStamping } from "../../shared/thread/stamper.js";
 import type { TracingConfig } from "../../shared/tracing/tracing-config.js";
 import type { ThreadMetrics } from "../../shared/metrics/threads.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
+import type { SpawnWorker } from "./spawn-worker.js";
 import { rowOf, WORKERS, type WorkerName } from "./thread-table.js";
 import { tracesIn } from "./traced-threads.js";
 
@@ -27,33 +28,42 @@ export const ESSENTIAL: ReadonlySet<string> = new Set<ThreadName>([
   ...WORKERS.filter((name) => rowOf(name).essential === true),
 ]);
 
+export interface ThreadContextOptions {
+  clock: Clock;
+  log: Logger;
+  metrics: ThreadMetrics;
+  spawn: SpawnWorker;
+  /** A thread will not run again: the process must exit, so that systemd starts it again. */
+  onGiveUp: (error: Error) => void;
+  /** Absent: no thread traces. */
+  tracing?: TracingConfig | undefined;
+  /** Gate NativeHistograms; off by default. */
+  nativeHistograms?: boolean;
+  /** Code that is being loaded; absent: nobody waits for its end. */
+  loads?: CodeLoads;
+}
+
 export class ThreadContext implements ThreadHost<WorkerName> {
   readonly board: BoardBuffers;
   readonly mainSlot: BoardWriter;
+  private readonly loads: CodeLoads;
+  private readonly endStamps: () => void;
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly log: Logger,
-    private readonly metrics: ThreadMetrics,
-    /** A thread will not run again: the process must exit, so that systemd starts it again. */
-    private readonly onGiveUp: (error: Error) => void,
-    /** Absent: no thread traces. */
-    private readonly tracing?: TracingConfig,
-    /** Gate NativeHistograms. */
-    private readonly nativeHistograms = false,
-    private readonly loads = new CodeLoads(),
-  ) {
+  constructor(private readonly options: ThreadContextOptions) {
+    const { clock, log, metrics } = options;
     metrics.watchDroppedLines(() => droppedLines(log));
+    this.loads = options.loads ?? new CodeLoads();
     this.board = createBoard(THREADS);
     this.mainSlot = new BoardWriter(this.board, "main", clock);
     this.mainSlot.setState("running");
-    keepStamping(this.mainSlot, clock);
+    this.endStamps = keepStamping(this.mainSlot, clock);
   }
 
   /** The options that a thread is supervised with, by its row. */
   readonly common = (name: WorkerName): TableOptions => {
     const { heapMiB, ringBytes, stallMs = STALL_MS, folder = name } = rowOf(name);
-    const tracing = tracesIn(name, this.tracing);
+    const { clock, log, metrics, spawn, onGiveUp, tracing: config, nativeHistograms = false } = this.options;
+    const tracing = tracesIn(name, config);
     return {
       name,
       entry: new URL(`../../workers/${folder}/index.js`, import.meta.url),
@@ -62,22 +72,28 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       readyDeadlineMs: 10_000,
       stallAfterMs: stallMs,
       restart: { ...RESTART, maxRestarts: ESSENTIAL.has(name) ? ESSENTIAL_RESTARTS : Infinity },
-      onGiveUp: (error: Error) => this.onGiveUp(error),
+      onGiveUp: (error: Error) => onGiveUp(error),
       loading: () => this.loads.begin(),
-      onUncaught: (origin: UncaughtOrigin) => this.metrics.uncaught.inc({ thread: name, origin }),
-      log: this.log,
-      clock: this.clock,
+      onUncaught: (origin: UncaughtOrigin) => metrics.uncaught.inc({ thread: name, origin }),
+      log,
+      clock,
+      spawn,
       board: this.board,
       ...(tracing && { tracing }),
-      ...(this.nativeHistograms && { nativeHistograms: true }),
+      ...(nativeHistograms && { nativeHistograms: true }),
     };
   };
 
+  /** Main stops: its slot is stamped no more. */
+  stop(): void {
+    this.endStamps();
+  }
+
   uncaughtInMain(origin: UncaughtOrigin): void {
-    this.metrics.uncaught.inc({ thread: "main", origin });
+    this.options.metrics.uncaught.inc({ thread: "main", origin });
   }
 
   readonly exited = (exit: ThreadExit): void => {
-    if (exit.cause !== "drained") this.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
+    if (exit.cause !== "drained") this.options.metrics.restarts.inc({ thread: exit.thread, reason: exit.cause });
   };
 }

@@ -5,7 +5,7 @@ import { ThreadRegistry } from "../metrics/thread-registry.js";
 import { watchQueue } from "../metrics/threads.js";
 import { QueueWriter } from "../queue/queue-writer.js";
 import { RingProducer } from "../queue/ring.js";
-import type { RunningWorker, WorkerContext } from "../thread/worker.js";
+import type { RunningWorker, WorkerContext } from "../thread/worker-life.js";
 import { probeMetrics, scheduleMetrics } from "./metrics.js";
 import { Prober } from "./prober.js";
 import type { RunAction } from "./run.js";

@@ -1,68 +1,8 @@
-// Thread entry: wires image garbage collection and the care of log links to their CRI connection and to main.
+// Thread entry: runs startImageGc in a thread of its own.
 import type { ImageGcControl, ImageGcInit, ImageGcUpcalls } from "../../shared/contracts/image-gc.js";
-import { createCriClient } from "../../shared/cri/client.js";
-import { imageGcMetrics } from "./metrics.js";
-import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
 import { useOrdinaryPriority } from "../../shared/thread/priority.js";
 import { runWorker } from "../../shared/thread/worker.js";
-import { biggestImages } from "./image-list.js";
-import { containerImages } from "./container-images.js";
-import { ImageGc } from "./image-gc.js";
-import { linkLoop } from "./log-links.js";
-import { sandboxImage } from "../../shared/cri/sandbox-image.js";
+import { startImageGc } from "./start.js";
 
-runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", (context) => {
-  const { init, log, clock, upcalls, generation } = context;
-  useOrdinaryPriority();
-  const registry = new ThreadRegistry("image-gc");
-  watchThreadUsage(registry);
-  const metrics = imageGcMetrics(registry);
-  const operations = runtimeOperationsMetrics(registry);
-  const clientOf = (endpoint: string) =>
-    createCriClient({
-      endpoint,
-      runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
-      listStreaming: init.listStreaming,
-      clock,
-      onCall: ({ operation, durationMs, error }) =>
-        operations.recordCall({ operation, durationMs, error: error !== undefined }),
-    });
-  const images = clientOf(init.imageEndpoint);
-  const runtime = init.runtimeEndpoint === init.imageEndpoint ? images : clientOf(init.runtimeEndpoint);
-  const gc = new ImageGc(init, {
-    cri: images,
-    main: upcalls,
-    generation,
-    containerImages: (signal) => containerImages(runtime, signal),
-    sandboxImage: () => sandboxImage(runtime, log),
-    clock,
-    log,
-    metrics,
-  });
-  const links = linkLoop({
-    directory: init.containerLogsDir,
-    periodMs: init.linkPeriodMs,
-    containersAlive: (ids) => upcalls.containersAlive(ids),
-    removed: (count) => metrics.linksRemoved(count),
-    clock,
-    log,
-  });
-  gc.start();
-  // The first round is a period away: at the start the links' containers are not known.
-  links.start(init.linkPeriodMs);
-  return Promise.resolve({
-    control: {
-      removeUnused: () => gc.removeUnused(),
-      unusedImages: () => Promise.resolve(gc.unusedImages()),
-      biggestImages: (max) => biggestImages(images, max),
-      metrics: () => registry.exportSnapshot(),
-    },
-    async drain() {
-      await Promise.all([gc.stop(), links.stop()]);
-      images.close();
-      if (runtime !== images) runtime.close();
-    },
-  });
-});
+useOrdinaryPriority();
+runWorker<ImageGcControl, ImageGcInit, ImageGcUpcalls>("image-gc", startImageGc);

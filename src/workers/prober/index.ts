@@ -1,22 +1,6 @@
-// Thread entry: wires the schedule to commands and TCP connections. No byte of a pod's server is read here.
+// Thread entry: runs startProber in a thread of its own.
 import type { ProberControl, ProberInit } from "../../shared/contracts/prober.js";
-import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
-import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
-import { runProbes } from "../../shared/probes/probe-thread.js";
 import { runWorker } from "../../shared/thread/worker.js";
-import { ExecProbes } from "./exec.js";
-import { actionRunner } from "./run-action.js";
+import { startProber } from "./start.js";
 
-runWorker<ProberControl, ProberInit, object>("prober", (context) => {
-  const registry = new ThreadRegistry("prober");
-  watchThreadUsage(registry);
-  const exec = new ExecProbes({ ...context.init, clock: context.clock, registry });
-  const probes = runProbes({ name: "prober", context, registry, runAction: actionRunner(exec) });
-  return Promise.resolve({
-    control: probes.control,
-    async drain() {
-      await probes.drain();
-      await exec.close();
-    },
-  });
-});
+runWorker<ProberControl, ProberInit, object>("prober", startProber);

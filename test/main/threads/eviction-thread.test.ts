@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { evictionPodOf } from "../../../src/main/eviction/eviction-pod.js";
 import { EvictionThread } from "../../../src/main/threads/eviction-thread.js";
 import type { EvictionOwner } from "../../../src/main/threads/thread-owner.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { EvictionPod, EvictionRecord } from "../../../src/shared/contracts/eviction.js";
@@ -24,8 +25,14 @@ function told(name: string, generation: number, critical = false): EvictionPod {
 
 test("orders arrive; a restarted thread receives the pods, the open orders and the pressure conditions again", async (t) => {
   const { log } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const records: EvictionRecord[] = [];
   const world = {

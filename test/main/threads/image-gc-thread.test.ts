@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { ImageLeases } from "../../../src/main/collection/image-leases.js";
 import { ImageGcThread } from "../../../src/main/threads/image-gc-thread.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
@@ -23,8 +24,14 @@ async function build(t: TestContext) {
   fake.addImage(PINNED, { pinned: true });
   const { log } = keptLog();
   const registry = new ThreadRegistry("main");
-  const context = new ThreadContext(systemClock, log, threadMetrics(registry), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(registry),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const leases = new ImageLeases(() => new Set([USED]), systemClock);
   const containerLogsDir = await temporaryFolder(t);

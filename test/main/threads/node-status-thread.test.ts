@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { NodeStatusThread } from "../../../src/main/threads/node-status-thread.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import type { Node } from "../../../src/shared/api/node.js";
 import type { Lease } from "../../../src/shared/api/gen/coordination.js";
@@ -25,8 +26,14 @@ async function build(t: TestContext, init: Partial<NodeStatusInit> = {}) {
   t.after(() => api[Symbol.asyncDispose]());
   const { log } = keptLog();
   const main = { stuck: false };
-  const context = new ThreadContext(clockOf(main), log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: clockOf(main),
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   // pleg is played by the test.
   const pleg = new BoardWriter(context.board, "pleg", systemClock);

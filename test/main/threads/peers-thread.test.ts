@@ -7,6 +7,7 @@ import { test, type TestContext } from "node:test";
 import { PeersThread } from "../../../src/main/threads/peers-thread.js";
 import { ProbeThreads } from "../../../src/main/threads/probe-threads.js";
 import { ProberThread } from "../../../src/main/threads/prober-thread.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { HttpHook } from "../../../src/shared/contracts/peers.js";
@@ -18,8 +19,14 @@ import { keptLog, until } from "../../support/sources-kit.js";
 
 function threadsOn(t: TestContext) {
   const { log } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const records: ProbeRecord[] = [];
   let pods: ProbedPod[] = [];

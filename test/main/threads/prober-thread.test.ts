@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test, type TestContext } from "node:test";
 import { ProberThread } from "../../../src/main/threads/prober-thread.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ProbeAction, ProbedPod, ProbeRecord } from "../../../src/shared/contracts/prober.js";
@@ -18,8 +19,14 @@ const PATIENCE_MS = 60_000;
 
 function proberOn(t: TestContext, endpoint = "unix:///nowhere") {
   const { log } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const records: ProbeRecord[] = [];
   let pods: ProbedPod[] = [];

@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
 import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
@@ -25,8 +26,14 @@ const LARGE_PODS = 210;
 
 test("a pod that changes while the thread is given the whole set is not left out", async (t) => {
   const { log } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const late = pod({}, "late");
   const readOnlyPort = await freePort();
@@ -51,8 +58,14 @@ test("a pod that changes while the thread is given the whole set is not left out
 test("a list of manifests that changes while the thread is given its pods is not lost", async (t) => {
   const dir = await temporaryFolder(t);
   const { log } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const socket = join(dir, "s.sock");
   const server: ServerThread = serverThread(
@@ -83,8 +96,14 @@ test("a list of manifests that changes while the thread is given its pods is not
 
 test("pods whose texts exceed the thread's heap do not end it, and all are served", async (t) => {
   const { log, errors } = keptLog();
-  const context = new ThreadContext(systemClock, log, threadMetrics(new ThreadRegistry("main")), (error) => {
-    throw error;
+  const context = new ThreadContext({
+    clock: systemClock,
+    log,
+    metrics: threadMetrics(new ThreadRegistry("main")),
+    spawn: spawnWorkerThread,
+    onGiveUp: (error) => {
+      throw error;
+    },
   });
   const value = "a".repeat(1_000_000);
   const pods = Array.from({ length: LARGE_PODS }, (_, at) =>

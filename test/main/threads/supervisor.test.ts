@@ -4,6 +4,7 @@ import { afterEach, describe, test } from "node:test";
 import { pino } from "pino";
 import { waitFor } from "../../../packaging/standalone/wait.js";
 import { isThreadStopped, ThreadGaveUpError } from "../../../src/main/threads/errors.js";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
@@ -51,6 +52,7 @@ function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: O
     restart: { baseMs: 5, maxMs: 20, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 3 },
     log: pino({ level: "silent" }),
     clock: systemClock,
+    spawn: spawnWorkerThread,
     board,
     ...overrides,
     onRunning: async (self) => {

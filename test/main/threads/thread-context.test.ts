@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pino } from "pino";
+import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { THREADS, ThreadContext, type ThreadName } from "../../../src/main/threads/thread-context.js";
 import { RestartPolicy } from "../../../src/main/threads/restart-policy.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
@@ -12,7 +13,13 @@ const workers = THREADS.filter((name): name is Exclude<ThreadName, "main"> => na
 
 describe("restart rules", () => {
   const metrics = threadMetrics(new ThreadRegistry("main"));
-  const context = new ThreadContext(systemClock, pino({ level: "silent" }), metrics, () => undefined);
+  const context = new ThreadContext({
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+    metrics,
+    spawn: spawnWorkerThread,
+    onGiveUp: () => undefined,
+  });
 
   for (const name of workers) {
     test(name === "pleg" ? "pleg is given up after ten restarts" : `${name} is restarted for ever`, () => {

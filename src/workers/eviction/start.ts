@@ -1,0 +1,71 @@
+// Starts the rounds with the kernel's files, their queue and main.
+import { readCgroupMounts } from "../../shared/cgroup/mounts.js";
+import type { EvictionControl, EvictionInit, EvictionUpcalls } from "../../shared/contracts/eviction.js";
+import { evictionRecordCodec } from "../../shared/contracts/eviction-codec.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { watchQueue } from "../../shared/metrics/threads.js";
+import { watchMemcgUsage } from "../../shared/os/memcg-usage.js";
+import { QueueWriter } from "../../shared/queue/queue-writer.js";
+import { RingProducer } from "../../shared/queue/ring.js";
+import { cgroupReaderV1 } from "../../shared/stats/cgroup/v1.js";
+import { cgroupReaderV2 } from "../../shared/stats/cgroup/v2.js";
+import { listKernelDirectories, readKernelText } from "../../shared/stats/kernel-file.js";
+import type { StartWorker } from "../../shared/thread/worker-life.js";
+import { buildEvictionService } from "./eviction-service.js";
+import { openKernelLog } from "./oom/kernel-log.js";
+
+/** Orders come one at a time, pressures when they change. A full queue means that main does not read at all. */
+const PENDING_LIMIT = 1000;
+
+export const startEviction: StartWorker<EvictionControl, EvictionInit, EvictionUpcalls> = async (context) => {
+  const { init, outbox, log, clock, board, upcallsWithin } = context;
+  const registry = new ThreadRegistry("eviction");
+  watchThreadUsage(registry);
+  const operations = runtimeOperationsMetrics(registry);
+  const queue = new QueueWriter(
+    new RingProducer(outbox),
+    evictionRecordCodec,
+    { kind: "backpressure", limit: PENDING_LIMIT },
+    { name: "eviction→main", clock },
+  );
+  watchQueue(registry, "eviction→main", () => ({ ...queue.stats(), depth: queue.stats().pending }));
+  board.followQueue(() => queue.stats().pending);
+  const mounts = await readCgroupMounts();
+  const eviction = buildEvictionService({
+    init,
+    reader:
+      mounts.version === 2
+        ? cgroupReaderV2(mounts.mountPoint, readKernelText, listKernelDirectories)
+        : cgroupReaderV1(mounts, readKernelText, listKernelDirectories),
+    read: readKernelText,
+    publish: (record) => queue.push(record),
+    main: upcallsWithin,
+    connect: async () => {
+      const { connectRuntime } = await import("./runtime-client.js");
+      const { containerRuntimeEndpoint: endpoint, runtimeRequestTimeoutMs, listStreaming } = init;
+      return connectRuntime({ endpoint, runtimeRequestTimeoutMs, listStreaming, operations, clock });
+    },
+    watchUsage: watchMemcgUsage,
+    openLog: openKernelLog,
+    board,
+    clock,
+    log,
+  });
+  return {
+    control: {
+      setPods(pods, orders, pressures) {
+        eviction.setPods(pods, orders, pressures);
+      },
+      applyPods(delta) {
+        eviction.applyPods(delta);
+      },
+      metrics: () => registry.exportSnapshot(),
+    },
+    async drain() {
+      await eviction.close();
+      queue.close();
+    },
+  };
+};

@@ -1,0 +1,85 @@
+// Starts the pleg logic with its CRI connection, its queues and its part of the board.
+import type { PlegControl, PlegInit } from "../../shared/contracts/pleg.js";
+import { inspectRequestCodec, plegRecordCodec } from "../../shared/contracts/pleg-codec.js";
+import { createCriClient } from "../../shared/cri/client.js";
+import { plegMetrics } from "./metrics.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
+import { watchThreadUsage } from "../../shared/metrics/thread-usage.js";
+import { watchQueue } from "../../shared/metrics/threads.js";
+import { QueueReader } from "../../shared/queue/queue-reader.js";
+import { QueueWriter } from "../../shared/queue/queue-writer.js";
+import { RingConsumer, RingProducer } from "../../shared/queue/ring.js";
+import type { StartWorker } from "../../shared/thread/worker-life.js";
+import { ListReports, podUidsOf } from "./lists.js";
+import { Pleg } from "./pleg.js";
+
+/** With more waiting records main is stuck for good. The thread fails and starts again with a full relist. */
+const MAX_WAITING_RECORDS = 100_000;
+
+export const startPleg: StartWorker<PlegControl, PlegInit, object> = (context) => {
+  const { init, log, clock } = context;
+  const registry = new ThreadRegistry("pleg");
+  watchThreadUsage(registry);
+  const operations = runtimeOperationsMetrics(registry);
+  const lists = new ListReports(log);
+  const cri = createCriClient({
+    endpoint: init.endpoint,
+    runtimeRequestTimeoutMs: init.runtimeRequestTimeoutMs,
+    listStreaming: init.listStreaming,
+    podUids: () => podUidsOf(init.podsDir),
+    onParts: lists.onParts,
+    clock,
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+  });
+  const outbox = new QueueWriter(
+    new RingProducer(context.outbox),
+    plegRecordCodec,
+    { kind: "backpressure", limit: MAX_WAITING_RECORDS },
+    { name: "pleg records", clock },
+  );
+  watchQueue(registry, "pleg→main", () => ({ ...outbox.stats(), depth: outbox.stats().pending }));
+  context.board.followQueue(() => outbox.stats().pending);
+  const pleg = new Pleg(init, {
+    cri,
+    clock,
+    log,
+    records: outbox,
+    metrics: plegMetrics(registry),
+    board: context.board,
+    leftOut: lists.leftOut,
+  });
+  const inbox = new QueueReader(
+    new RingConsumer(context.inbox),
+    inspectRequestCodec,
+    (request) => pleg.request(request),
+    (error) => {
+      // The pod that waits for this inspection is inspected again after the restart of this thread.
+      throw error;
+    },
+    { clock },
+  );
+  inbox.start();
+  pleg.start();
+  return Promise.resolve({
+    control: {
+      setWatches(pods) {
+        pleg.setWatches(pods);
+      },
+      watch(pod) {
+        pleg.watch(pod);
+      },
+      unwatch(uid) {
+        pleg.unwatch(uid);
+      },
+      metrics: () => registry.exportSnapshot(),
+    },
+    async drain() {
+      inbox.stop();
+      await pleg.stop();
+      outbox.close();
+      cri.close();
+    },
+  });
+};
