@@ -27,6 +27,8 @@ export interface FakeCriOptions extends Partial<Omit<FakeSettings, "registry">> 
   images?: readonly string[];
   /** Images that can be pulled, by reference. */
   registry?: Readonly<Record<string, FakeRegistryEntry>>;
+  /** Wall time of time stamps; default the machine's. */
+  nowNanos?: () => bigint;
   /** Keep the call log; default yes. Turn off for long runs. */
   recordCalls?: boolean;
 }
@@ -56,7 +58,7 @@ export interface FakeCri {
 
 export async function startFakeCri(options: FakeCriOptions): Promise<FakeCri> {
   const { socketPath, latency = {}, events = false, listStreams = false, recordCalls = true } = options;
-  const state = new FakeState();
+  const state = new FakeState(options.nowNanos);
   const settings: FakeSettings = {
     runtimeName: options.runtimeName ?? "fake",
     runtimeVersion: options.runtimeVersion ?? "v1.6.20",

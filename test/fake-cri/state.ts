@@ -30,6 +30,10 @@ export interface FakeContainer {
   ended: Set<() => void>;
 }
 
+function machineNanos(): bigint {
+  return BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+}
+
 export class FakeState {
   readonly sandboxes = new Map<string, FakeSandbox>();
   readonly containers = new Map<string, FakeContainer>();
@@ -40,13 +44,16 @@ export class FakeState {
   #lastNanos = 0n;
   #nextAddress = 2;
 
+  /** `wallNanos`: default the machine's clock. */
+  constructor(private readonly wallNanos: () => bigint = machineNanos) {}
+
   newId(): string {
     return randomBytes(32).toString("hex");
   }
 
   /** Wall time in nanoseconds; never the same twice, so that newest-first has one answer. */
   nanos(): bigint {
-    const now = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
+    const now = this.wallNanos();
     this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
     return this.#lastNanos;
   }

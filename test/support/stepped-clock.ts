@@ -12,14 +12,17 @@ export class SteppedClock implements Clock {
   private ahead = 0;
   private readonly entries = new Set<Entry>();
 
+  /** `startMs`: wall time at which the clock begins. */
+  constructor(private readonly startMs = 0) {}
+
   now(): number {
-    return this.time + this.ahead;
+    return this.startMs + this.time + this.ahead;
   }
   nowNanos(): bigint {
     return BigInt(Math.round(this.now() * 1e6));
   }
   steady(): number {
-    return this.time;
+    return this.startMs + this.time;
   }
   monotonic(): number {
     return this.time;

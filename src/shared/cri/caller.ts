@@ -1,7 +1,7 @@
 // Makes CRI calls: waits for a slot, sends, watches abort and connection, checks the reply, reports the call.
 // Invariants: every failure leaves as a CriError; every timer, listener and slot of a call is given back when it ends.
 import type { CallOptions as GrpcOptions, Client, Metadata } from "@grpc/grpc-js";
-import type { Clock, Timer } from "../clock/clock.js";
+import { systemClock, type Clock, type Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../faults/fault-points.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
@@ -226,7 +226,8 @@ export class Caller {
 
   #grpcOptions(attempt: Attempt, slot: CallSlot): GrpcOptions {
     if (attempt.budgetMs === undefined) return {};
-    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), this.#clock) };
+    // gRPC compares it with the machine's own clock.
+    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), systemClock) };
   }
 
   /** Undefined for a call without a deadline. */

@@ -3,7 +3,7 @@
 // microseconds, and a back-off would delay a pod.
 import { Client, connectivityState, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { Scope } from "../abort/scope.js";
-import type { Clock, Timer } from "../clock/clock.js";
+import { systemClock, type Clock, type Timer } from "../clock/clock.js";
 import { deadlineIn } from "../clock/durations.js";
 import { faultPoint } from "../faults/fault-points.js";
 import { boundedMessage } from "./bounded-reader.js";
@@ -87,7 +87,7 @@ export class PluginConnection implements Disposable {
         (bytes) => method.responseDeserialize(boundedMessage(bounded(bytes, maxBytes), MAX_FIELDS)),
         request,
         new Metadata({ waitForReady }),
-        { deadline: deadlineIn(timeoutMs, this.clock) },
+        { deadline: deadlineIn(timeoutMs, systemClock) },
         (error, reply) => {
           // A callback that throws must not leave the call without an end.
           try {
