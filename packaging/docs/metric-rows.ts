@@ -135,7 +135,7 @@ function mainThread(registry: NotingRegistry): void {
   manifestMetrics(registry);
   const pods = podMetrics(registry);
   const nothing = { all: () => new Map<string, never>().values(), staleRecords: 0 };
-  watchNode(registry, pods, { cache: nothing, workers: nothing, records: { usage: { bytes: 0, unsaved: 0 } } });
+  watchNode(registry, pods, { cache: nothing, pods: nothing, records: { usage: { bytes: 0, unsaved: 0 } } });
   countingMetrics(pods, registry);
   watchLoopDelay(registry)();
   recordLosingSupport(registry);

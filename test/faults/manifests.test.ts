@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { startSources } from "../../src/main/sources/start-sources.js";
+import { makeSources } from "../../src/main/sources/start-sources.js";
 import { createTasksPool } from "../../src/main/threads/tasks-pool.js";
 import { ManifestError } from "../../src/shared/api/manifest/violation.js";
 import { systemClock } from "../../src/shared/clock/clock.js";
@@ -187,7 +187,7 @@ test(
     await writeFile(join(folder, "good.yaml"), manifest("good"));
     const { log, errors } = keptLog();
     const changes: string[] = [];
-    const sources = startSources({
+    const sources = makeSources({
       earlier: NO_EARLIER_PODS,
       onManifests: () => undefined,
       shorten: () => false,
@@ -203,6 +203,7 @@ test(
         onStaticSourcesSeen: () => undefined,
       },
     });
+    sources.start();
     t.after(() => sources.stop());
     await until("all files judged", () => sources.allSourcesSeen(), 100_000);
     assert.deepEqual(changes, ["add good-n"]);

@@ -5,6 +5,7 @@ import { resourcesOf, type PodResources } from "../../src/main/model/pod-resourc
 import { noProbeResults } from "../../src/main/model/probe-results.js";
 import { PodEventStream } from "../../src/main/model/pod-events.js";
 import type { PodWorkersDeps } from "../../src/main/sync/pod-workers.js";
+import { PodTable } from "../../src/main/sync/pod-table.js";
 import { PodCache } from "../../src/main/sync/pod-cache.js";
 import type { AdmissionVerdict } from "../../src/main/admission/verdict.js";
 import type { EventInput } from "../../src/main/model/event-recorder.js";
@@ -57,6 +58,7 @@ export interface Synced {
 
 export class SyncWorld {
   readonly clock = new SteppedClock();
+  readonly pods = new PodTable();
   readonly loop = new LoopShare(this.clock);
   readonly overPasses = new Limiter(8, this.clock);
   /** Pods whose doers were dropped. */

@@ -7,21 +7,23 @@ import type { Settings } from "../command/settings.js";
 import type { ServingFiles } from "../node/certificates/certificate-files.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeThreads } from "../threads/node-threads.js";
+import type { createTasksPool } from "../threads/tasks-pool.js";
 import type { NodeSettings } from "./node-settings.js";
 
 export interface AgentContext {
   settings: NodeSettings;
   threads: NodeThreads;
+  createTasksPool: typeof createTasksPool;
   /** Main's own metrics. */
   registry: ThreadRegistry;
   clock: Clock;
   log: Logger;
-  /** Of the authenticated port; absent: it is off. */
-  serving?: ServingFiles;
-  /** Absent: without --dynamic-config-dir. */
-  configuration?: NodeConfiguration;
-  /** Absent: the node runs stand-alone. */
-  cluster?: ClusterContext;
+  /** Of the authenticated port; undefined: it is off. */
+  serving: ServingFiles | undefined;
+  /** Undefined: without --dynamic-config-dir. */
+  configuration: NodeConfiguration | undefined;
+  /** Undefined: the node runs stand-alone. */
+  cluster: ClusterContext | undefined;
 }
 
 interface ClusterContext {

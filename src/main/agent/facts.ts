@@ -10,9 +10,18 @@ import type { Membership } from "../cluster/membership.js";
 import type { NodeResources } from "../resources/node-capacity.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { HostIPs } from "../status/host-ips.js";
-import type { SyncPath } from "./sync-path.js";
+import type { NodePressures } from "../eviction/pressures.js";
+import type { ProbeManager } from "../probes/probe-manager.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { PodSync } from "../sync/pod-sync.js";
+import type { VolumeManager } from "../volumes/volume-manager.js";
 
-export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
+export interface FactDeps {
+  state: PodState;
+  statuses: Pick<PodSync["statuses"], "all">;
+  volumes: Pick<VolumeManager, "describe">;
+  kills: Pick<ProbeManager["kills"], "of">;
+  pressures: NodePressures;
   membership: Membership | undefined;
   calls: Pick<VolumeCalls, "notAnswering">;
   hostIPs: Pick<HostIPs, "current">;
@@ -20,12 +29,12 @@ export interface FactDeps extends Pick<SyncPath, "sync" | "pressures"> {
   settled: () => boolean;
   clock: Clock;
   startedAt: number;
-  configuration?: NodeConfiguration;
+  configuration: NodeConfiguration | undefined;
 }
 
 export function nodeFacts(parts: FactDeps): NodeFacts {
-  const { sync, pressures, membership, calls, hostIPs, resources, settled, startedAt, configuration } = parts;
-  const { runtime, runtimeSince } = sync.cache;
+  const { state, pressures, membership, calls, hostIPs, resources, settled, startedAt, configuration } = parts;
+  const { runtime, runtimeSince } = state.cache;
   const conditions = membership?.node()?.status?.conditions;
   const api = membership?.apiAccess();
   return {
@@ -50,26 +59,26 @@ function amounts(resources: NodeResources): Record<string, string> {
 
 /** The newest pod of that name that has a worker or waits for one. */
 export function podFacts(deps: FactDeps, namespace: string, name: string): PodFacts | undefined {
-  const { statuses, workers } = deps.sync;
+  const { statuses, state } = deps;
   const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
-  const pod = statuses.all().findLast(named) ?? workers.wanted().find(named);
+  const pod = statuses.all().findLast(named) ?? state.pods.wanted().find(named);
   return pod === undefined ? undefined : factsOf(deps, pod);
 }
 
 /** Every pod that has a worker or waits for one, by UID. */
 export function allPodFacts(deps: FactDeps): Record<string, PodFacts> {
-  const { statuses, workers } = deps.sync;
+  const { statuses, state } = deps;
   return Object.fromEntries(
-    [...workers.wanted(), ...statuses.all()].map((pod) => [pod.metadata.uid, factsOf(deps, pod)]),
+    [...state.pods.wanted(), ...statuses.all()].map((pod) => [pod.metadata.uid, factsOf(deps, pod)]),
   );
 }
 
-function factsOf({ sync, clock }: FactDeps, pod: Pod): PodFacts {
+function factsOf({ state, volumes, kills, clock }: FactDeps, pod: Pod): PodFacts {
   const { uid } = pod.metadata;
   const wall = (steady: number): number => Math.round(steady + clock.now() - clock.steady());
-  const worker = sync.workers.get(uid);
+  const worker = state.pods.get(uid);
   const waits = worker?.waits();
-  const owner = worker === undefined ? sync.workers.ownerOf(podFullName(pod)) : undefined;
+  const owner = worker === undefined ? state.pods.ownerOf(podFullName(pod)) : undefined;
   return {
     uid,
     ...(worker !== undefined && { worker: worker.state }),
@@ -89,10 +98,10 @@ function factsOf({ sync, clock }: FactDeps, pod: Pod): PodFacts {
       tries: failure.count,
       ...failure.facts,
     })),
-    volumes: sync.deps.runtime.volumes.describe(uid),
-    ...sync.deps.probes.kills.of(uid),
+    volumes: volumes.describe(uid),
+    ...kills.of(uid),
     stops: [...(waits?.stops ?? [])].map(([containerId, reason]) => ({ containerId, reason })),
-    ...sandboxTime(sync, uid),
+    ...sandboxTime(state, uid),
     ...(waits?.termination !== undefined && {
       termination: { reason: waits.termination.reason, deadline: wall(waits.termination.deadline) },
     }),
@@ -100,7 +109,7 @@ function factsOf({ sync, clock }: FactDeps, pod: Pod): PodFacts {
   };
 }
 
-function sandboxTime({ cache }: FactDeps["sync"], uid: string): { sandboxAt?: number } {
+function sandboxTime({ cache }: PodState, uid: string): { sandboxAt?: number } {
   const [sandbox] = cache.get(uid).sandboxes;
   return sandbox === undefined ? {} : { sandboxAt: nanosToMs(sandbox.createdAt) };
 }
@@ -109,10 +118,10 @@ function sandboxTime({ cache }: FactDeps["sync"], uid: string): { sandboxAt?: nu
  * Since when each pod is on this node, by UID. The record outlives the kubelet's process; a pod that another kubelet started has none, but a
  * sandbox.
  */
-export function podStarts({ sync }: FactDeps): Record<string, number> {
-  const starts = sync.statuses.all().map(({ metadata: { uid } }): [string, number | undefined] => {
-    const recorded = Date.parse(sync.records.get(uid)?.startTime ?? "");
-    const { sandboxAt = NaN } = sandboxTime(sync, uid);
+export function podStarts({ state, statuses }: FactDeps): Record<string, number> {
+  const starts = statuses.all().map(({ metadata: { uid } }): [string, number | undefined] => {
+    const recorded = Date.parse(state.records.get(uid)?.startTime ?? "");
+    const { sandboxAt = NaN } = sandboxTime(state, uid);
     return [uid, [recorded, sandboxAt].filter((at) => !Number.isNaN(at)).sort((a, b) => a - b)[0]];
   });
   return Object.fromEntries(starts.filter((start): start is [string, number] => start[1] !== undefined));

@@ -8,16 +8,35 @@
 // heap pleg          the thread fills its heap up to the limit
 // hang main          main itself enters a busy loop, from which only SIGKILL delivers
 // Invariant: without the variable no handler is installed and nothing here has any effect.
-
 import { UNCAUGHT_FAULTS } from "../../shared/faults/thread-fault.js";
-import { readFile } from "fs/promises";
-import { join } from "path/posix";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Clock } from "../../shared/clock/clock.js";
-import type { Logger } from "../../shared/log/thread-log.js";
+import type { Logger } from "../../shared/log/logger.js";
 import { FAULT_POINTS } from "../../shared/faults/fault-points.js";
 import { commitFault } from "../../shared/thread/faults.js";
+import type { NodeThreads } from "../threads/node-threads.js";
+import { THREADS } from "../threads/thread-context.js";
 import type { Breakable } from "../threads/breakable.js";
 import { quote } from "../../shared/log/quote.js";
+
+export interface FaultHookDeps {
+  rootDir: string;
+  threads: Pick<NodeThreads, "breakable">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Returns a function that removes the hook. */
+export function hookFaults({ rootDir, threads, clock, log }: FaultHookDeps): () => void {
+  const main = mainThread(clock, log);
+  return installFaultHook({
+    rootDir,
+    names: THREADS,
+    thread: (name) => (name === "main" ? main : threads.breakable(name)),
+    log,
+  });
+}
 
 const THROWN = [...UNCAUGHT_FAULTS, ...FAULT_POINTS.map((point) => `throw-in ${point}` as const)];
 
@@ -31,7 +50,7 @@ interface FaultHookOptions {
 }
 
 /** Installs the hook if the environment variable is set; returns a function that removes it. */
-export function installFaultHook(options: FaultHookOptions, environment: NodeJS.ProcessEnv = process.env): () => void {
+function installFaultHook(options: FaultHookOptions, environment: NodeJS.ProcessEnv = process.env): () => void {
   if (environment["NODELET_FAULTS"] !== "1") return () => undefined;
   const { log } = options;
   const onSignal = (): void => {
@@ -43,7 +62,7 @@ export function installFaultHook(options: FaultHookOptions, environment: NodeJS.
 }
 
 /** Lets a test break main as it breaks threads. */
-export function mainThread(clock: Clock, log: Logger): Breakable {
+function mainThread(clock: Clock, log: Logger): Breakable {
   return {
     terminate: () => Promise.reject(new Error("main is not terminated: that is the end of the process")),
     commitFault: (fault) => commitFault(fault, clock, log),

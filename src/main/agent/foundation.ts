@@ -1,6 +1,7 @@
 // The base of all parts of the kubelet: events, metrics, tasks pool, calls on volumes, connection to the cluster. None of these depends on
 // another part.
 import { moduleLogger } from "../../shared/log/logger.js";
+import { goPlatform } from "../../shared/text/go-platform.js";
 import { startHelperProcess } from "../../shared/volume-calls/helper.js";
 import { VolumeCalls } from "../../shared/volume-calls/volume-calls.js";
 import { Membership } from "../cluster/membership.js";
@@ -8,16 +9,15 @@ import { eventMetrics } from "../events/metrics.js";
 import { NodeRecorder } from "../events/node-recorder.js";
 import { startCredentialProviders } from "../images/credential-providers/start.js";
 import type { ProviderCredentials } from "../images/keyring/keyring-credentials.js";
-import { goPlatform } from "../../shared/text/go-platform.js";
 import { recordBuild } from "../node/metrics.js";
 import { HostIPs } from "../status/host-ips.js";
 import { podMetrics, type PodMetrics } from "../sync/metrics.js";
-import { createTasksPool, type TasksPool } from "../threads/tasks-pool.js";
+import type { TasksPool } from "../threads/tasks-pool.js";
 import { Timelines } from "../timeline/timelines.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { ProjectQuotas } from "../volumes/quotas/project-quotas.js";
 import type { AgentContext } from "./context.js";
-import { persistentVolumes } from "./persistent-volumes.js";
+import { makePersistentVolumes } from "./persistent-volumes.js";
 
 /** Pool threads decode manifests: 10 MiB of YAML expands to several times that. */
 const TASKS_HEAP_MIB = 256;
@@ -39,11 +39,11 @@ export interface Foundation {
   providers: ProviderCredentials | undefined;
 }
 
-export async function makeFoundation({ settings, registry, clock, log, cluster }: AgentContext): Promise<Foundation> {
-  const { nodeName } = settings;
-  const membership = cluster === undefined ? undefined : new Membership(moduleLogger(log, "cluster"));
-  const access = membership?.late.access;
-  const { imageCredentialProviderConfig, imageCredentialProviderBinDir } = settings;
+export async function makeFoundation(context: AgentContext): Promise<Foundation> {
+  const { settings, cluster, registry, clock, log } = context;
+  const { nodeName, imageCredentialProviderConfig, imageCredentialProviderBinDir } = settings;
+  const membership = cluster && new Membership(moduleLogger(log, "cluster"));
+  const access = membership?.access;
   const providers = await startCredentialProviders(
     { ...settings.images, imageCredentialProviderConfig, imageCredentialProviderBinDir },
     { clock, log, registry, cluster: access },
@@ -51,29 +51,23 @@ export async function makeFoundation({ settings, registry, clock, log, cluster }
   recordBuild(registry, { gitVersion: settings.kubernetesVersion, platform: goPlatform() });
   // In a cluster manifests seldom change, and the certificates' library should not stay.
   const minThreads = cluster === undefined ? 1 : 0;
-  const tasks = createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
-  const calls = new VolumeCalls({ clock, log: moduleLogger(log, "volumes"), startHelper: startHelperProcess });
-  const eventLog = moduleLogger(log, "events");
-  const events = new NodeRecorder({ nodeName, clock, log: eventLog, counters: eventMetrics(registry) });
-  const persistent =
-    cluster === undefined || access === undefined
-      ? undefined
-      : await persistentVolumes(cluster.settings, {
-          ...{ nodeName, tasks, calls, events, registry, clock, log },
-          cluster: access,
-        });
+  const tasks = context.createTasksPool({ minThreads, maxThreads: 2, heapMiB: TASKS_HEAP_MIB, log, clock });
+  const volumesLog = moduleLogger(log, "volumes");
+  const calls = new VolumeCalls({ clock, log: volumesLog, startHelper: startHelperProcess });
+  const counters = eventMetrics(registry);
+  const events = new NodeRecorder({ nodeName, clock, log: moduleLogger(log, "events"), counters });
+  const persistent = cluster &&
+    access && { settings: cluster.settings, nodeName, cluster: access, tasks, calls, events, registry, clock, log };
   return {
     metrics: podMetrics(registry),
     events,
     timelines: new Timelines({ clock, events: (uid) => events.store.about(uid) }),
     tasks,
     calls,
-    quotas: new ProjectQuotas({
-      ...{ enabled: settings.runtime.fsQuotaMonitoring, clock, log: moduleLogger(log, "volumes") },
-    }),
+    quotas: new ProjectQuotas({ enabled: settings.runtime.fsQuotaMonitoring, clock, log: volumesLog }),
     hostIPs: new HostIPs(settings.nodeIPs, clock),
     membership,
-    persistent,
+    persistent: persistent && (await makePersistentVolumes(persistent)),
     providers,
   };
 }

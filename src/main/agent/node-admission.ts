@@ -3,12 +3,10 @@ import { statfs } from "node:fs/promises";
 import { release } from "node:os";
 import type { Node } from "../../shared/api/node.js";
 import type { Pod } from "../../shared/api/pod.js";
-import type { PodStatus } from "../../shared/api/pod-status.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import { moduleLogger } from "../../shared/log/logger.js";
 import { admissionMetrics } from "../admission/metrics.js";
 import { goPlatform } from "../../shared/text/go-platform.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import { appArmorProblem } from "../admission/app-armor.js";
 import type { AdmissionNode } from "../admission/handler.js";
 import { NodeAdmission } from "../admission/node-admission.js";
@@ -28,28 +26,25 @@ import type { NodeDevices } from "../resources/devices/node-devices.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import { checkReserved, evictionSetAside, reservedOf } from "../resources/node-allocatable/reserved.js";
+import type { Membership } from "../cluster/membership.js";
+import type { NodePressures } from "../eviction/pressures.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { AgentContext } from "./context.js";
 import type { NodeSettings } from "./node-settings.js";
-import type { PodFailure } from "../model/refusal.js";
+import type { ShutdownNotice } from "./node-shutdown.js";
 
-export interface AdmissionDeps {
+export interface AdmissionParts {
+  standing: StandingFacts;
+  state: Pick<PodState, "events" | "pods" | "cluster">;
   cri: Pick<CriClient, "status">;
   events: EventRecorder;
-  registry: ThreadRegistry;
-  log: Logger;
-  fail: (uid: string, failure: PodFailure) => Promise<void>;
   managers: ResourceManagers;
   devices: Pick<NodeDevices, "allocatable">;
   resources: Pick<NodeResourcesHolder, "allocatable">;
-  /** The current pressure conditions of the node. */
-  pressures: () => readonly string[];
-  /** This node's object in the API; undefined stand-alone, and before the first read. */
-  object?: () => Node | undefined;
-  /** The same, read now; undefined if it can't be read. */
-  freshObject?: (signal: AbortSignal) => Promise<Node | undefined>;
-  /** The pod's status in the API. */
-  apiStatus: (uid: string) => PodStatus | undefined;
-  /** The machine is shutting down. */
-  shuttingDown?: () => boolean;
+  pressures: Pick<NodePressures, "current">;
+  /** Has this node's object in the API. Undefined stand-alone. */
+  membership: Pick<Membership, "node" | "freshNode"> | undefined;
+  shutdown: Pick<ShutdownNotice, "shuttingDown">;
 }
 
 /** Facts that do not change while the kubelet runs. */
@@ -80,29 +75,32 @@ export async function admissionFacts(settings: NodeSettings): Promise<StandingFa
   };
 }
 
-export function nodeAdmission(standing: StandingFacts, deps: AdmissionDeps): NodeAdmission {
-  const { cri, events, registry, fail, managers, devices, resources, freshObject } = deps;
+export function makeAdmission({ registry, log }: AgentContext, parts: AdmissionParts): NodeAdmission {
+  const { standing, state, cri, events, managers, devices, resources, pressures, membership, shutdown } = parts;
   const node = async (object: Node | undefined, pod: Pod, signal: AbortSignal): Promise<AdmissionNode> => {
     const known = withNodeObject({ ...standing, allocatable: resources.allocatable }, object);
     return {
       ...known,
-      pressures: deps.pressures(),
-      shuttingDown: deps.shuttingDown?.() ?? false,
+      pressures: pressures.current,
+      shuttingDown: shutdown.shuttingDown,
       allocatable: devices.allocatable(pod, known.allocatable),
       supplementalGroupsPolicy: await strictGroups(cri, pod, signal),
       declaredFeatures: await featuresFor(pod, known.declaredFeatures, cri, signal),
     };
   };
   return new NodeAdmission({
-    node: (pod, signal) => node(deps.object?.(), pod, signal),
-    ...(freshObject !== undefined && {
+    node: (pod, signal) => node(membership?.node(), pod, signal),
+    ...(membership !== undefined && {
       freshNode: async (pod: Pod, signal: AbortSignal) =>
-        await node((await freshObject(signal)) ?? deps.object?.(), pod, signal),
+        await node((await membership.freshNode(standing.name, signal)) ?? membership.node(), pod, signal),
     }),
-    apiStatus: deps.apiStatus,
+    apiStatus: (uid) => state.cluster?.statusOf(uid),
     events,
-    log: moduleLogger(deps.log, "admission"),
-    fail,
+    log: moduleLogger(log, "admission"),
+    fail: async (uid, failure) => {
+      state.events.emit("failRequested", { uid, failure });
+      await state.pods.get(uid)?.whenStopped();
+    },
     managers,
     counters: admissionMetrics(registry),
   });

@@ -1,5 +1,5 @@
 // Maintains the node's cgroups while the kubelet runs: limits of node allocatable, QoS tiers and kernel flags. It also moves the kubelet's
-// and the system's processes into their cgroups. Loaded by late-cgroup-maintenance once the tree exists: no pod waits for it.
+// and the system's processes into their cgroups. Loaded by cgroup-maintenance.ts once the tree exists: no pod waits for it.
 import type { Pod } from "../../shared/api/pod.js";
 import type { CgroupMounts } from "../../shared/cgroup/mounts.js";
 import { parseCgroupRoot, qosCgroupName } from "../../shared/cgroup/name.js";
@@ -23,6 +23,7 @@ import type { NodeSettings } from "./node-settings.js";
 const ENSURE_MS = 60_000;
 
 export interface CgroupMaintenanceDeps {
+  settings: Pick<NodeSettings, "cgroups" | "resources" | "runtime">;
   cgroups: CgroupManager;
   mounts: CgroupMounts;
   capacity: NodeResources;
@@ -40,11 +41,8 @@ export interface CgroupMaintenance {
 }
 
 /** @throws ReservedCgroupError, SystemCgroupsRootError */
-export async function startCgroupMaintenance(
-  settings: NodeSettings,
-  deps: CgroupMaintenanceDeps,
-): Promise<CgroupMaintenance> {
-  const { cgroups, mounts, capacity, pods, events, clock } = deps;
+export async function startCgroupMaintenance(deps: CgroupMaintenanceDeps): Promise<CgroupMaintenance> {
+  const { settings, cgroups, mounts, capacity, pods, events, clock } = deps;
   const log = moduleLogger(deps.log, "cgroups");
   if (mounts.version === 1) warnAboutCgroupV1(events);
   const { memoryQos, cgroupRoot, cgroupDriver, cgroupsPerQOS, kubeletCgroups, systemCgroups } = settings.cgroups;

@@ -14,13 +14,15 @@ import { DiskUsage } from "../disk-usage/disk-usage.js";
 import { Eviction, type EvictionThreadPort } from "../eviction/eviction.js";
 import type { NodePressures } from "../eviction/pressures.js";
 import type { EventRecorder } from "../model/event-recorder.js";
-import type { NodeSync } from "../sync/node-sync.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { PodWorkers } from "../sync/pod-workers.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 
 export interface NodeEvictionDeps {
   rootDir: string;
   podLogsDir: string;
-  sync: NodeSync;
+  state: PodState;
+  workers: Pick<PodWorkers, "fail">;
   thread: EvictionThreadPort;
   pressures: NodePressures;
   removeDeadContainers: EvictionUpcalls["removeDeadContainers"];
@@ -37,7 +39,6 @@ export interface NodeEvictionDeps {
 export interface NodeEviction {
   eviction: Eviction;
   diskUsage: DiskUsage;
-  stop(): Promise<void>;
 }
 
 /** A tenth of a second's work; a file system that hangs must not keep a pool thread. */
@@ -45,11 +46,11 @@ const WALK_JOB_MS = 30_000;
 const IMAGE_FS_DEADLINE_MS = 5000;
 
 export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
-  const { rootDir, podLogsDir, sync, thread, pressures, tasks, events, registry, clock } = deps;
+  const { rootDir, podLogsDir, state, thread, pressures, tasks, events, registry, clock } = deps;
   const log = moduleLogger(deps.log, "eviction");
   const diskUsage = new DiskUsage({
     places: { rootDir, podLogsDir },
-    pod: (uid) => sync.workers.get(uid)?.desired,
+    pod: (uid) => state.pods.get(uid)?.desired,
     walk: (job: DirectoryUsageJob, turnOf, signal) =>
       tasks.run("directoryUsage", job, { deadlineMs: WALK_JOB_MS, turnOf, signal }),
     quota: (directory) => deps.quotas.usage(directory),
@@ -63,14 +64,14 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
     events,
     log,
     metrics: evictionMetrics(registry),
-    fail: (uid, failure, grace) => sync.workers.fail(uid, failure, grace),
-    observed: (uid) => (sync.workers.has(uid) ? sync.cache.get(uid) : undefined),
+    fail: (uid, failure, grace) => deps.workers.fail(uid, failure, grace),
+    observed: (uid) => (state.pods.has(uid) ? state.cache.get(uid) : undefined),
     upcalls: {
       removeDeadContainers: deps.removeDeadContainers,
       removeUnusedImages: deps.removeUnusedImages,
       podDisks: (uids, maxAgeMs, withinMs) => diskUsage.of(uids, maxAgeMs, withinMs),
       imageFileSystems: () => imageFileSystems(deps.cri),
-      runningContainers: (uid) => Promise.resolve(runningContainers(sync, uid)),
+      runningContainers: (uid) => Promise.resolve(runningContainers(state, uid)),
     },
   });
   const uses = ({ pod }: { pod: Pod }): void => eviction.runs(pod);
@@ -78,8 +79,8 @@ export function joinEviction(deps: NodeEvictionDeps): NodeEviction {
     eviction.podTerminated(uid);
     diskUsage.podRemoved(uid);
   };
-  sync.subscribe("eviction", { admitted: uses, updated: uses, resized: uses, cleanedUp: left, removed: left });
-  return { eviction, diskUsage, stop: () => diskUsage.stop() };
+  state.subscribe("eviction", { admitted: uses, updated: uses, resized: uses, cleanedUp: left, removed: left });
+  return { eviction, diskUsage };
 }
 
 async function imageFileSystems(cri: Pick<CriClient, "imageFsInfo">): Promise<ImageFileSystems> {
@@ -91,8 +92,8 @@ async function imageFileSystems(cri: Pick<CriClient, "imageFsInfo">): Promise<Im
   };
 }
 
-function runningContainers({ workers, cache }: NodeSync, uid: string): { name: string; id: string }[] {
-  if (!workers.has(uid)) return [];
+function runningContainers({ pods, cache }: PodState, uid: string): { name: string; id: string }[] {
+  if (!pods.has(uid)) return [];
   return cache
     .get(uid)
     .containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)

@@ -1,57 +1,45 @@
-// The managers of the node's resources (CPUs, memory and devices), joined to the sync path.
-
-import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
-import type { Clock } from "../../shared/clock/clock.js";
+// Makes the managers of the node's resources: CPUs, memory and devices.
 import type { CriClient } from "../../shared/cri/client.js";
-import type { Logger } from "../../shared/log/thread-log.js";
-import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { readySandboxes, runningPods } from "../model/observed-containers.js";
 import { NodeDevices } from "../resources/devices/node-devices.js";
-import { machineReading, createManagers } from "../resources/managers/create-managers.js";
+import { createManagers, machineReading } from "../resources/managers/create-managers.js";
+import type { ResourceManagers } from "../resources/managers/port.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
-import type { NodeSync } from "../sync/node-sync.js";
-import type { NodeSettings } from "./node-settings.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { AgentContext } from "./context.js";
 
-interface NodeManagersDeps {
-  /** Called after all components exist. */
-  sync: () => NodeSync;
-  cri: () => CriClient;
-  resources: () => NodeResourcesHolder;
-  /** The reason why device plugins cannot register; "": they can. */
-  onDeviceRegistration: (problem: string) => void;
+export interface NodeManagersParts {
+  state: Pick<PodState, "cache" | "events">;
+  cri: CriClient;
+  resources: NodeResourcesHolder;
   events: EventRecorder;
-  registry: ThreadRegistry;
-  clock: Clock;
-  log: Logger;
 }
 
-export function nodeManagers(
-  settings: NodeSettings,
-  deps: NodeManagersDeps,
+export function makeManagers(
+  { settings, threads, registry, clock, log }: AgentContext,
+  { state, cri, resources, events }: NodeManagersParts,
 ): { devices: NodeDevices; managers: ResourceManagers } {
-  const { sync, cri, resources, events, registry, clock, log } = deps;
+  const { rootDir, allocatableIgnoresEviction, memoryBytes } = settings;
+  const { evictionHard } = settings.eviction;
+  const { cache } = state;
   const machine = machineReading();
   const devices = new NodeDevices({
     machine,
-    rootDir: settings.rootDir,
-    podRuns: (uid) => readySandboxes(sync().cache.get(uid).sandboxes).length > 0,
-    runningPods: () => runningPods(sync().cache.all()),
+    rootDir,
+    podRuns: (uid) => readySandboxes(cache.get(uid).sandboxes).length > 0,
+    runningPods: () => runningPods(cache.all()),
     resources,
     load: () => managers.loadAll(),
-    onHealth: (uids) => uids.forEach((uid) => sync().statuses.refresh(uid)),
-    onRegistration: deps.onDeviceRegistration,
-    ...{ registry, clock, log },
+    onHealth: (uids) => state.events.emit("healthChanged", { uids }),
+    onRegistration: (problem) => threads.servers.setDevicePluginProblem(problem),
+    registry,
+    clock,
+    log,
   });
-  const observed = () => sync().cache.all();
-  const { rootDir, allocatableIgnoresEviction, memoryBytes, eviction } = settings;
-  const managers = createManagers(
-    {
-      ...settings.resources,
-      ...{ rootDir, allocatableIgnoresEviction, memoryBytes },
-      evictionHard: eviction.evictionHard,
-    },
-    { devices, machine, cri, observed, ...{ events, registry, clock, log } },
+  const managers: ResourceManagers = createManagers(
+    { ...settings.resources, rootDir, allocatableIgnoresEviction, memoryBytes, evictionHard },
+    { devices, machine, cri, observed: () => cache.all(), events, registry, clock, log },
   );
   return { devices, managers };
 }

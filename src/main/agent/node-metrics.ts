@@ -4,7 +4,7 @@ import { ContainerState, PodSandboxState } from "../../shared/cri/gen/runtime.v1
 import type { PodMetrics } from "../sync/metrics.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { PodWorker } from "../sync/pod-worker.js";
-import type { NodeSync } from "../sync/node-sync.js";
+import type { PodState } from "../sync/pod-state.js";
 
 const STATE_LABELS = {
   [ContainerState.CONTAINER_CREATED]: "created",
@@ -14,12 +14,12 @@ const STATE_LABELS = {
 } as const;
 
 interface Watched {
-  cache: Pick<NodeSync["cache"], "all" | "staleRecords">;
-  workers: Pick<NodeSync["workers"], "all">;
-  records: Pick<NodeSync["records"], "usage">;
+  cache: Pick<PodState["cache"], "all" | "staleRecords">;
+  pods: Pick<PodState["pods"], "all">;
+  records: Pick<PodState["records"], "usage">;
 }
 
-export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: Watched): void {
+export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, state: Watched): void {
   let stale = 0;
   const staleRecords = registry.counter(
     "nodelet_stale_pleg_records_total",
@@ -31,19 +31,19 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: W
     "Number of pods whose record on disk is out of date because it could not be written",
   );
   registry.onSnapshot(() => {
-    const { bytes, unsaved } = sync.records.usage;
+    const { bytes, unsaved } = state.records.usage;
     recordBytes.set(bytes);
     unsavedRecords.set(unsaved);
     const states = { created: 0, running: 0, exited: 0, unknown: 0 };
     let pods = 0;
-    for (const observed of sync.cache.all()) {
+    for (const observed of state.cache.all()) {
       if (observed.sandboxes.some((sandbox) => sandbox.state === PodSandboxState.SANDBOX_READY)) pods++;
       for (const { state } of observed.containers) states[STATE_LABELS[state]]++;
     }
     metrics.runningPods.set(pods);
     for (const [state, count] of Object.entries(states))
       metrics.runningContainers.set({ container_state: state }, count);
-    const workers = [...sync.workers.all()];
+    const workers = [...state.pods.all()];
     for (const label of ["true", ""]) {
       const own = workers.filter(({ desired }) => staticLabel(desired) === label);
       metrics.desiredPods.set({ static: label }, own.filter((worker) => worker.state !== "terminating").length);
@@ -52,8 +52,8 @@ export function watchNode(registry: ThreadRegistry, metrics: PodMetrics, sync: W
     setWorkingPods(metrics, workers);
     const ephemeral = workers.map(({ desired }) => desired?.spec.ephemeralContainers?.length ?? 0);
     metrics.managedEphemeralContainers.set(ephemeral.reduce((sum, count) => sum + count, 0));
-    staleRecords.inc(sync.cache.staleRecords - stale);
-    stale = sync.cache.staleRecords;
+    staleRecords.inc(state.cache.staleRecords - stale);
+    stale = state.cache.staleRecords;
   });
 }
 

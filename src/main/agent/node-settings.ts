@@ -1,9 +1,8 @@
 // The settings of a running node: flags and configuration, completed by facts of the machine.
-
-import { readFile } from "fs/promises";
-import { networkInterfaces } from "os";
-import { nodeIPs, defaultRouteInterface } from "../../shared/net/host-addresses.js";
-import type { Settings } from "../command/settings-of.js";
+import { readFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import { defaultRouteInterface, nodeIPs } from "../../shared/net/host-addresses.js";
+import type { Settings } from "../command/settings.js";
 import { readMachine } from "../node/machine.js";
 
 export interface NodeSettings extends Settings {

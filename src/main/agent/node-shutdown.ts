@@ -1,9 +1,11 @@
-// Graceful shutdown of the running node: started after the first pods, and only with a configured period. Invariant:
-// nothing is loaded for it before; a stop works at any moment.
-import type { Clock } from "../../shared/clock/clock.js";
+// Graceful shutdown of the running node: started after the first pods, and only with a configured period. Nothing is loaded for it before.
 import { errorText } from "../../shared/log/error-text.js";
-import { moduleLogger, type Logger } from "../../shared/log/logger.js";
-import type { ShutdownDeps } from "../node/shutdown/start-shutdown.js";
+import { moduleLogger } from "../../shared/log/logger.js";
+import { Deferred } from "../../shared/turns/deferred.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { PodSync } from "../sync/pod-sync.js";
+import type { AgentContext } from "./context.js";
+import type { Foundation } from "./foundation.js";
 
 /** The first pods must not wait for a library. */
 const START_AFTER_MS = 1000;
@@ -14,49 +16,54 @@ const START_AFTER_MS = 1000;
 const SETTLE_TRIES = 100;
 const SETTLE_PAUSE_MS = 100;
 
-export interface NodeShutdownDeps extends ShutdownDeps {
+/** Whether the machine is shutting down: admission reads it. */
+export class ShutdownNotice {
+  shuttingDown = false;
+}
+
+export interface ShutdownParts {
+  foundation: Pick<Foundation, "events" | "membership">;
+  shutdown: ShutdownNotice;
+  state: Pick<PodState, "pods">;
+  sync: Pick<PodSync, "workers">;
   /** All pod sources have delivered, and the runtime was observed. */
   settled: () => boolean;
 }
 
-export class NodeShutdown {
-  /** Read by admission. */
-  shuttingDown = false;
-  private readonly stopping = new AbortController();
-  private started: Promise<{ stop(): Promise<void> } | undefined> = Promise.resolve(undefined);
-
-  schedule(deps: NodeShutdownDeps): void {
-    if (deps.groups.length === 0) return;
-    const log = moduleLogger(deps.log, "shutdown");
-    this.started = this.start(deps, log).catch((error: unknown) => {
-      if (!this.stopping.signal.aborted) {
-        log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`);
-      }
-      return undefined;
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.stopping.abort(new Error("the kubelet is stopping"));
-    await (await this.started)?.stop();
-  }
-
-  private async start(deps: NodeShutdownDeps, log: Logger): Promise<{ stop(): Promise<void> }> {
-    await this.untilSettled(deps.settled, deps.clock);
-    const { startShutdown } = await import("../node/shutdown/start-shutdown.js");
-    return startShutdown({
-      ...deps,
-      log,
-      onShuttingDown: (shuttingDown) => {
-        this.shuttingDown = shuttingDown;
-        deps.onShuttingDown(shuttingDown);
-      },
-    });
-  }
-
-  private async untilSettled(settled: () => boolean, clock: Clock): Promise<void> {
-    const { signal } = this.stopping;
-    await clock.sleep(START_AFTER_MS, signal);
-    for (let left = SETTLE_TRIES; left > 0 && !settled(); left--) await clock.sleep(SETTLE_PAUSE_MS, signal);
-  }
+/** Undefined: no period is configured. */
+export function deferredShutdown(
+  { settings, registry, clock, log: parent }: AgentContext,
+  { foundation, shutdown, state, sync, settled }: ShutdownParts,
+): Deferred<{ stop(): Promise<void> }> | undefined {
+  const { shutdownGroups: groups, shutdownTimes: withTimes } = settings.eviction;
+  if (groups.length === 0) return undefined;
+  const log = moduleLogger(parent, "shutdown");
+  return new Deferred({
+    name: "graceful shutdown of the node",
+    when: {
+      ms: START_AFTER_MS,
+      clock,
+      failed: (error) => log.error({ err: error }, `graceful node shutdown is not available: ${errorText(error)}`),
+    },
+    async load(signal) {
+      for (let left = SETTLE_TRIES; left > 0 && !settled(); left--) await clock.sleep(SETTLE_PAUSE_MS, signal);
+      const { startShutdown } = await import("../node/shutdown/start-shutdown.js");
+      return startShutdown({
+        groups,
+        withTimes,
+        rootDir: settings.rootDir,
+        workers: sync.workers,
+        pods: state.pods,
+        onShuttingDown: (shuttingDown) => {
+          shutdown.shuttingDown = shuttingDown;
+          foundation.membership?.setShuttingDown(shuttingDown);
+        },
+        events: foundation.events,
+        registry,
+        clock,
+        log,
+      });
+    },
+    end: (manager) => manager.stop(),
+  });
 }

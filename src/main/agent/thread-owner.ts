@@ -1,4 +1,4 @@
-// Main's handlers of the records and questions of its threads, and the hook by which tests make a thread fail.
+// Main's handlers of the records and questions of its threads.
 import type { Timelines } from "../timeline/timelines.js";
 import type { Event } from "../../shared/api/event.js";
 import { isStaticPod, podDescription, type Pod } from "../../shared/api/pod.js";
@@ -9,26 +9,25 @@ import type { NodeFacts, PodFacts, RestartReply } from "../../shared/contracts/n
 import type { PlegRecord, WatchedPod } from "../../shared/contracts/pleg.js";
 import type { ProbedPod, ProbeRecord } from "../../shared/contracts/prober.js";
 import type { PodTimeline } from "../../shared/contracts/timeline.js";
-import type { EvictionOwner, ThreadOwner } from "../threads/thread-owner.js";
-import { THREADS } from "../threads/thread-context.js";
+import type { EvictionOwner, ImageGcOwner, ThreadOwner } from "../threads/thread-owner.js";
+import type { Deferred } from "../../shared/turns/deferred.js";
+import type { ProbeManager } from "../probes/probe-manager.js";
 import type { Sources } from "../sources/start-sources.js";
+import type { PodSync } from "../sync/pod-sync.js";
 import type { EventStore } from "../events/node-recorder.js";
-import type { AgentContext } from "./context.js";
 import type { FactDeps } from "./facts.js";
-import type { NodeCollection } from "./node-collection.js";
-import type { SyncPath } from "./sync-path.js";
-import type { NodeEviction, NodeEvictionDeps } from "./node-eviction.js";
+import type { NodeEviction } from "./node-eviction.js";
 import type { Logger } from "../../shared/log/logger.js";
-import { mainThread, installFaultHook } from "./fault-hook.js";
 
-export interface ThreadOwnerDeps extends FactDeps, Pick<SyncPath, "probes"> {
+export interface ThreadOwnerDeps extends Omit<FactDeps, "statuses" | "kills"> {
+  sync: PodSync;
+  probes: ProbeManager;
   events: EventStore;
   unusedImages: ThreadOwner["unusedImages"];
   timelines: Timelines;
-  collection: NodeCollection;
-  eviction: LateEviction;
-  /** Later than the first question. */
-  sources: () => Pick<Sources, "submitted" | "pods">;
+  collection: ImageGcOwner;
+  eviction: Deferred<NodeEviction>;
+  sources: Pick<Sources, "submitted" | "pods">;
   log: Logger;
 }
 
@@ -38,9 +37,11 @@ const EVENTS_OF_ONE = 100;
 /** Records and questions of the threads, passed on to the component that handles them. */
 export class MainThreadOwner implements ThreadOwner {
   readonly collection: ThreadOwner["collection"];
+  private readonly facts: FactDeps;
 
   constructor(private readonly deps: ThreadOwnerDeps) {
-    this.collection = deps.collection.owner;
+    this.collection = deps.collection;
+    this.facts = { ...deps, statuses: deps.sync.statuses, kills: deps.probes.kills };
   }
 
   onPlegRecord(record: PlegRecord): void {
@@ -53,7 +54,7 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   resend(): void {
-    this.deps.sync.cache.resend();
+    this.deps.state.cache.resend();
   }
 
   onProbeRecord(record: ProbeRecord): void {
@@ -66,11 +67,11 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   async eviction(): Promise<EvictionOwner> {
-    return this.deps.eviction.eviction();
+    return (await this.deps.eviction.get()).eviction;
   }
 
   async podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
-    return this.deps.eviction.podDisks(uids, maxAgeMs, patienceMs);
+    return (await this.deps.eviction.get()).diskUsage.of(uids, maxAgeMs, patienceMs);
   }
 
   pods(): Pod[] {
@@ -86,21 +87,21 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   async nodeFacts(): Promise<NodeFacts> {
-    return (await import("./facts.js")).nodeFacts(this.deps);
+    return (await import("./facts.js")).nodeFacts(this.facts);
   }
 
   async podFacts(namespace: string, name: string): Promise<PodFacts | undefined> {
-    return (await import("./facts.js")).podFacts(this.deps, namespace, name);
+    return (await import("./facts.js")).podFacts(this.facts, namespace, name);
   }
 
   async allPodFacts(): Promise<Record<string, PodFacts>> {
-    return (await import("./facts.js")).allPodFacts(this.deps);
+    return (await import("./facts.js")).allPodFacts(this.facts);
   }
 
   restartPod(namespace: string, name: string): RestartReply | undefined {
     const named = ({ metadata }: Pod): boolean => metadata.name === name && metadata.namespace === namespace;
     const { sync, sources, log } = this.deps;
-    const all = sources().pods().filter(named);
+    const all = sources.pods().filter(named);
     const pod = all.find(isStaticPod) ?? all[0];
     if (pod === undefined) return sync.shownPods().some(named) ? { result: "deleted" } : undefined;
     if (!isStaticPod(pod)) return { result: "api" };
@@ -110,7 +111,7 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   async podStarts(): Promise<Record<string, number>> {
-    return (await import("./facts.js")).podStarts(this.deps);
+    return (await import("./facts.js")).podStarts(this.facts);
   }
 
   events(about?: string): Event[] {
@@ -123,41 +124,6 @@ export class MainThreadOwner implements ThreadOwner {
   }
 
   async manifests(call: ManifestCall): Promise<ManifestReply> {
-    return this.deps.sources().submitted(call);
-  }
-}
-
-/** Returns a function that removes the hook. */
-export function hookFaults({ settings, threads, clock, log }: AgentContext): () => void {
-  const main = mainThread(clock, log);
-  return installFaultHook({
-    rootDir: settings.rootDir,
-    names: THREADS,
-    thread: (name) => (name === "main" ? main : threads.breakable(name)),
-    log,
-  });
-}
-
-/** Creates eviction and disk usage on first use: by the eviction thread or by a reader of disk usage. */
-export class LateEviction {
-  private joined: Promise<NodeEviction> | undefined;
-
-  constructor(private readonly deps: NodeEvictionDeps) {}
-
-  async eviction(): Promise<EvictionOwner> {
-    return (await this.join()).eviction;
-  }
-
-  async podDisks(uids: readonly string[], maxAgeMs: number, patienceMs: number): Promise<PodDiskUsage[]> {
-    return (await this.join()).diskUsage.of(uids, maxAgeMs, patienceMs);
-  }
-
-  /** Ends pending walks. */
-  async stop(): Promise<void> {
-    await (await this.joined)?.stop();
-  }
-
-  private join(): Promise<NodeEviction> {
-    return (this.joined ??= import("./node-eviction.js").then(({ joinEviction }) => joinEviction(this.deps)));
+    return this.deps.sources.submitted(call);
   }
 }

@@ -1,6 +1,7 @@
 // Joins the node to its cluster. Credentials come first, then the Node object and its heartbeat, then the objects of pods, then the pods.
 // Loaded only with a kubeconfig; no static pod waits for it.
 // Invariant: components stop in reverse order of their start; a stop takes effect at any moment, bootstrap included.
+import type { Pod } from "../../shared/api/pod.js";
 import type { Node } from "../../shared/api/node.js";
 import { errorText } from "../../shared/log/error-text.js";
 import { createApiClient, type ConnectedClient } from "../../shared/api/client/client.js";
@@ -22,23 +23,25 @@ import { Components } from "../model/components.js";
 import type { NodeConfiguration } from "../model/node-configuration.js";
 import type { NodeRecorder } from "../events/node-recorder.js";
 import type { NodePressures } from "../eviction/pressures.js";
-import { startCsi } from "../node/csi/start-csi.js";
+import { startCsi, type RunningCsi } from "../node/csi/start-csi.js";
 import type { HostIPs } from "../status/host-ips.js";
 import { startNodeStatus, type NodeStatusLink } from "../node/start-node-status.js";
 import type { PluginHandlers } from "../model/plugin-handler.js";
 import type { NodeResourcesHolder } from "../resources/node-resources.js";
 import type { Sources } from "../sources/start-sources.js";
 import type { NodeThreads } from "../threads/node-threads.js";
-import type { NodeSync } from "../sync/node-sync.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { PodSync } from "../sync/pod-sync.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
+import type { PodFeed } from "../sources/api-source.js";
+import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
 import { NodeClusterObjects } from "./cluster-objects.js";
 import type { PersistentVolumes } from "../volumes/persistent/persistent-volumes.js";
 import { startCredentials, type NodeCertificates } from "./credentials.js";
-import type { LateCluster, JoinedCluster } from "./membership.js";
+import type { JoinedCluster, Membership } from "./membership.js";
 import type { Follow } from "./watching.js";
-import { startDra } from "./dra/start-dra.js";
-import { startPodSync, type PodSync } from "./start-pod-sync.js";
-import { UnfinishedPods } from "./unfinished-pods.js";
+import { startDra, type RunningDra } from "./dra/start-dra.js";
+import { startPodSync, type ApiPods } from "./start-pod-sync.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
@@ -53,11 +56,12 @@ export interface JoinDeps {
   /** Of plugins other than CSI drivers. */
   plugins: PluginHandlers;
   threads: NodeThreads;
-  sync: NodeSync;
+  state: PodState;
+  sync: PodSync;
   sources: Pick<Sources, "changes">;
-  /** Absent: without --dynamic-config-dir. */
-  configuration?: NodeConfiguration;
-  late: LateCluster;
+  /** Undefined: without --dynamic-config-dir. */
+  configuration: NodeConfiguration | undefined;
+  membership: Pick<Membership, "setObjects">;
   persistent: PersistentVolumes;
   cri: CriClient;
   pressures: NodePressures;
@@ -78,7 +82,7 @@ class Joining implements JoinedCluster {
   private readonly abort = new AbortController();
   private readonly done: Promise<void>;
   private nodeStatus: NodeStatusLink | undefined;
-  private pods: PodSync | undefined;
+  private pods: ApiPods | undefined;
   private shuttingDown = false;
   private credentials: NodeCertificates | undefined;
   private readonly components: Components;
@@ -126,108 +130,110 @@ class Joining implements JoinedCluster {
 
   private async join(): Promise<void> {
     const { deps, components } = this;
-    const { settings, clock, log } = deps;
-    const { signal } = this.abort;
-    const connect = (config: ClientConfig): ConnectedClient => this.connect(config);
-    const credentials = await components.add("credentials", () => startCredentials({ ...deps, signal, connect }));
+    const { settings } = deps;
+    const credentials = await components.add("credentials", () => this.startCredentials());
     this.credentials = credentials;
     const { client } = credentials;
     await components.add("API client", () => () => client.close());
-    signal.throwIfAborted();
+    this.abort.signal.throwIfAborted();
     const nodeStatus = await this.startNodeStatus(credentials);
-    const dra = await components.add("dynamic resources", () =>
-      startDra({
-        ...deps,
-        rootDir: settings.rootDir,
-        client,
-        apiStatus: (uid) => deps.sync.cluster?.statusOf(uid),
-        activePods: () => (deps.sync.loop.settled ? activeUids(deps.sync) : undefined),
-        gates: settings.runtime,
-        onHealth: (uids) => uids.forEach((uid) => deps.sync.statuses.refresh(uid)),
-      }),
-    );
-    const objects = await components.add(
-      "objects of pods",
-      () =>
-        new NodeClusterObjects({
-          client,
-          claims: dra.claims,
-          follow: followBy({ client, presence: client.presence, clock, log }),
-          clock,
-          log,
-          strategy: strategyOf(settings.node.configMapAndSecretChangeDetectionStrategy),
-          syncFrequencyMs: settings.sources.syncFrequencyMs,
-          clusterTrustBundleProjection: settings.node.clusterTrustBundleProjection,
-          ...(settings.node.podCertificateRequest && {
-            podCertificates: {
-              nodeName: deps.nodeName,
-              makeKey: (keyType) => deps.tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS }),
-              events: deps.recorder,
-              registry: deps.registry,
-            },
-          }),
-        }),
-    );
+    const dra = await components.add("dynamic resources", () => this.startDra(client));
+    const objects = await components.add("objects of pods", () => this.makeObjects(client, dra));
     await components.add("the Node for objects of pods", () =>
       nodeStatus.onNode((node) => node && objects.setNode(node)),
     );
     await components.add("the Node for host IPs", () =>
       nodeStatus.onNode((node) => node && deps.hostIPs.setNode(node)),
     );
-    deps.late.join(objects);
+    deps.membership.setObjects(objects);
     const events = client.sharing({ qps: orNone(settings.node.eventRecordQPS), burst: settings.node.eventBurst });
     const ready = firstNode(nodeStatus);
-    const plugins = { ...deps.plugins, DRAPlugin: dra.handler };
+    await components.add("plugins", () => this.startCsi(client.sharing(PLUGIN_CALLS), dra, nodeStatus, ready));
+    this.pods = await components.add("pods of the API server", () => this.startPods(client, events, nodeStatus, ready));
+  }
+
+  private startCredentials(): Promise<NodeCertificates> {
+    const { settings, nodeName, tasks, giveUp, registry, clock, log } = this.deps;
+    const connect = (config: ClientConfig): ConnectedClient => this.connect(config);
+    const { signal } = this.abort;
+    return startCredentials({ settings, nodeName, tasks, giveUp, connect, signal, registry, clock, log });
+  }
+
+  private startDra(client: ApiClient): RunningDra {
+    const { settings, nodeName, state, registry, clock, log } = this.deps;
+    return startDra({
+      rootDir: settings.rootDir,
+      nodeName,
+      client,
+      apiStatus: (uid) => state.cluster?.statusOf(uid),
+      activePods: () => (state.settled ? activeUids(state) : undefined),
+      gates: settings.runtime,
+      onHealth: (uids) => state.events.emit("healthChanged", { uids }),
+      registry,
+      clock,
+      log,
+    });
+  }
+
+  private makeObjects(client: ConnectedClient, { claims }: RunningDra): NodeClusterObjects {
+    const { settings, nodeName, tasks, recorder: events, registry, clock, log } = this.deps;
+    const makeKey: PodCertificatesDeps["makeKey"] = (keyType) =>
+      tasks.run("makePodKey", { keyType }, { deadlineMs: POD_KEY_MS });
+    return new NodeClusterObjects({
+      client,
+      claims,
+      follow: followBy({ client, presence: client.presence, clock, log }),
+      clock,
+      log,
+      strategy: strategyOf(settings.node.configMapAndSecretChangeDetectionStrategy),
+      syncFrequencyMs: settings.sources.syncFrequencyMs,
+      clusterTrustBundleProjection: settings.node.clusterTrustBundleProjection,
+      ...(settings.node.podCertificateRequest && { podCertificates: { nodeName, makeKey, events, registry } }),
+    });
+  }
+
+  private startCsi(client: ApiClient, dra: RunningDra, nodeStatus: NodeStatusLink, ready: Promise<void>): RunningCsi {
+    const { settings, nodeName, persistent, registry, clock, log } = this.deps;
+    const plugins = { ...this.deps.plugins, DRAPlugin: dra.handler };
     const { rootDir } = settings;
-    const own = client.sharing(PLUGIN_CALLS);
-    await components.add("plugins", () => startCsi({ ...deps, plugins, rootDir, client: own, nodeStatus, ready }));
-    this.pods = await components.add("pods of the API server", () =>
-      startPodSync({
-        ...deps,
-        client,
-        eventsClient: events,
-        presence: client.presence,
-        reflect: (feed) =>
-          new Reflector({
-            client,
-            presence: client.presence,
-            kind: PODS,
-            fieldSelector: `spec.nodeName=${deps.nodeName}`,
-            clock,
-            log: moduleLogger(log, "pods-watch"),
-            transform: (pod) => feed.trim(pod),
-            onReplace: (pods) => feed.onReplace(pods),
-            onEvent: (event) => feed.onEvent(event),
-            isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
-          }),
-        readUnfinished: (feed) => new UnfinishedPods({ client, nodeName: deps.nodeName, feed, clock }),
-        node: () => nodeStatus.node(),
-        ready,
-      }),
-    );
+    return startCsi({ rootDir, nodeName, persistent, client, nodeStatus, ready, plugins, registry, clock, log });
+  }
+
+  private startPods(
+    client: ConnectedClient,
+    eventsClient: ApiClient,
+    nodeStatus: NodeStatusLink,
+    ready: Promise<void>,
+  ): ApiPods {
+    const { nodeName, state, sync, sources, recorder, registry, clock, log } = this.deps;
+    const { presence } = client;
+    return startPodSync({
+      nodeName,
+      client,
+      eventsClient,
+      presence,
+      reflect: (feed) => reflectPods(feed, { client, presence, nodeName, clock, log }),
+      node: () => nodeStatus.node(),
+      ready,
+      state,
+      sync,
+      sources,
+      recorder,
+      registry,
+      clock,
+      log,
+    });
   }
 
   private async startNodeStatus(credentials: NodeCertificates): Promise<NodeStatusLink> {
     const { deps, components } = this;
-    const { sync, resources, pressures } = deps;
-    const link = await components.add("node status", () =>
-      startNodeStatus(deps.settings, {
-        ...deps,
-        capacity: deps.resources.capacity,
-        allocatable: deps.resources.allocatable,
-        clientConfig: credentials.config,
-        events: deps.recorder,
-        runtime: sync.cache.runtime,
-        relisted: sync.cache.complete,
-        serverReturned: () => credentials.client.presence.seenElsewhere(),
-      }),
-    );
+    const { configuration, resources, pressures } = deps;
+    const link = await components.add("node status", () => this.makeNodeStatus(credentials));
     this.nodeStatus = link;
     link.setShuttingDown(this.shuttingDown);
     await components.add("resources for the node status", () =>
       resources.onChange(({ capacity, allocatable }) => link.setResources(capacity, allocatable)),
     );
-    const { configuration } = deps;
     if (configuration !== undefined) {
       const report: Parameters<typeof configuration.onReport>[0] = (now) => link.setConfig(now);
       await components.add("the configuration for the node status", () => configuration.onReport(report));
@@ -235,6 +241,27 @@ class Joining implements JoinedCluster {
     await components.add("pressures for the node status", () => pressures.follow((now) => link.setPressures(now)));
     credentials.useNode(link);
     return link;
+  }
+
+  private makeNodeStatus({ client, config: clientConfig }: NodeCertificates): NodeStatusLink {
+    const { settings, nodeName, startedAtMs, threads, cri, configuration, recorder: events } = this.deps;
+    const { state, resources, clock, log } = this.deps;
+    return startNodeStatus(settings, {
+      nodeName,
+      startedAtMs,
+      threads,
+      cri,
+      clientConfig,
+      events,
+      capacity: resources.capacity,
+      allocatable: resources.allocatable,
+      runtime: state.cache.runtime,
+      relisted: state.cache.complete,
+      serverReturned: () => client.presence.seenElsewhere(),
+      ...(configuration && { configuration }),
+      clock,
+      log,
+    });
   }
 
   private connect(config: ClientConfig): ConnectedClient {
@@ -277,10 +304,34 @@ function strategyOf(text: string | undefined): Strategy {
   return text === "Cache" || text === "Get" ? text : "Watch";
 }
 
+interface PodsFeedDeps {
+  client: ApiClient;
+  presence: Returns;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Lists and watches the pods of this node. */
+function reflectPods(feed: PodFeed, { client, presence, nodeName, clock, log }: PodsFeedDeps): Reflector<Pod> {
+  return new Reflector({
+    client,
+    presence,
+    kind: PODS,
+    fieldSelector: `spec.nodeName=${nodeName}`,
+    clock,
+    log: moduleLogger(log, "pods-watch"),
+    transform: (pod) => feed.trim(pod),
+    onReplace: (pods) => feed.onReplace(pods),
+    onEvent: (event) => feed.onEvent(event),
+    isKnown: (uid, resourceVersion) => feed.isKnown(uid, resourceVersion),
+  });
+}
+
 /** Pods whose claims may be in use. */
-function activeUids({ workers }: NodeSync): ReadonlySet<string> {
+function activeUids({ pods }: PodState): ReadonlySet<string> {
   const over = ["finished", "terminated"];
-  return new Set([...workers.all()].filter(({ state }) => !over.includes(state)).map(({ uid }) => uid));
+  return new Set([...pods.all()].filter(({ state }) => !over.includes(state)).map(({ uid }) => uid));
 }
 
 /** 0 events per second: no limit, as the field has it. */

@@ -23,14 +23,30 @@ export interface JoinedCluster {
 }
 
 export class Membership {
-  /** For the parts that use the cluster once it is there. */
-  readonly late = new LateCluster();
+  private objects: ClusterObjects | undefined;
+  private readonly listeners: ((objects: ClusterObjects) => void)[] = [];
   private joined: JoinedCluster | undefined;
   private joining: Promise<void> | undefined;
   private stopped = false;
   private shuttingDown = false;
 
   constructor(private readonly log: Logger) {}
+
+  /** The objects of the cluster; undefined until the node has joined. Bound: parts that start before get it. */
+  readonly access: ClusterAccess = () => this.objects;
+
+  /** Called at once when the kubelet has joined already. */
+  onJoined(listener: (objects: ClusterObjects) => void): void {
+    if (this.objects !== undefined) listener(this.objects);
+    else this.listeners.push(listener);
+  }
+
+  /** The node has joined. Call once. */
+  setObjects(objects: ClusterObjects): void {
+    if (this.objects !== undefined) throw new Error("the kubelet is already connected to its cluster");
+    this.objects = objects;
+    for (const listener of this.listeners.splice(0)) listener(objects);
+  }
 
   /** `join` is not waited for. */
   begin(join: () => Promise<JoinedCluster>): void {
@@ -76,7 +92,7 @@ export class Membership {
   /** This node's object, read now: admission waits for it. Undefined if the server does not respond soon. */
   async freshNode(name: string, signal: AbortSignal): Promise<Node | undefined> {
     try {
-      return await this.late.access()?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });
+      return await this.objects?.client.get(NODES, { name }, { signal, timeoutMs: FRESH_MS });
     } catch (error) {
       signal.throwIfAborted();
       this.log.debug({ err: error }, "cannot read the Node object; using the cached one");
@@ -88,28 +104,5 @@ export class Membership {
     this.stopped = true;
     await this.joined?.stop();
     await this.joining;
-  }
-}
-
-/**
- * Holds the cluster connection of a node that has not joined yet. Static pods start before the join. Components receive `access`; the join
- * fills it once.
- */
-export class LateCluster {
-  private objects: ClusterObjects | undefined;
-  private readonly listeners: ((objects: ClusterObjects) => void)[] = [];
-
-  readonly access: ClusterAccess = () => this.objects;
-
-  /** Called at once when the kubelet has joined already. */
-  onJoined(listener: (objects: ClusterObjects) => void): void {
-    if (this.objects !== undefined) listener(this.objects);
-    else this.listeners.push(listener);
-  }
-
-  join(objects: ClusterObjects): void {
-    if (this.objects !== undefined) throw new Error("the kubelet is already connected to its cluster");
-    this.objects = objects;
-    for (const listener of this.listeners.splice(0)) listener(objects);
   }
 }

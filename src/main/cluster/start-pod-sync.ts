@@ -23,10 +23,11 @@ import { MirrorManager } from "../status/mirror/mirror-manager.js";
 import { isFinalPhase } from "../model/phase.js";
 import { podIdentity } from "../model/slim-pod.js";
 import { HeldPods } from "./held-pods.js";
-import type { ClusterPods } from "../sync/sync-components.js";
-import type { NodeSync } from "../sync/node-sync.js";
+import type { ClusterPods } from "../sync/cluster-pods.js";
+import type { PodState } from "../sync/pod-state.js";
+import type { PodSync } from "../sync/pod-sync.js";
 
-export interface PodSyncDeps {
+export interface ApiPodsDeps {
   nodeName: string;
   /** For pods and their statuses. */
   client: ApiClient;
@@ -42,7 +43,8 @@ export interface PodSyncDeps {
   node(): Node | undefined;
   /** The node is registered and its object was read. */
   ready: Promise<void>;
-  sync: Pick<NodeSync, "join" | "onApiStatus" | "endedStatus" | "isTakenOn" | "settleRecord" | "onHeldPod">;
+  state: Pick<PodState, "isTakenOn">;
+  sync: Pick<PodSync, "join" | "onApiStatus" | "endedStatus" | "settleRecord" | "onHeldPod">;
   sources: Pick<Sources, "changes">;
   recorder: Pick<NodeRecorder, "sendTo">;
   registry: ThreadRegistry;
@@ -55,14 +57,14 @@ interface Reflecting {
   stop(): Promise<void>;
 }
 
-export interface PodSync {
+export interface ApiPods {
   /** Of the static pod of that name; undefined: it has none. */
   mirrorUid(namespace: string, name: string): string | undefined;
   /** Pods keep running. The next kubelet process sends the statuses that the server has not received. */
   stop(): Promise<void>;
 }
 
-export function startPodSync(deps: PodSyncDeps): PodSync {
+export function startPodSync(deps: ApiPodsDeps): ApiPods {
   const { client, clock, registry, sync } = deps;
   const metrics = podStatusMetrics(registry);
   const view = new ApiView((object, before) => {
@@ -121,7 +123,7 @@ export function startPodSync(deps: PodSyncDeps): PodSync {
     moduleLogger(deps.log, "api-source"),
     ({ metadata, status }) => sync.endedStatus(metadata.uid, status),
     budget,
-    (uid) => sync.isTakenOn(uid),
+    (uid) => deps.state.isTakenOn(uid),
   );
   const reflector = deps.reflect(source);
   const unfinished = deps.readUnfinished(source);

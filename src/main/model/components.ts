@@ -27,8 +27,9 @@ export class Components {
   private readonly started: Component[] = [];
 
   constructor(
-    private readonly components: readonly Component[],
-    private readonly log: Pick<Logger, "error">,
+    /** Undefined: not on this node. */
+    private readonly components: readonly (Component | undefined)[],
+    private readonly log: Pick<Logger, "debug" | "error">,
     /** Called with the error of a component that cannot start, while the components before it still run. */
     private readonly onFailed: (error: unknown) => void = () => undefined,
   ) {}
@@ -36,6 +37,8 @@ export class Components {
   /** If a component cannot start, the components before it are stopped. @throws the error of its start */
   async start(): Promise<void> {
     for (const component of this.components) {
+      if (component === undefined) continue;
+      this.log.debug(`starting ${component.name}`);
       this.started.push(component);
       try {
         await component.start?.();
@@ -53,6 +56,7 @@ export class Components {
    */
   async add<T extends { stop(): unknown } | (() => unknown)>(name: string, start: () => T | Promise<T>): Promise<T> {
     try {
+      this.log.debug(`starting ${name}`);
       const made = await start();
       this.started.push({ name, stop: () => (typeof made === "function" ? made() : made.stop()) });
       return made;
@@ -65,6 +69,7 @@ export class Components {
   /** Never rejects. */
   async stop(): Promise<void> {
     for (const component of this.started.splice(0).reverse()) {
+      this.log.debug(`stopping ${component.name}`);
       try {
         await component.stop?.();
       } catch (error) {

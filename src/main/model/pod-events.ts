@@ -5,6 +5,7 @@ import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus } from "../../shared/api/pod-status.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { Logger } from "../../shared/log/logger.js";
+import type { PodFailure } from "./refusal.js";
 import type { SyncedPod, WorkerOperation } from "./synced-pod.js";
 
 export interface PodEvents {
@@ -47,8 +48,14 @@ export interface PodEvents {
   restarted: { pod: Pod };
   /** The pod is removed from the node. */
   removed: { uid: string };
+  /** A part that was made before the pod workers cannot let the pod run: the pod ends as Failed. */
+  failRequested: { uid: string; failure: PodFailure };
+  /** The health of devices of these pods changed. */
+  healthChanged: { uids: Iterable<string> };
   /** The runtime had a pod that no source desires. */
   orphanFound: undefined;
+  /** A source of static pods has read, refused or lost a manifest. */
+  manifestsChanged: undefined;
   /** Every source of static pods has delivered, and their pods are accepted. */
   staticsKnown: undefined;
 }

@@ -9,7 +9,7 @@ import { PodMerger, type Delivery, type PodChange, type PodSourceName } from "./
 
 /** The syncLoop, as the sources see it: SyncLoop (sync/sync-loop.ts) implements it. */
 export interface PodChangeLoop {
-  /** Called once per change, in order; never during startSources itself. */
+  /** Called once per change, in order; never during the start itself. */
   onPodChange(change: PodChange): void;
   /** Called once, when every configured source has delivered a whole set (after the changes of that set). */
   onSourcesSeen(): void;

@@ -1,9 +1,10 @@
-// Starts the configured pod sources and merges their pods into one ordered stream of changes.
+// Makes the configured pod sources and merges their pods into one ordered stream of changes.
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { TasksPool } from "../threads/tasks-pool.js";
 import type { ManifestCall, ManifestReply } from "../../shared/contracts/manifests.js";
+import { Deferred } from "../../shared/turns/deferred.js";
 import { FileSource } from "./file-source.js";
 import type { ManifestState } from "./manifest-state.js";
 import { FormerUids } from "./former-uids.js";
@@ -52,15 +53,17 @@ export interface Sources {
   manifests(): Iterable<ManifestState>;
   /** The source whose pod of this UID counts. */
   sourceOf(uid: string): PodSourceName | undefined;
-  /** A call of the manifest API. Rejects while it is off, or its code cannot be loaded. */
+  /** A call of the manifest API. Rejects while it is off, its code cannot be loaded, or the sources have not started. */
   submitted(call: ManifestCall): Promise<ManifestReply>;
+  /** Nothing is read before. Call once. */
+  start(): void;
   /** Ends watches, timers and requests; no change is delivered afterwards. */
   stop(): Promise<void>;
 }
 
 const CHECK_FREQUENCY_MS = 20_000;
 
-export function startSources(options: SourcesOptions): Sources {
+export function makeSources(options: SourcesOptions): Sources {
   const { staticPodPath = "", staticPodURL = "", clock, onManifests, shorten } = options;
   const log = moduleLogger(options.log, "sources");
   const names: PodSourceName[] = [];
@@ -70,7 +73,6 @@ export function startSources(options: SourcesOptions): Sources {
   if (submittedFolder !== undefined) names.push("submitted");
   if (options.withApi === true) names.push("api");
   const changes = new PodChanges({ sources: names, loop: options.loop, clock, log });
-  let stopped = false;
   const decode = {
     tasks: options.tasks,
     nodeName: options.nodeName,
@@ -91,37 +93,50 @@ export function startSources(options: SourcesOptions): Sources {
     const url = staticPodURL;
     sources.push(new HttpSource({ url, header, checkFrequencyMs, decode, changes, onManifests, clock, log }));
   }
-  let submittedSource: SubmittedSource | undefined;
-  for (const source of sources) source.start();
-  const startSubmitted = async (folder: string): Promise<SubmittedSource> => {
-    const { SubmittedSource } = await import("./submitted/submitted-source.js");
-    const source = new SubmittedSource({ ...decode, folder, changes, onManifests, shorten, clock, log });
-    submittedSource = source;
-    if (!stopped) source.start();
-    return source;
-  };
-  const submitted = submittedFolder === undefined ? undefined : startSubmitted(submittedFolder);
-  submitted?.catch((error: unknown) => log.error({ err: error }, "the manifest API cannot be loaded"));
-  const stopSubmitted = async (): Promise<void> => (await submitted?.catch(() => undefined))?.stop();
-  // Without any source there is nothing to wait for; reported after the caller has our return value.
-  if (sources.length === 0 && submitted === undefined) queueMicrotask(() => changes.announce());
+  const submitted =
+    submittedFolder === undefined
+      ? undefined
+      : new Deferred<SubmittedSource>({
+          name: "the manifest API",
+          when: { ms: 0, clock, failed: (error) => log.error({ err: error }, "the manifest API cannot be loaded") },
+          async load() {
+            const { SubmittedSource } = await import("./submitted/submitted-source.js");
+            const source = new SubmittedSource({
+              ...decode,
+              folder: submittedFolder,
+              changes,
+              onManifests,
+              shorten,
+              clock,
+              log,
+            });
+            source.start();
+            return source;
+          },
+          end: (source) => source.stop(),
+        });
   return {
     allSourcesSeen: () => changes.allSourcesSeen(),
     pods: () => changes.pods(),
     changes,
     *manifests() {
       for (const source of sources) yield* source.manifests();
-      if (submittedSource !== undefined) yield* submittedSource.manifests();
+      if (submitted?.current !== undefined) yield* submitted.current.manifests();
     },
     sourceOf: (uid) => changes.sourceOf(uid),
     submitted: async (call) => {
       if (submitted === undefined) throw new Error("the manifest API is off: start the kubelet with --manifest-api");
-      return await (await submitted).handle(call);
+      return await (await submitted.get()).handle(call);
+    },
+    start() {
+      for (const source of sources) source.start();
+      submitted?.start();
+      // Without any source there is nothing to wait for; reported after the caller's turn.
+      if (sources.length === 0 && submitted === undefined) queueMicrotask(() => changes.announce());
     },
     stop: async () => {
-      stopped = true;
       changes.stop();
-      await Promise.all([...sources.map((source) => source.stop()), stopSubmitted()]);
+      await Promise.all([...sources.map((source) => source.stop()), submitted?.stop()]);
     },
   };
 }

@@ -21,8 +21,10 @@ import type { Logging } from "./process/logging.js";
 import { watchGates } from "./gate-metrics.js";
 import { nodeName } from "./node-identity.js";
 import { nodeSettingsOf } from "../agent/node-settings.js";
-import { spawnWorkerThread } from "../threads/spawn-worker.js";
 import { NodeThreads } from "../threads/node-threads.js";
+import { spawnWorkerThread } from "../threads/spawn-worker.js";
+import { createTasksPool } from "../threads/tasks-pool.js";
+import type { ThreadFacts } from "../threads/thread-host.js";
 import { tracesIn } from "../threads/traced-threads.js";
 import { AGENT_NICENESS, raisePriority, setMaxOpenFiles, setOomScoreAdj } from "./process/process-limits.js";
 import { checkPermissions } from "./process/permissions.js";
@@ -75,7 +77,7 @@ async function withNode(
   deps: LifeDeps,
   { lock, feedEveryMs, inCluster }: { lock: HeldLock; feedEveryMs: number | undefined; inCluster: boolean },
 ): Promise<Outcome> {
-  const { log, logging, stop } = deps;
+  const { log, logging, stop, dynamic } = deps;
   const clock = systemClock;
   const startedAtMs = clock.now();
   const name = nodeName(settings.hostnameOverride, hostname());
@@ -92,28 +94,19 @@ async function withNode(
   // The directory exists before the server thread reads its certificate from it.
   if (settings.server.enableServer) await makeCertDir(settings.certDir, directories.root);
   const tracing = settings.tracing && { ...settings.tracing, hostName: name };
+  const facts = factsOf(settings, { nodeName: name, directories, tracing, nativeHistograms });
+  const giveUp = (reason: string, fields: object = {}): void => {
+    log.error(fields, `the kubelet cannot continue: ${reason}`);
+    end({ exitCode: 1 });
+  };
   await using threads = new NodeThreads({
-    facts: {
-      settings,
-      nodeName: name,
-      directories,
-      serving: servingFiles(settings),
-      api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
-      ...(tracing && { tracing }),
-      nativeHistograms,
-    },
+    facts,
     registry,
     clock,
     log,
     spawn: spawnWorkerThread,
-    setVerbosity: (verbosity) => {
-      logging.verbosity = verbosity;
-      log.info({ verbosity }, "the verbosity was changed by a request to /debug/flags/v");
-    },
-    onGiveUp: (error) => {
-      log.error({ err: error }, `the kubelet cannot continue: ${error.message}`);
-      end({ exitCode: 1 });
-    },
+    setVerbosity: (verbosity) => setVerbosity(logging, verbosity, log),
+    onGiveUp: (error) => giveUp(error.message, { err: error }),
   });
   if (settings.docker.mode === "node") (await import("./docker-runtime.js")).startDockerRuntime(settings, threads);
   setMaxOpenFiles(settings.cgroups.maxOpenFiles, log);
@@ -124,20 +117,16 @@ async function withNode(
     makeDirectories(directories).then(() => shareRootDirectory(directories.root, log)),
     setOomScoreAdj(settings.cgroups.oomScoreAdj, log),
   ]);
-  const giveUp = (reason: string): void => {
-    log.error(`the kubelet cannot continue: ${reason}`);
-    end({ exitCode: 1 });
-  };
-  const cluster = inCluster ? { settings, startedAtMs, giveUp } : undefined;
   const agent = await buildAgent({
     settings: nodeSettings,
     threads,
+    createTasksPool,
     registry,
     clock,
     log,
-    ...(settings.server.enableServer && { serving: servingFiles(settings) }),
-    ...(cluster && { cluster }),
-    ...(deps.dynamic && { configuration: deps.dynamic }),
+    serving: settings.server.enableServer ? servingFiles(settings) : undefined,
+    cluster: inCluster ? { settings, startedAtMs, giveUp } : undefined,
+    configuration: dynamic,
   });
   // Until here an uncaught error exits the process, so that the start is repeated. From here on pods and clients
   // depend on this process.
@@ -146,11 +135,7 @@ async function withNode(
   const followed = await follow(deps, { threads, registry, events: agent.events, inCluster }, (reason) =>
     end({ exitCode: 0, restart: reason }),
   );
-  void stop.requested.then(() => end({ exitCode: 0 }));
-  void lock.contended.then((what) => {
-    log.info(`exiting for another process: ${what}`);
-    end({ exitCode: 0 });
-  });
+  endWith({ stop, lock, log }, end);
   if (settings.runOnce) void runOnce(agent, clock, stop.aborted).then(end);
   const outcome = await ended;
   systemd?.stopping();
@@ -159,6 +144,43 @@ async function withNode(
   await mainTracing?.stop();
   await systemd?.end();
   return outcome;
+}
+
+function factsOf(
+  settings: Settings,
+  {
+    nodeName,
+    directories,
+    tracing,
+    nativeHistograms,
+  }: Omit<ThreadFacts, "settings" | "serving" | "api" | "tracing"> & { tracing: ThreadFacts["tracing"] },
+): ThreadFacts {
+  return {
+    settings,
+    nodeName,
+    directories,
+    serving: servingFiles(settings),
+    api: settings.kubeconfig === "" ? undefined : nodeConfigFiles(settings),
+    ...(tracing && { tracing }),
+    nativeHistograms,
+  };
+}
+
+function setVerbosity(logging: Logging, verbosity: number, log: Logger): void {
+  logging.verbosity = verbosity;
+  log.info({ verbosity }, "the verbosity was changed by a request to /debug/flags/v");
+}
+
+/** A request to stop, or another process that wants the lock file, ends the node. */
+function endWith(
+  { stop, lock, log }: Pick<LifeDeps, "stop" | "log"> & { lock: HeldLock },
+  end: (outcome: Outcome) => void,
+): void {
+  void stop.requested.then(() => end({ exitCode: 0 }));
+  void lock.contended.then((what) => {
+    log.info(`exiting for another process: ${what}`);
+    end({ exitCode: 0 });
+  });
 }
 
 /** Follows changes of the configuration. The module is loaded only with dynamic configuration. */

@@ -1,38 +1,61 @@
 // The reactions of the sync path's own components to pod events. Their order, and that of other subscribers, is in pod-events.ts.
 import type { PodSubscriber, PodSubscriberName } from "../model/pod-events.js";
-import type { SyncComponents } from "./sync-components.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
+import type { PlanEvents } from "../planner/plan-events.js";
+import type { ProbeManager } from "../probes/probe-manager.js";
+import type { NodeRuntime } from "../runtime/node-runtime.js";
+import type { PodStatuses } from "../status/pod-statuses.js";
+import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
+import type { PodState } from "./pod-state.js";
+import type { PodWorkers } from "./pod-workers.js";
 
-export function ownSubscribers(components: SyncComponents): Partial<Record<PodSubscriberName, PodSubscriber>> {
-  const { runtime, probes } = components.deps;
+interface Parts {
+  state: PodState;
+  runtime: NodeRuntime;
+  probes: Pick<ProbeManager, "podSynced" | "podRemoved">;
+  workers: PodWorkers;
+  admission: AdmissionQueue;
+  resizes: Resizes;
+  statuses: PodStatuses;
+  planEvents: PlanEvents;
+  cgroupWatches: PodCgroupWatches;
+}
+
+export function ownSubscribers(parts: Parts): Partial<Record<PodSubscriberName, PodSubscriber>> {
+  const { state, runtime, probes, workers, admission, resizes, statuses, planEvents, cgroupWatches } = parts;
+  const { pods, cache, records } = state;
   return {
     workers: {
-      resized: ({ pod }) => components.workers.get(pod.metadata.uid)?.setPod(pod),
-      workerDone: ({ uid }) => components.workers.terminated(uid),
+      resized: ({ pod }) => pods.get(pod.metadata.uid)?.setPod(pod),
+      workerDone: ({ uid }) => workers.terminated(uid),
+      failRequested: ({ uid, failure }) => workers.beginFailure(uid, failure),
     },
     volumes: { resized: ({ pod }) => runtime.volumes.podChanged(pod) },
-    pleg: { removed: ({ uid }) => components.cgroupWatches.removed(uid) },
+    pleg: { removed: ({ uid }) => cgroupWatches.removed(uid) },
     objects: { removed: ({ uid }) => runtime.cluster?.()?.podRemoved(uid) },
-    cache: { removed: ({ uid }) => components.cache.forget(uid) },
+    cache: { removed: ({ uid }) => cache.forget(uid) },
     records: {
-      admitted: ({ pod }) => components.records.admitted(pod.metadata.uid),
-      statusFinal: ({ pod, status }) => components.records.ended(pod.metadata.uid, status),
-      removed: ({ uid }) => components.records.forget(uid),
+      admitted: ({ pod }) => records.admitted(pod.metadata.uid),
+      statusFinal: ({ pod, status }) => records.ended(pod.metadata.uid, status),
+      removed: ({ uid }) => records.forget(uid),
     },
     statuses: {
-      stopping: ({ uid }) => components.statuses.republish(uid),
-      resizeChanged: ({ uid }) => components.statuses.refresh(uid),
-      removed: ({ uid }) => components.statuses.forget(uid),
+      stopping: ({ uid }) => statuses.republish(uid),
+      resizeChanged: ({ uid }) => statuses.refresh(uid),
+      healthChanged: ({ uids }) => [...uids].forEach((uid) => statuses.refresh(uid)),
+      removed: ({ uid }) => statuses.forget(uid),
     },
-    "plan-events": { removed: ({ uid }) => components.planEvents.forget(uid) },
+    "plan-events": { removed: ({ uid }) => planEvents.forget(uid) },
     events: { removed: ({ uid }) => runtime.events.forget?.(uid) },
     admission: {
-      terminated: ({ uid }) => components.admission.forget(uid),
-      removed: ({ uid }) => components.admission.forget(uid),
+      terminated: ({ uid }) => admission.forget(uid),
+      removed: ({ uid }) => admission.forget(uid),
     },
     resizes: {
-      admitted: ({ pod }) => components.resizes.onAdmitted(pod),
-      terminated: ({ uid }) => components.resizes.onOver(uid),
-      removed: ({ uid }) => components.resizes.onRemoved(uid),
+      admitted: ({ pod }) => resizes.onAdmitted(pod),
+      terminated: ({ uid }) => resizes.onOver(uid),
+      removed: ({ uid }) => resizes.onRemoved(uid),
     },
     probes: {
       // Probes of a container start after its postStart hook.

@@ -1,52 +1,69 @@
-// Builds the collaborators of each pod worker.
-
+// Makes the collaborators of each pod worker.
 import { Limiter } from "../../shared/cri/limiter.js";
-import { moduleLogger } from "../../shared/log/logger.js";
-import { DoerOnDemand } from "../runtime/doer-on-demand.js";
+import type { Clock } from "../../shared/clock/clock.js";
+import { moduleLogger, type Logger } from "../../shared/log/logger.js";
+import type { LoopShare } from "../../shared/turns/loop-share.js";
+import type { AdmissionQueue } from "../admission/admission-queue.js";
+import type { Resizes } from "../admission/resizes.js";
+import type { ProbeResults } from "../model/probe-results.js";
+import type { RestartGates } from "../model/restart.js";
+import type { BackoffOptions } from "../planner/crash-backoff.js";
 import { Doer } from "../runtime/doer.js";
+import { DoerOnDemand } from "../runtime/doer-on-demand.js";
+import type { NodeRuntime } from "../runtime/node-runtime.js";
 import { PodLogFiles } from "../runtime/pod-log-files.js";
 import type { PassReports } from "./pass-reports.js";
+import type { PodCgroupWatches } from "./pod-cgroup-watches.js";
+import type { PodState } from "./pod-state.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
-import type { SyncComponents, NodeSyncDeps } from "./sync-components.js";
 
 /** Passes at once of pods that ended before this kubelet started. */
 const OVER_PASSES = 8;
 
-type DoerParts = Pick<SyncComponents, "cgroupWatches" | "records" | "allocations" | "workers"> & {
-  deps: Pick<NodeSyncDeps, "runtime">;
-};
-
-export function podWorkerDeps(components: SyncComponents, reports: PassReports): (uid: string) => PodWorkerDeps {
-  const { deps } = components;
-  const { runtime, clock } = deps;
-  const log = moduleLogger(deps.log, "pod-worker");
-  const shared: Omit<PodWorkerDeps, "doer"> = {
-    cache: components.cache,
-    probes: deps.probes.results,
-    recorder: runtime.events,
-    admission: components.admission,
-    resizes: components.resizes,
-    isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
-    keptEnd: components.records,
-    startTime: (pod) => components.records.get(pod)?.startTime,
-    runtime: () => components.cache.runtime,
-    clock,
-    loop: components.share,
-    overPasses: new Limiter(OVER_PASSES, clock),
-    log,
-    reports,
-    gates: deps.gates,
-    backoff: deps.backoff,
-    syncFrequencyMs: deps.syncFrequencyMs,
-    deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
-  };
-  return (uid) => ({ ...shared, doer: doerOf(components, uid) });
+interface WorkerParts {
+  state: PodState;
+  runtime: NodeRuntime;
+  probes: ProbeResults;
+  reports: PassReports;
+  admission: AdmissionQueue;
+  resizes: Resizes;
+  cgroupWatches: PodCgroupWatches;
+  share: LoopShare;
+  gates: RestartGates;
+  backoff: Partial<BackoffOptions>;
+  syncFrequencyMs: number;
+  clock: Clock;
+  log: Logger;
 }
 
-function doerOf(
-  { deps: { runtime }, cgroupWatches, records, allocations, workers }: DoerParts,
-  uid: string,
-): DoerOnDemand {
+export function podWorkerDeps(parts: WorkerParts): (uid: string) => PodWorkerDeps {
+  const { state, runtime, clock } = parts;
+  const { cache, records } = state;
+  const shared: Omit<PodWorkerDeps, "doer"> = {
+    cache,
+    probes: parts.probes,
+    recorder: runtime.events,
+    admission: parts.admission,
+    resizes: parts.resizes,
+    isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
+    keptEnd: records,
+    startTime: (pod) => records.get(pod)?.startTime,
+    runtime: () => cache.runtime,
+    clock,
+    loop: parts.share,
+    overPasses: new Limiter(OVER_PASSES, clock),
+    log: moduleLogger(parts.log, "pod-worker"),
+    reports: parts.reports,
+    gates: parts.gates,
+    backoff: parts.backoff,
+    syncFrequencyMs: parts.syncFrequencyMs,
+    deadContainersKept: runtime.settings.maximumDeadContainersPerContainer,
+  };
+  return (uid) => ({ ...shared, doer: doerOf(parts, uid) });
+}
+
+function doerOf({ runtime, cgroupWatches, state }: WorkerParts, uid: string): DoerOnDemand {
+  const { records, allocations, pods } = state;
   const logFiles = new PodLogFiles();
   const make = (): Doer =>
     new Doer(
@@ -59,7 +76,7 @@ function doerOf(
         onObserved: (observed) => records.preStopsSeen(observed),
       },
       () => allocations.actuated(uid),
-      () => workers.comesBack(uid),
+      () => pods.comesBack(uid),
       logFiles,
     );
   return new DoerOnDemand(make, (observed) => records.preStopsSeen(observed));

@@ -1,4 +1,4 @@
-// All pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
+// Begins, changes and ends the pod workers of the node: one per UID, and one at a time per full name. Invariant: two pods with one full name never run together. The
 // second waits for the termination of the first. A pod that comes back while it is terminating starts again after its removal. An error of
 // one pod does not keep waiting pods from starting.
 import { isStaticPod, type Pod, podFullName } from "../../shared/api/pod.js";
@@ -11,10 +11,12 @@ import type { PodEventStream } from "../model/pod-events.js";
 import type { PodFailure } from "../model/refusal.js";
 import type { TerminationRequest } from "../model/synced-pod.js";
 import type { PodIntake } from "./pod-intake.js";
+import type { PodTable } from "./pod-table.js";
 import { PodWorker } from "./pod-worker.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
 
 export interface PodWorkersDeps {
+  pods: PodTable;
   clock: Clock;
   log: Pick<Logger, "error">;
   /** Creates the collaborators of one worker. */
@@ -24,60 +26,24 @@ export interface PodWorkersDeps {
 }
 
 export class PodWorkers {
-  private readonly workers = new Map<string, PodWorker>();
-  /** UID of the running pod, by its full name. */
-  private readonly owners = new Map<string, string>();
-  /** Pods that wait for their full name, in order of arrival; and pods that come back under the same UID. */
-  private readonly waiting: Pod[] = [];
   /** Waiting pods with a failure: they are failed when their turn comes. */
   private readonly failures = new Map<string, PodFailure>();
   private stopped = false;
 
   constructor(private readonly deps: PodWorkersDeps) {}
 
-  /** The pod is terminating, and starts again after that. */
-  comesBack(uid: string): boolean {
-    return this.workers.has(uid) && this.waiting.some((pod) => pod.metadata.uid === uid);
-  }
-
-  /** UIDs of all pods with a worker or in the queue for one. */
-  has(uid: string): boolean {
-    return this.workers.has(uid) || this.waiting.some((pod) => pod.metadata.uid === uid);
-  }
-
-  get(uid: string): PodWorker | undefined {
-    return this.workers.get(uid);
-  }
-
-  /** UID of the pod that runs under this name. */
-  ownerOf(fullName: string): string | undefined {
-    return this.owners.get(fullName);
-  }
-
-  all(): Iterable<PodWorker> {
-    return this.workers.values();
-  }
-
-  /** Pods that run or will run: all but terminating pods and pods without a definition. */
-  wanted(): Pod[] {
-    const running = [...this.workers.values()].flatMap(({ desired, state }) =>
-      desired === undefined || state === "terminating" || state === "terminated" ? [] : [desired],
-    );
-    return [...running, ...this.waiting];
-  }
-
   add(pod: Pod): void {
     const { uid } = pod.metadata;
-    const worker = this.workers.get(uid);
+    const { pods } = this.deps;
+    const worker = pods.get(uid);
     if (worker !== undefined && worker.state !== "terminating") {
       worker.setPod(this.accept(pod));
       return;
     }
     // A terminating pod that arrives again with a shorter grace period terminates sooner.
     worker?.shorten(this.deadline(pod));
-    if (worker !== undefined || this.owners.has(podFullName(pod))) {
-      this.dropWaiting(uid);
-      this.waiting.push(pod);
+    if (worker !== undefined || pods.ownerOf(podFullName(pod)) !== undefined) {
+      pods.wait(pod);
       return;
     }
     this.start(pod);
@@ -85,15 +51,16 @@ export class PodWorkers {
 
   /** Terminates a pod that its source dropped. Without `graceSeconds` its definition decides. */
   remove(uid: string, reason: string, graceSeconds?: number): void {
-    this.dropWaiting(uid);
+    this.deps.pods.stopWaiting(uid);
     this.failures.delete(uid);
-    const worker = this.workers.get(uid);
+    const worker = this.deps.pods.get(uid);
     worker?.terminate({ deadline: this.deadline(worker.desired, graceSeconds), reason });
   }
 
   /** Shortens the termination of the static pod of this name. @returns false: no static pod of this name is being terminated */
   shortenStatic(fullName: string, graceSeconds: number): boolean {
-    const worker = this.workers.get(this.owners.get(fullName) ?? "");
+    const { pods } = this.deps;
+    const worker = pods.get(pods.ownerOf(fullName) ?? "");
     const pod = worker?.desired;
     if (worker?.state !== "terminating" || pod === undefined || !isStaticPod(pod)) return false;
     worker.shorten(this.deadline(pod, graceSeconds));
@@ -107,10 +74,10 @@ export class PodWorkers {
    */
   delete(pod: Pod, deadline = Infinity): void {
     const { uid } = pod.metadata;
-    this.dropWaiting(uid);
+    this.deps.pods.stopWaiting(uid);
     this.failures.delete(uid);
     const request = { deadline: Math.min(deadline, this.deadline(pod)), reason: "the API server is deleting the pod" };
-    let worker = this.workers.get(uid);
+    let worker = this.deps.pods.get(uid);
     if (worker?.state === "terminating") {
       worker.shorten(request.deadline);
       this.deps.intake.redefine(pod);
@@ -131,18 +98,22 @@ export class PodWorkers {
    * keeps its verdict; a second call may only shorten the grace.
    */
   async fail(uid: string, failure: PodFailure, { graceSeconds }: { graceSeconds?: number } = {}): Promise<void> {
-    const worker = this.workers.get(uid);
-    if (worker === undefined) {
-      if (this.has(uid)) this.failures.set(uid, failure);
-      return;
-    }
-    worker.fail({ cause: "failed", failure, deadline: this.deadline(worker.desired, graceSeconds) });
-    await worker.whenStopped();
+    this.beginFailure(uid, failure, graceSeconds);
+    await this.deps.pods.get(uid)?.whenStopped();
+  }
+
+  /** `fail` for a caller that does not wait. */
+  beginFailure(uid: string, failure: PodFailure, graceSeconds?: number): void {
+    const { pods } = this.deps;
+    const worker = pods.get(uid);
+    if (worker !== undefined) {
+      worker.fail({ cause: "failed", failure, deadline: this.deadline(worker.desired, graceSeconds) });
+    } else if (pods.has(uid)) this.failures.set(uid, failure);
   }
 
   /** Resolves when no container of the pod runs and its volumes are unmounted; rejects as `fail` does. */
   async whenOver(uid: string): Promise<void> {
-    await this.workers.get(uid)?.whenOver();
+    await this.deps.pods.get(uid)?.whenOver();
   }
 
   /**
@@ -150,37 +121,36 @@ export class PodWorkers {
    * known without a definition.
    */
   adoptOrphan(uid: string, pod: Pod | undefined, request: TerminationRequest, fullName?: string): void {
-    if (this.workers.has(uid)) return;
+    if (this.deps.pods.get(uid) !== undefined) return;
     this.takeOn(uid, pod, pod === undefined ? fullName : podFullName(pod)).terminate(request);
   }
 
   /** Called when a worker has terminated its pod. */
   terminated(uid: string): void {
-    const pod = this.workers.get(uid)?.desired;
-    this.workers.delete(uid);
-    this.disown(uid, pod === undefined ? undefined : podFullName(pod));
-    this.deps.events.emit("removed", { uid });
+    const { pods, events, log } = this.deps;
+    pods.remove(uid);
+    events.emit("removed", { uid });
     if (this.stopped) return;
     const failed = (error: unknown, { metadata }: Pod): void =>
-      this.deps.log.error({ uid: metadata.uid, err: error }, `cannot handle pod ${metadata.uid}: ${messageOf(error)}`);
+      log.error({ uid: metadata.uid, err: error }, `cannot handle pod ${metadata.uid}: ${messageOf(error)}`);
     const start = (pod: Pod): void => {
-      if (this.owners.has(podFullName(pod)) || this.workers.has(pod.metadata.uid)) return;
-      this.dropWaiting(pod.metadata.uid);
-      if (pod.metadata.uid === uid) this.deps.events.emit("restarted", { pod });
+      if (pods.ownerOf(podFullName(pod)) !== undefined || pods.get(pod.metadata.uid) !== undefined) return;
+      pods.stopWaiting(pod.metadata.uid);
+      if (pod.metadata.uid === uid) events.emit("restarted", { pod });
       this.start(pod);
     };
-    forEachIsolated([...this.waiting], start, failed);
+    forEachIsolated([...pods.waiting], start, failed);
   }
 
   /** The runtime is back: workers whose pass failed meanwhile retry at once. */
   pokeAll(): void {
-    for (const worker of this.workers.values()) worker.pokeNow();
+    for (const worker of this.deps.pods.all()) worker.pokeNow();
   }
 
   /** Stops the workers; their pods keep running. */
   async stop(): Promise<void> {
     this.stopped = true;
-    await Promise.all([...this.workers.values()].map((worker) => worker.stop()));
+    await Promise.all([...this.deps.pods.all()].map((worker) => worker.stop()));
   }
 
   private start(pod: Pod): void {
@@ -196,34 +166,18 @@ export class PodWorkers {
 
   private takeOn(uid: string, pod: Pod | undefined, fullName: string | undefined): PodWorker {
     const worker = new PodWorker(uid, pod, this.deps.workerDeps(uid));
-    this.workers.set(uid, worker);
-    if (fullName !== undefined) this.claim(fullName, uid);
+    this.deps.pods.add(worker, fullName);
     return worker;
   }
 
   /** @returns the pod with the resources that it may use */
   private accept(pod: Pod): Pod {
-    const { intake } = this.deps;
-    intake.accept(pod, this.workers.get(pod.metadata.uid)?.state);
+    const { intake, pods } = this.deps;
+    intake.accept(pod, pods.get(pod.metadata.uid)?.state);
     return intake.allocated(pod);
   }
 
   private deadline(pod: Pod | undefined, graceSeconds?: number): number {
     return this.deps.clock.steady() + effectiveGraceSeconds(pod, graceSeconds) * 1000;
-  }
-
-  private claim(fullName: string, uid: string): void {
-    if (!this.owners.has(fullName)) this.owners.set(fullName, uid);
-  }
-
-  /** `fullName`: where it is known, the names of other pods are not searched. */
-  private disown(uid: string, fullName: string | undefined): void {
-    if (fullName !== undefined && this.owners.get(fullName) === uid) this.owners.delete(fullName);
-    else for (const [name, owner] of this.owners) if (owner === uid) this.owners.delete(name);
-  }
-
-  private dropWaiting(uid: string): void {
-    const index = this.waiting.findIndex((pod) => pod.metadata.uid === uid);
-    if (index >= 0) this.waiting.splice(index, 1);
   }
 }

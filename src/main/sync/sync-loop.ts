@@ -13,6 +13,7 @@ import type { LoopShare } from "../../shared/turns/loop-share.js";
 import type { PodChangeLoop } from "../sources/pod-changes.js";
 import type { CacheChange, PodCache } from "./pod-cache.js";
 import type { PodRecords } from "./pod-records.js";
+import type { PodTable } from "./pod-table.js";
 import type { PodWorkers } from "./pod-workers.js";
 
 export interface PodChange {
@@ -22,6 +23,7 @@ export interface PodChange {
 
 export interface SyncLoopDeps {
   cache: PodCache;
+  pods: PodTable;
   workers: PodWorkers;
   records: PodRecords;
   clock: Clock;
@@ -67,19 +69,14 @@ export class SyncLoop implements PodChangeLoop {
 
   constructor(private readonly deps: SyncLoopDeps) {}
 
-  /** Every source has delivered and the runtime was observed, so the set of wanted pods is known. */
-  get settled(): boolean {
-    return this.swept;
-  }
-
   /**
    * Terminates pods on this machine that no source wants, found at the start or left behind since. Never rejects.
    */
   async sweepLeftovers(): Promise<void> {
-    const { workers, records, log } = this.deps;
+    const { pods, records, log } = this.deps;
     if (this.stopped || !this.swept) return;
     // The list may still have PodSandboxes that a pod worker has just removed.
-    const busy = new Set([...workers.all()].map(({ uid }) => uid));
+    const busy = new Set([...pods.all()].map(({ uid }) => uid));
     try {
       const found = await this.deps.leftovers();
       if (this.isStopped()) return;
@@ -147,7 +144,7 @@ export class SyncLoop implements PodChangeLoop {
   private onCacheChange(change: CacheChange): void {
     switch (change.kind) {
       case "pod":
-        this.deps.workers.get(change.uid)?.poke();
+        this.deps.pods.get(change.uid)?.poke();
         return;
       case "runtime":
         this.onRuntime(change.state, change.before);
@@ -220,26 +217,26 @@ export class SyncLoop implements PodChangeLoop {
 
   /** The object stays for a while after the termination, until the API server has the final status. */
   private delete(pod: Pod): void {
-    const { workers, records } = this.deps;
+    const { pods, workers, records } = this.deps;
     const { uid } = pod.metadata;
     this.held.delete(uid);
-    if (this.deleting.has(uid) && !workers.has(uid)) return;
+    if (this.deleting.has(uid) && !pods.has(uid)) return;
     this.deleting.add(uid);
     workers.delete(pod, records.get(uid)?.termination?.deadline);
   }
 
   /** The pod's manifest may have been edited while the kubelet was down: then the old pod ends first. */
   private mustHold(pod: Pod): boolean {
-    const { cache, workers } = this.deps;
+    const { cache, pods } = this.deps;
     const { uid, name, namespace } = pod.metadata;
-    if (this.swept || workers.has(uid)) return false;
+    if (this.swept || pods.has(uid)) return false;
     return [...cache.all()].some(
       (other) =>
         other.name === name &&
         other.namespace === namespace &&
         other.uid !== uid &&
         isInRuntime(other) &&
-        !workers.has(other.uid),
+        !pods.has(other.uid),
     );
   }
 
@@ -247,7 +244,7 @@ export class SyncLoop implements PodChangeLoop {
   private resumeOrAdd(pod: Pod): void {
     const { uid } = pod.metadata;
     const record = this.deps.records.get(uid);
-    if (record?.termination !== undefined && !this.deps.workers.has(uid)) {
+    if (record?.termination !== undefined && !this.deps.pods.has(uid)) {
       this.deps.workers.adoptOrphan(uid, record.pod, record.termination);
     }
     this.deps.workers.add(pod);
@@ -261,8 +258,7 @@ export class SyncLoop implements PodChangeLoop {
   }
 
   private isOrphan(uid: string): boolean {
-    const { workers } = this.deps;
-    return !workers.has(uid) && !this.held.has(uid) && !this.failed.has(uid) && !this.deps.isAwaited(uid);
+    return !this.deps.pods.has(uid) && !this.held.has(uid) && !this.failed.has(uid) && !this.deps.isAwaited(uid);
   }
 
   /** Terminates unwanted static pods before the API server has delivered: their successors do not wait for it. */

@@ -9,7 +9,7 @@ test("kubelet_working_pods has a series for each valid combination of labels, al
   const registry = new ThreadRegistry("main");
   watchNode(registry, podMetrics(registry), {
     cache: { all: () => [].values(), staleRecords: 0 },
-    workers: { all: () => [].values() },
+    pods: { all: () => [].values() },
     records: { usage: { bytes: 0, unsaved: 0 } },
   });
   const { families } = await registry.exportSnapshot();

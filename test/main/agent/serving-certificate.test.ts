@@ -1,35 +1,43 @@
 // The certificate that the kubelet makes itself: an error is logged, an interruption by the kubelet's own stop is not.
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { provideServingCertificate } from "../../../src/main/agent/serving-certificate.js";
+import { deferredServingCertificate } from "../../../src/main/agent/serving-certificate.js";
 import type { TasksPool } from "../../../src/main/threads/tasks-pool.js";
-import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog } from "../../support/sources-kit.js";
+import { SteppedClock } from "../../support/stepped-clock.js";
+import { settle } from "../../support/sync-kit.js";
 
-/** The errors of a start whose threads never run. */
-async function errorsWhen(signal: AbortSignal): Promise<string[]> {
+/** A start whose threads never run. */
+function build(running: Promise<void>) {
   const { log, errors } = keptLog();
-  const parts: Parameters<typeof provideServingCertificate>[0] = {
+  const clock = new SteppedClock();
+  const certificate = deferredServingCertificate({
     files: { certFile: "/none/kubelet.crt", keyFile: "/none/kubelet.key", from: "self-signed" },
     nodeName: "node",
     nodeIPs: [],
-    running: Promise.reject(new Error("thread server was stopped")),
+    running,
     // Not reached.
     tasks: {} as TasksPool,
-    clock: systemClock,
+    clock,
     log,
-    signal,
-  };
-  await provideServingCertificate(parts);
-  return errors();
+  });
+  certificate?.start();
+  clock.step(0);
+  return { certificate, errors };
 }
 
 test("a certificate that can't be made is an error", async () => {
-  deepEqual(await errorsWhen(new AbortController().signal), [
+  const { certificate, errors } = build(Promise.reject(new Error("thread server was stopped")));
+  await settle();
+  deepEqual(errors(), [
     "cannot create a serving certificate; the kubelet opens no port without one: thread server was stopped",
   ]);
+  await certificate?.stop();
 });
 
-test("a kubelet that stops logs no error about an unfinished certificate", async () => {
-  deepEqual(await errorsWhen(AbortSignal.abort()), []);
+test("a kubelet that stops waits for no thread, and logs no error about an unfinished certificate", async () => {
+  const { certificate, errors } = build(new Promise(() => undefined));
+  await settle();
+  await certificate?.stop();
+  deepEqual(errors(), []);
 });

@@ -18,7 +18,7 @@ test("before the cluster is joined, and while its server is away, there is no fr
   const abort = new AbortController();
   const fresh = () => membership.freshNode("n1", abort.signal);
   assert.equal(await fresh(), undefined);
-  membership.late.join({ client: { get } as unknown as ApiClient } as ClusterObjects);
+  membership.setObjects({ client: { get } as unknown as ApiClient } as ClusterObjects);
   assert.equal(await fresh(), undefined);
   answer = () => Promise.resolve({ metadata: { name: "n1" } });
   assert.deepEqual(await fresh(), { metadata: { name: "n1" } });

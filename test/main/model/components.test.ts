@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Components, running, type Component } from "../../../src/main/model/components.js";
-import { Later } from "../../../src/main/agent/later.js";
 
 function recorded() {
   const seen: string[] = [];
@@ -18,8 +17,12 @@ function recorded() {
       if (faults.stop) throw new Error("broken");
     },
   });
-  const log = { error: (_fields: object, message: string) => void errors.push(message) };
-  const build = (parts: Component[]) => new Components(parts, log as ConstructorParameters<typeof Components>[1]);
+  const log = {
+    debug: () => undefined,
+    error: (_fields: object, message: string) => void errors.push(message),
+  };
+  const build = (parts: Component[]) =>
+    new Components(parts, log as unknown as ConstructorParameters<typeof Components>[1]);
   return { seen, errors, part, build };
 }
 
@@ -99,11 +102,4 @@ describe("components", () => {
     await component.stop?.();
     assert.deepEqual(seen, ["stopped"]);
   });
-});
-
-test("a later value that is used before it is made is an error that names it", () => {
-  const later = new Later<{ one: number }>("the sync path");
-  assert.throws(later.get, /the sync path is used before it is made/);
-  later.set({ one: 1 });
-  assert.equal(later.get().one, 1);
 });

@@ -6,7 +6,7 @@ import { unlinkSync, writeFileSync } from "node:fs";
 import { appendFile, mkdir, open, rename, rm, symlink, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
+import { makeSources, type SourcesOptions } from "../../../src/main/sources/start-sources.js";
 import type { PodChange } from "../../../src/main/sources/merge.js";
 import { createTasksPool, TaskDeadlineError, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { LATE_TRIES } from "../../../src/main/sources/decode-job.js";
@@ -45,7 +45,7 @@ async function start(
   const pods: PodChange[] = [];
   const changes: string[] = [];
   let seen = 0;
-  const sources = startSources({
+  const sources = makeSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
     shorten: () => false,
@@ -65,6 +65,7 @@ async function start(
     },
     ...more,
   });
+  sources.start();
   t.after(() => sources.stop());
   await until("all sources seen", () => seen === 1);
   return { folder, changes, pods, errors, warnings, lines, seen: () => seen === 1 };
@@ -93,7 +94,7 @@ test("what is wrong with a file is known until it is mended or removed", async (
   const folder = join(await temporaryFolder(t), "manifests");
   await mkdir(folder);
   const { log } = keptLog();
-  const sources = startSources({
+  const sources = makeSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
     shorten: () => false,
@@ -105,6 +106,7 @@ test("what is wrong with a file is known until it is mended or removed", async (
     clock: systemClock,
     loop: { onPodChange: () => undefined, onSourcesSeen: () => undefined, onStaticSourcesSeen: () => undefined },
   });
+  sources.start();
   t.after(() => sources.stop());
   const file = join(folder, "web.yaml");
   const known = (): string[] =>
@@ -354,7 +356,7 @@ test("a large manifest is read whole", async (t) => {
 test("after stop nothing is delivered", async (t) => {
   const folder = await temporaryFolder(t);
   let changes = 0;
-  const sources = startSources({
+  const sources = makeSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
     shorten: () => false,
@@ -370,6 +372,7 @@ test("after stop nothing is delivered", async (t) => {
       onStaticSourcesSeen: () => undefined,
     },
   });
+  sources.start();
   await until("seen", () => sources.allSourcesSeen());
   await writeFile(join(folder, "a.yaml"), manifest("a"));
   await sources.stop();

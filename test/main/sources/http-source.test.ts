@@ -3,7 +3,7 @@ import { after, test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startSources } from "../../../src/main/sources/start-sources.js";
+import { makeSources } from "../../../src/main/sources/start-sources.js";
 import { createTasksPool, type TasksPool } from "../../../src/main/threads/tasks-pool.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { keptLog, manifest, NO_EARLIER_PODS, until } from "../../support/sources-kit.js";
@@ -46,7 +46,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
   const changes: string[] = [];
   let seen = false;
   const { port } = server.address() as AddressInfo;
-  const sources = startSources({
+  const sources = makeSources({
     earlier: NO_EARLIER_PODS,
     onManifests: () => undefined,
     shorten: () => false,
@@ -64,6 +64,7 @@ async function start(t: TestContext, first: string | undefined, credentials = ""
       onStaticSourcesSeen: () => undefined,
     },
   });
+  sources.start();
   t.after(() => sources.stop());
   const known = (): string =>
     [...sources.manifests()]

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodeCapacity } from "../../../src/main/resources/node-capacity.js";
 import type { CgroupMaintenanceDeps } from "../../../src/main/agent/node-cgroups.js";
-import { LateCgroupMaintenance } from "../../../src/main/agent/late-cgroup-maintenance.js";
+import { deferredCgroupMaintenance } from "../../../src/main/agent/cgroup-maintenance.js";
 import type { NodeSettings } from "../../../src/main/agent/node-settings.js";
 import type { CgroupMounts } from "../../../src/shared/cgroup/mounts.js";
 import { waitFor } from "../../../packaging/standalone/wait.js";
@@ -59,11 +59,17 @@ function build(change: Change = {}, mounts: CgroupMounts = v1) {
     },
     runtime: { kubeletInUserNamespace: false },
   };
+  const care = deferredCgroupMaintenance({
+    ...parts,
+    settings: settings as unknown as NodeSettings,
+  } as CgroupMaintenanceDeps);
+  const podsChanged = (): void => care.subscriber.terminated?.({ uid: "uid-1" });
   return {
     clock,
     done,
     events,
-    care: new LateCgroupMaintenance(settings as unknown as NodeSettings, parts as CgroupMaintenanceDeps),
+    care,
+    podsChanged,
   };
 }
 
@@ -71,9 +77,9 @@ function build(change: Change = {}, mounts: CgroupMounts = v1) {
 const until = (condition: () => boolean, what: string) => waitFor(condition, { what, intervalMs: 1 });
 
 test("nothing is done while the first pods start; then limits, and the tiers some moments after each change", async () => {
-  const { clock, done, events, care } = build();
-  await care.schedule();
-  care.podsChanged();
+  const { clock, done, events, care, podsChanged } = build();
+  await care.start();
+  podsChanged();
   assert.deepEqual([done, events], [[], []]);
   clock.step(1000);
   await until(() => done.length === 1 && clock.pending === 2, "the limits, and the tiers' timers");
@@ -81,7 +87,7 @@ test("nothing is done while the first pods start; then limits, and the tiers som
   assert.deepEqual(events, ["CgroupV1", "NodeAllocatableEnforced"]);
   clock.step(200);
   await until(() => done.length === 2, "the tiers");
-  care.podsChanged();
+  podsChanged();
   clock.step(200);
   await until(() => done.length === 3, "the tiers again");
   assert.deepEqual(done.slice(1), ["qos 1", "qos 1"]);
@@ -94,7 +100,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
     { cgroups: { cgroupsPerQOS: false, cgroupRoot: "/x" }, resources: { enforceNodeAllocatable: ["none"] } },
     { version: 2, mountPoint: "/nowhere" },
   );
-  await care.schedule();
+  await care.start();
   clock.step(1000);
   await until(() => events.length === 1, "the root's limits");
   assert.deepEqual([done, events], [["pods 1000"], ["NodeAllocatableEnforced"]]);
@@ -104,7 +110,7 @@ test("v2 is no event, and without QoS cgroups there are no tiers", async () => {
 
 test("a kubelet that stops within the first second has begun nothing", async () => {
   const { clock, done, care } = build();
-  await care.schedule();
+  await care.start();
   await care.stop();
   assert.equal(clock.pending, 0);
   assert.deepEqual(done, []);
@@ -114,11 +120,11 @@ test("a start that depends on it fails with it, and leaves nothing behind", asyn
   const reserved = build({
     resources: { enforceNodeAllocatable: ["pods", "kube-reserved"], kubeReservedCgroup: "/kube" },
   });
-  await assert.rejects(reserved.care.schedule(), { name: "ReservedCgroupError" });
+  await assert.rejects(Promise.resolve(reserved.care.start()), { name: "ReservedCgroupError" });
   await reserved.care.stop();
   assert.equal(reserved.clock.pending, 0);
   const root = build({ cgroups: { systemCgroups: "/" } });
-  await assert.rejects(root.care.schedule(), { name: "SystemCgroupsRootError" });
+  await assert.rejects(Promise.resolve(root.care.start()), { name: "SystemCgroupsRootError" });
   await root.care.stop();
   assert.equal(root.clock.pending, 0);
 });

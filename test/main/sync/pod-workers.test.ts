@@ -12,6 +12,7 @@ function build() {
   const redefined: Pod[] = [];
   const gone: string[] = [];
   const workers = new PodWorkers({
+    pods: world.pods,
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
@@ -35,7 +36,7 @@ test("two UIDs of one full name never run together: the second starts when the f
   await settle();
   workers.add(two);
   await settle();
-  assert.equal(workers.has("uid-2"), true, "it waits");
+  assert.equal(world.pods.has("uid-2"), true, "it waits");
   assert.deepEqual(world.begunOf("uid-2"), []);
   assert.deepEqual(desired, [one]);
   workers.remove("uid-1", "edited");
@@ -121,11 +122,11 @@ test("a pod that returns while it terminates starts again after its removal, wit
   workers.add(newest);
   await settle();
   assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
-  assert.equal(workers.comesBack("uid-1"), true);
+  assert.equal(world.pods.comesBack("uid-1"), true);
   release();
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
-  assert.equal(workers.get("uid-1")?.desired, newest);
+  assert.equal(world.pods.get("uid-1")?.desired, newest);
   assert.equal(
     world
       .begunOf("uid-1")
@@ -141,11 +142,11 @@ test("remove drops a pod that waits: it never starts", async () => {
   workers.add(two);
   await settle();
   workers.remove("uid-2", "removed");
-  assert.equal(workers.has("uid-2"), false);
+  assert.equal(world.pods.has("uid-2"), false);
   workers.remove("uid-1", "removed");
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), []);
-  assert.deepEqual([...workers.all()], []);
+  assert.deepEqual([...world.pods.all()], []);
 });
 
 test("remove of a pod that came back takes the return back", async () => {
@@ -156,7 +157,7 @@ test("remove of a pod that came back takes the return back", async () => {
   workers.add(one);
   workers.remove("uid-1", "removed again");
   await settle();
-  assert.equal(workers.has("uid-1"), false);
+  assert.equal(world.pods.has("uid-1"), false);
   assert.equal(world.begunOf("uid-1").filter((line) => line === "create-sandbox").length, 1);
 });
 
@@ -210,9 +211,9 @@ test("an orphan without a definition that comes back has one worker at a time", 
   world.model(one).apply({ kind: "create-sandbox", attempt: 0, reason: "" });
   world.cache.onRecord(world.observation({ uid: "uid-1", generation: 0 }));
   workers.adoptOrphan("uid-1", undefined, { deadline: 1000, reason: "in no source" });
-  const terminating = workers.get("uid-1");
+  const terminating = world.pods.get("uid-1");
   workers.add(one);
-  assert.equal(workers.get("uid-1"), terminating, "the one that ends the pod is not pushed aside");
+  assert.equal(world.pods.get("uid-1"), terminating, "the one that ends the pod is not pushed aside");
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
   assert.deepEqual(world.begunOf("uid-1"), [
@@ -270,7 +271,7 @@ test("fail ends a pod within the smallest of the API's grace and the caller's, e
     await workers.fail("uid-1", evicted, graceSeconds === undefined ? {} : { graceSeconds });
     assert.deepEqual(world.endings[0]?.end, { cause: "failed", failure: evicted, deadline });
     assert.deepEqual(world.model(failing).running(), []);
-    assert.equal(workers.has("uid-1"), true, "it stays to be seen");
+    assert.equal(world.pods.has("uid-1"), true, "it stays to be seen");
   }
 });
 
@@ -297,7 +298,7 @@ test("fail of a pod that waits for its name: it is ended when its turn comes, wi
   workers.remove("uid-1", "removed");
   await settle();
   assert.deepEqual(world.begunOf("uid-2"), ["release"]);
-  assert.equal(workers.get("uid-2")?.state, "finished");
+  assert.equal(world.pods.get("uid-2")?.state, "finished");
   await workers.fail("never heard of", evicted);
 });
 
@@ -318,7 +319,7 @@ test("a pod that comes back with a shorter grace while it is being ended ends so
     world.terminating.map(({ deadline }) => deadline),
     [600_000, 2000],
   );
-  assert.equal(workers.get("uid-1")?.state, "syncing", "and starts again");
+  assert.equal(world.pods.get("uid-1")?.state, "syncing", "and starts again");
 });
 
 test("a termination under way is shortened by the name of a static pod, and never lengthened", async () => {
@@ -359,7 +360,7 @@ test("pods are admitted in the order of their arrival, and a waiting pod does no
   workers.add(one);
   workers.add(pod({}, "cache", "uid-cache"));
   world.exit(other, "app", 1);
-  workers.get("uid-db")?.poke();
+  world.pods.get("uid-db")?.poke();
   await settle();
   assert.deepEqual(asked, ["uid-1", "uid-cache"]);
   assert.equal(world.begunOf("uid-db").at(-1), "start-container app");
@@ -369,6 +370,7 @@ test("pods are admitted in the order of their arrival, and a waiting pod does no
 test("an end of an earlier life of the kubelet is resumed: nothing starts", async () => {
   const { world } = build();
   const workers = new PodWorkers({
+    pods: world.pods,
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => world.workerDeps(uid),
@@ -388,6 +390,7 @@ test("an error of one pod does not keep the pods that wait for its name from sta
   for (const broken of ["the pod that is gone", "a pod that waits"]) {
     const world = new SyncWorld();
     const workers: PodWorkers = new PodWorkers({
+      pods: world.pods,
       clock: world.clock,
       log: world.kept.log,
       workerDeps: (uid) => world.workerDeps(uid),

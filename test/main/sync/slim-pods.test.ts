@@ -13,7 +13,7 @@ import type { Pod } from "../../../src/shared/api/pod.js";
 import { systemClock } from "../../../src/shared/clock/clock.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import { pod } from "../../support/pods.js";
-import { syncNode } from "./node-sync-kit.js";
+import { syncNode } from "./pod-sync-kit.js";
 
 const LARGE = "a".repeat(1_000_000);
 
@@ -26,7 +26,7 @@ async function joined(
 ) {
   const node = await syncNode(t, { verdict });
   prepare(node);
-  const { sync, world } = node;
+  const { state, sync, world } = node;
   const { log } = world.kept;
   let version = objects.length;
   const patch = (_kind: unknown, { name }: { name: string }, body: unknown): Promise<Pod> => {
@@ -57,6 +57,7 @@ async function joined(
     readUnfinished: () => ({ start: () => undefined, stop: () => Promise.resolve() }),
     node: () => undefined,
     ready: Promise.resolve(),
+    state,
     sync,
     sources: { changes },
     recorder: { sendTo: () => undefined },
@@ -71,7 +72,7 @@ async function joined(
   const records = (): Promise<string[]> => readdir(join(world.runtime.settings.rootDir, "nodelet", "pods"));
   /** Characters of what the sync path keeps of the pod. */
   const kept = (uid: string): number =>
-    JSON.stringify([sync.workers.get(uid)?.desired, sync.statuses.get(uid), sync.records.get(uid)]).length +
+    JSON.stringify([state.pods.get(uid)?.desired, sync.statuses.get(uid), state.records.get(uid)]).length +
     JSON.stringify([sync.resizes.shown(uid), changes.pods()]).length;
   return { ...node, list, records, kept, reads };
 }
@@ -89,38 +90,38 @@ const refused: AdmissionVerdict = { admit: false, reason: "OutOfcpu", message: "
 
 test("a rejected pod loses its definition everywhere, and its record", async (t) => {
   const object = large("a");
-  const { kept, until, phase, list, records, sync } = await joined(t, () => refused, [object]);
+  const { kept, until, phase, list, records, state } = await joined(t, () => refused, [object]);
   await until(
     "its definition to be dropped",
-    () => sync.workers.get("uid-a")?.state === "finished" && kept("uid-a") < 10_000,
+    () => state.pods.get("uid-a")?.state === "finished" && kept("uid-a") < 10_000,
   );
   assert.equal(phase("uid-a"), "Failed");
   await until("its status to be in the API", () => object.status?.phase === "Failed");
-  await sync.records.flush();
+  await state.records.flush();
   assert.deepEqual(await records(), [], "the API server has its phase");
   // The whole text arrives again.
   list();
   assert.ok(kept("uid-a") < 10_000);
-  assert.equal(sync.workers.get("uid-a")?.state, "finished");
+  assert.equal(state.pods.get("uid-a")?.state, "finished");
 });
 
 test("a pod that was Failed before the kubelet started is never taken in whole, and gets no record", async (t) => {
   const object = large("a");
   object.status = { phase: "Failed", reason: "OutOfcpu" };
-  const { kept, until, phase, records, sync } = await joined(t, () => refused, [object]);
-  await until("its worker", () => sync.workers.get("uid-a")?.state === "finished");
+  const { kept, until, phase, records, state } = await joined(t, () => refused, [object]);
+  await until("its worker", () => state.pods.get("uid-a")?.state === "finished");
   assert.ok(kept("uid-a") < 10_000);
   assert.equal(phase("uid-a"), "Failed");
-  await sync.records.flush();
+  await state.records.flush();
   assert.deepEqual(await records(), []);
 });
 
 test("an admitted pod keeps its definition and its record", async (t) => {
-  const { kept, until, records, sync, list } = await joined(t, () => ({ admit: true }), [large("a")]);
-  await until("it to be admitted", () => sync.workers.get("uid-a")?.state === "syncing");
+  const { kept, until, records, state, list } = await joined(t, () => ({ admit: true }), [large("a")]);
+  await until("it to be admitted", () => state.pods.get("uid-a")?.state === "syncing");
   list();
   assert.ok(kept("uid-a") > 3_000_000);
-  await sync.records.flush();
+  await state.records.flush();
   assert.deepEqual(await records(), ["uid-a.json"]);
 });
 
@@ -142,7 +143,7 @@ test("pods that ended before this kubelet look for remains a few at a time, and 
   let looking = 0;
   let end: () => void = () => undefined;
   const looks = new Promise<void>((resolve) => (end = resolve));
-  const { until, sync, phase } = await joined(
+  const { until, state, phase } = await joined(
     t,
     () => ({ admit: true }),
     [...objects, large("new")],
@@ -153,13 +154,13 @@ test("pods that ended before this kubelet look for remains a few at a time, and 
       });
     },
   );
-  await until("the new pod to be taken on", () => sync.workers.get("uid-new")?.state === "syncing");
+  await until("the new pod to be taken on", () => state.pods.get("uid-new")?.state === "syncing");
   await until("some to look for remains", () => looking === 8);
   for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(looking, 8);
   end();
   await until("all to be finished", () =>
-    objects.every(({ metadata }) => sync.workers.get(metadata.uid)?.state === "finished"),
+    objects.every(({ metadata }) => state.pods.get(metadata.uid)?.state === "finished"),
   );
   assert.equal(phase("uid-a0"), "Failed");
 });

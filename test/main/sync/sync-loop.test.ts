@@ -26,6 +26,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   const records = new PodRecords(join(await temporaryFolder(context), "pods"), world.clock, world.kept.log);
   await records.load();
   const workers: PodWorkers = new PodWorkers({
+    pods: world.pods,
     clock: world.clock,
     log: world.kept.log,
     workerDeps: (uid) => {
@@ -52,12 +53,13 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
   const awaited = new Set<string>();
   const onFirst = (): void => {
     firsts++;
-    assert.deepEqual([...workers.all()], [], "no pod has been taken on yet");
+    assert.deepEqual([...world.pods.all()], [], "no pod has been taken on yet");
   };
   const { cache, clock } = world;
   const { log } = world.kept;
   const loop = new SyncLoop({
     cache,
+    pods: world.pods,
     workers,
     records,
     clock,
@@ -65,7 +67,7 @@ async function build(context: TestContext, leftovers: () => Promise<string[]> = 
     onFirst,
     leftovers,
     onStatics: () => (statics += 1),
-    onSwept: () => swept.push([...workers.all()].map(({ uid }) => uid).sort()),
+    onSwept: () => swept.push([...world.pods.all()].map(({ uid }) => uid).sort()),
     onOrphan: () => undefined,
     share: { spend: (work) => work() },
     isAwaited: (uid) => awaited.has(uid),
@@ -111,7 +113,7 @@ function runs(world: SyncWorld, running: Pod): void {
 const add = (added: Pod) => ({ kind: "add", pod: added }) as const;
 
 test("nothing starts before the runtime has been seen whole; then changes apply in order", async (t) => {
-  const { world, loop, relisted, seen, workers, firsts } = await build(t);
+  const { world, loop, relisted, seen, firsts } = await build(t);
   const a = pod({}, "a");
   const b = pod({}, "b");
   runs(world, b);
@@ -123,14 +125,14 @@ test("nothing starts before the runtime has been seen whole; then changes apply 
   relisted("uid-b");
   await settle();
   assert.deepEqual(world.begun, []);
-  assert.equal(workers.has("uid-b"), false);
+  assert.equal(world.pods.has("uid-b"), false);
   assert.equal(firsts(), 0);
   seen("uid-b");
   assert.equal(firsts(), 1);
   await settle();
   assert.deepEqual(world.begunOf("uid-b"), [], "a running pod is adopted, not restarted");
-  assert.equal(workers.has("uid-b"), true);
-  assert.equal(workers.get("uid-a")?.state, undefined, "added, removed and over");
+  assert.equal(world.pods.has("uid-b"), true);
+  assert.equal(world.pods.get("uid-a")?.state, undefined, "added, removed and over");
   assert.deepEqual(world.begunOf("uid-a"), ["clean-up"]);
 });
 
@@ -151,14 +153,14 @@ test("one early change that fails keeps no other pod from its start", async (t) 
 });
 
 test("a running pod that no source wants terminates, but not before every source has delivered", async (t) => {
-  const { world, loop, relisted, seen, workers } = await build(t);
+  const { world, loop, relisted, seen } = await build(t);
   const orphan = pod({ terminationGracePeriodSeconds: 7 }, "orphan");
   runs(world, orphan);
   relisted("uid-orphan");
   seen("uid-orphan");
   relisted("uid-orphan");
   await settle();
-  assert.equal(workers.has("uid-orphan"), false, "a source may still want it");
+  assert.equal(world.pods.has("uid-orphan"), false, "a source may still want it");
   loop.onSourcesSeen();
   await settle();
   assert.deepEqual(world.model(orphan).observed.containers, []);
@@ -166,7 +168,7 @@ test("a running pod that no source wants terminates, but not before every source
 });
 
 test("a running pod that its source delivers later is no orphan", async (t) => {
-  const { world, loop, relisted, seen, workers, awaited } = await build(t);
+  const { world, loop, relisted, seen, awaited } = await build(t);
   const late = pod({}, "late");
   runs(world, late);
   awaited.add("uid-late");
@@ -174,7 +176,7 @@ test("a running pod that its source delivers later is no orphan", async (t) => {
   seen("uid-late");
   loop.onSourcesSeen();
   await settle();
-  assert.equal(workers.has("uid-late"), false);
+  assert.equal(world.pods.has("uid-late"), false);
   assert.deepEqual(world.terminated, []);
   awaited.clear();
   loop.onPodChange(add(late));
@@ -214,7 +216,7 @@ test("an orphan's grace is the one on its containers, 30 s when there is none", 
 });
 
 test("a pod that is wanted is never swept, however early the runtime shows it", async (t) => {
-  const { world, loop, relisted, seen, workers } = await build(t);
+  const { world, loop, relisted, seen } = await build(t);
   const web = pod();
   runs(world, web);
   loop.onPodChange(add(web));
@@ -225,7 +227,7 @@ test("a pod that is wanted is never swept, however early the runtime shows it", 
   await settle();
   assert.deepEqual(world.terminating, []);
   assert.deepEqual(world.model(web).running(), ["app"]);
-  assert.equal(workers.get("uid-web")?.state, "syncing");
+  assert.equal(world.pods.get("uid-web")?.state, "syncing");
 });
 
 test("an orphan that appears later is found by the next relist", async (t) => {
@@ -262,29 +264,29 @@ test("directories and cgroups of unknown pods are cleaned up once", async (t) =>
 test("containers of a removed pod that appear later are terminated, but not those of a terminating pod or one that returned", async (t) => {
   let list: string[] = [];
   let listed: () => void = () => undefined;
-  const { world, workers, loop, relisted } = await build(t, async () => {
+  const { world, workers, loop, relisted, swept } = await build(t, async () => {
     await new Promise<void>((resolve) => {
       listed = resolve;
     });
     return list;
   });
-  assert.equal(loop.settled, false);
+  assert.deepEqual(swept, []);
   await loop.sweepLeftovers();
   relisted();
   loop.onSourcesSeen();
-  assert.equal(loop.settled, true);
+  assert.equal(swept.length, 1);
   listed();
   const going = pod({}, "going");
   loop.onPodChange(add(going));
   await settle();
   list = ["uid-lost", "uid-going", "uid-back"];
-  const swept = loop.sweepLeftovers();
+  const sweeping = loop.sweepLeftovers();
   workers.remove("uid-going", "test");
   await settle();
-  assert.equal(workers.has("uid-going"), false, "removed during the list");
+  assert.equal(world.pods.has("uid-going"), false, "removed during the list");
   loop.onPodChange(add(pod({}, "back")));
   listed();
-  await swept;
+  await sweeping;
   await settle();
   assert.deepEqual(
     world.terminating.map(({ uid }) => uid),
@@ -433,24 +435,24 @@ test("the runtime's state is reported once per change, and its return wakes ever
 });
 
 test("a loop that is stopped before the runtime has been seen starts no pod", async (t) => {
-  const { loop, relisted, workers, firsts } = await build(t);
+  const { loop, relisted, world, firsts } = await build(t);
   loop.onPodChange(add(pod()));
   loop.onSourcesSeen();
   loop.stop();
   relisted();
   await settle();
-  assert.deepEqual([[...workers.all()], firsts()], [[], 0]);
+  assert.deepEqual([[...world.pods.all()], firsts()], [[], 0]);
 });
 
 test("a stopped loop routes nothing", async (t) => {
-  const { world, loop, relisted, workers, stamps } = await build(t);
+  const { world, loop, relisted, stamps } = await build(t);
   relisted();
   await settle();
   loop.stop();
   loop.onPodChange(add(pod()));
   loop.onSourcesSeen();
   await settle();
-  assert.equal(workers.has("uid-web"), false);
+  assert.equal(world.pods.has("uid-web"), false);
   assert.deepEqual(world.begun, []);
   assert.ok(stamps() >= 2, "it still says that it is alive");
 });
@@ -468,7 +470,7 @@ function apiPod(name: string, uid = `uid-${name}`, grace?: number): Pod {
 const update = (updated: Pod) => ({ kind: "update", pod: updated }) as const;
 
 test("a pod that the API server deletes ends within its grace, once, however often it is shown", async (t) => {
-  const { world, loop, relisted, workers } = await build(t);
+  const { world, loop, relisted } = await build(t);
   relisted();
   loop.onSourcesSeen();
   loop.onPodChange(add(apiPod("a")));
@@ -481,12 +483,12 @@ test("a pod that the API server deletes ends within its grace, once, however oft
   assert.deepEqual(world.terminated, ["uid-a"]);
   loop.onPodChange(update(apiPod("a", "uid-a", 0)));
   await settle();
-  assert.equal(workers.has("uid-a"), false, "its object is still there, nothing of it runs again");
+  assert.equal(world.pods.has("uid-a"), false, "its object is still there, nothing of it runs again");
   assert.deepEqual(world.terminated, ["uid-a"]);
   loop.onPodChange({ kind: "remove", pod: apiPod("a") });
   loop.onPodChange(add(apiPod("a")));
   await settle();
-  assert.equal(workers.get("uid-a")?.state, "syncing", "a storage that was put back");
+  assert.equal(world.pods.get("uid-a")?.state, "syncing", "a storage that was put back");
 });
 
 test("a shorter grace is heard, a longer one is not; nothing is below a second", async (t) => {
@@ -536,7 +538,7 @@ test("the same name with another UID waits for the end of the first", async (t) 
   loop.onPodChange({ kind: "remove", pod: apiPod("a") });
   loop.onPodChange(add(apiPod("a", "second")));
   await settle();
-  assert.equal(workers.get("second"), undefined);
+  assert.equal(world.pods.get("second"), undefined);
   loop.onPodChange(update(apiPod("a", "second", 30)));
   await settle();
   assert.deepEqual(world.terminated, ["second"], "what waits and is deleted does not wait on");
@@ -567,7 +569,7 @@ test("a deletion begun by an earlier kubelet keeps its deadline; one that it com
 });
 
 test("with the API server away a static pod's successor does not wait, and pods of the API live on", async (t) => {
-  const { world, loop, records, relisted, seen, statics, workers } = await build(t);
+  const { world, loop, records, relisted, seen, statics } = await build(t);
   const [old, next] = [pod({}, "web", "old"), pod({}, "web", "next")];
   const api = apiPod("db");
   for (const one of [old, api]) {
@@ -582,8 +584,8 @@ test("with the API server away a static pod's successor does not wait, and pods 
   await settle();
   assert.equal(statics(), 1);
   assert.deepEqual(world.terminated, ["old"]);
-  assert.equal(workers.get("next")?.state, "syncing");
-  assert.equal(workers.has("uid-db"), false);
+  assert.equal(world.pods.get("next")?.state, "syncing");
+  assert.equal(world.pods.has("uid-db"), false);
   assert.deepEqual(world.model(api).running(), ["app"]);
 });
 

@@ -62,7 +62,13 @@ const cpus: OpensStore = async (rootDir, log, uids) => {
       disableCPUQuotaWithExclusiveCPUs: true,
       ...POD_LEVEL,
     },
-    { cri: fails, observed: () => [], registry: new ThreadRegistry("main"), clock: systemClock, log },
+    {
+      cri: { updateContainerResources: fails },
+      observed: () => [],
+      registry: new ThreadRegistry("main"),
+      clock: systemClock,
+      log,
+    },
     machine(NODES),
   );
   let known = uids.map(podOf);

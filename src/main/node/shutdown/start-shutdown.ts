@@ -5,6 +5,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/metrics/thread-registry.js";
 import type { ShutdownGroup } from "../../command/shutdown-groups.js";
 import type { EventRecorder } from "../../model/event-recorder.js";
+import type { PodTable } from "../../sync/pod-table.js";
 import type { PodWorkers } from "../../sync/pod-workers.js";
 import type { EndingPods } from "./end-groups.js";
 import { takeInhibitLock } from "./inhibit-lock.js";
@@ -22,7 +23,8 @@ export interface ShutdownDeps {
   /** Start and end of the shutdown are recorded and shown as metrics. */
   withTimes: boolean;
   rootDir: string;
-  workers: Pick<PodWorkers, "all" | "fail" | "whenOver">;
+  pods: Pick<PodTable, "all">;
+  workers: Pick<PodWorkers, "fail" | "whenOver">;
   onShuttingDown: (shuttingDown: boolean) => void;
   events: Pick<EventRecorder, "node">;
   registry: ThreadRegistry;
@@ -31,11 +33,15 @@ export interface ShutdownDeps {
 }
 
 export async function startShutdown(deps: ShutdownDeps): Promise<ShutdownManager> {
-  const { clock } = deps;
+  const { groups, onShuttingDown, events, clock, log } = deps;
   const noteTimes = deps.withTimes ? await keptTimes(deps) : undefined;
   const manager = new ShutdownManager({
-    ...deps,
-    pods: endingPods(deps.workers),
+    groups,
+    onShuttingDown,
+    events,
+    clock,
+    log,
+    pods: endingPods(deps.pods, deps.workers),
     connect: () => Promise.resolve(systemBusSocket(process.env)).then((path) => connectLogind(path, clock)),
     takeLock: (signal) => takeInhibitLock(clock, signal),
     confDir: LOGIND_CONF_DIR,
@@ -57,10 +63,10 @@ async function keptTimes({ rootDir, registry, clock, log }: ShutdownDeps): Promi
   };
 }
 
-function endingPods(workers: ShutdownDeps["workers"]): EndingPods {
+function endingPods(pods: ShutdownDeps["pods"], workers: ShutdownDeps["workers"]): EndingPods {
   return {
     active: () =>
-      [...workers.all()].flatMap(({ desired, state }) =>
+      [...pods.all()].flatMap(({ desired, state }) =>
         desired === undefined || state === "finished" || state === "terminated" ? [] : [desired],
       ),
     async end({ metadata: { uid } }, graceSeconds) {

@@ -31,7 +31,7 @@ export interface CpuManagerSettings extends PodLevelSettings {
 }
 
 export interface CpuManagerDeps {
-  cri: () => Pick<CriClient, "updateContainerResources">;
+  cri: Pick<CriClient, "updateContainerResources">;
   /** Each pod as last observed in the runtime. */
   observed: () => Iterable<ObservedPod>;
   registry: ThreadRegistry;

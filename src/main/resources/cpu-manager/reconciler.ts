@@ -14,7 +14,7 @@ import type { Logger } from "../../../shared/log/logger.js";
 const CREATION_MS = 60_000;
 
 export interface ReconcilerDeps {
-  cri: () => Pick<CriClient, "updateContainerResources">;
+  cri: Pick<CriClient, "updateContainerResources">;
   observed: () => Iterable<ObservedPod>;
   clock: Clock;
   log: Logger;
@@ -117,7 +117,7 @@ export class CpuReconciler {
     if (this.applied.get(id) === cpus || cpus === "") return true;
     try {
       const linux = { cpusetCpus: cpus };
-      await cri().updateContainerResources({ containerId: id, linux }, { signal: this.stopping.signal });
+      await cri.updateContainerResources({ containerId: id, linux }, { signal: this.stopping.signal });
       this.applied.set(id, cpus);
       this.failing.delete(id);
     } catch (error) {

@@ -27,7 +27,7 @@ export interface NodeDevicesOptions {
   podRuns: (podUid: string) => boolean;
   /** UIDs of pods of which a sandbox or container runs. */
   runningPods: () => Iterable<string>;
-  resources: () => Pick<NodeResourcesHolder, "setDevices">;
+  resources: Pick<NodeResourcesHolder, "setDevices">;
   /** Creates the manager, which reads its checkpoint; at most once. */
   load: () => Promise<void>;
   onHealth: (podUids: readonly string[]) => void;
@@ -73,7 +73,7 @@ export class NodeDevices {
       numaNodes: () => nodes,
       podRuns,
       runningPods,
-      onDevices: () => resources().setDevices(manager.pool.counts()),
+      onDevices: () => resources.setDevices(manager.pool.counts()),
       onHealth,
       metrics: deviceMetrics(registry),
       clock,

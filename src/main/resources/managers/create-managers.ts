@@ -21,8 +21,7 @@ export type ManagerSettings = Pick<AgentFlags, "rootDir" | "allocatableIgnoresEv
   };
 
 export interface ManagerDeps {
-  /** Not there yet when the managers are listed, but when one is made. */
-  cri: () => CriClient;
+  cri: CriClient;
   /** The sandboxes and containers of each pod in the runtime, also those of an earlier kubelet process. */
   observed: () => Iterable<ObservedPod>;
   events: EventRecorder;

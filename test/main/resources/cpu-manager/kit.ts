@@ -74,7 +74,7 @@ export async function cpuManagerKit(
         ...settings,
       },
       {
-        cri: () => ({
+        cri: {
           updateContainerResources: async ({
             containerId = "",
             linux,
@@ -83,7 +83,7 @@ export async function cpuManagerKit(
             updates.push(`${containerId}: ${linux?.cpusetCpus ?? ""}`);
             return {};
           },
-        }),
+        },
         observed: () => runtime.pods,
         registry,
         clock,

@@ -23,7 +23,7 @@ async function made(t: TestContext) {
     rootDir,
     podRuns: (uid) => running.has(uid),
     runningPods: () => running,
-    resources: () => ({ setDevices: (change) => void counts.push(change) }),
+    resources: { setDevices: (change) => void counts.push(change) },
     load: async () => {
       if (node.manager === undefined) await (await node.make()).start(() => []);
     },

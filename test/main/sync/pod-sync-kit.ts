@@ -1,4 +1,4 @@
-// The whole sync path of main (NodeSync) on the in-memory runtime. The inspector of the pleg worker replaces the pleg
+// The whole sync path of main (PodSync) on the in-memory runtime. The inspector of the pleg worker replaces the pleg
 // thread. Every collaborator that receives events of pods appends them to one list, in order.
 import { ProbeKills } from "../../../src/main/probes/probe-kills.js";
 import { perform } from "../../../src/shared/volume-calls/perform.js";
@@ -6,8 +6,9 @@ import type { TestContext } from "node:test";
 import type { Admission } from "../../../src/main/admission/node-admission.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 import { noProbeResults } from "../../../src/main/model/probe-results.js";
-import type { ClusterPods } from "../../../src/main/sync/sync-components.js";
-import { NodeSync } from "../../../src/main/sync/node-sync.js";
+import type { ClusterPods } from "../../../src/main/sync/cluster-pods.js";
+import { PodState } from "../../../src/main/sync/pod-state.js";
+import { PodSync } from "../../../src/main/sync/pod-sync.js";
 import type { PodSubscriber } from "../../../src/main/model/pod-events.js";
 import type { PodChange } from "../../../src/main/sync/sync-loop.js";
 import type { Pod } from "../../../src/shared/api/pod.js";
@@ -31,7 +32,8 @@ const RUNTIME: RuntimeState = {
 };
 
 export interface SyncNode {
-  sync: NodeSync;
+  state: PodState;
+  sync: PodSync;
   world: RuntimeWorld;
   /** "LISTENER.METHOD: POD what", in order. */
   received: string[];
@@ -71,11 +73,17 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
     admit: (pod) => Promise.resolve(options.verdict?.(pod) ?? { admit: true }),
     release: (uid) => hear(`admission.release: ${uid}`),
   };
-  const sync: NodeSync = new NodeSync({
+  const state = new PodState({
+    rootDir: runtime.settings.rootDir,
+    pleg: { inspect: ({ uid, generation, hints }) => inspector.request(uid, generation, hints) },
+    clock,
+    log: world.kept.log,
+  });
+  const sync: PodSync = new PodSync({
+    state,
     runtime,
     calls: { call: (name, request) => perform[name](request) },
     pleg: {
-      inspect: ({ uid, generation, hints }) => inspector.request(uid, generation, hints),
       watch: ({ uid, watchDirs }) => hear(`pleg.watch: ${uid} ${watchDirs.length}`),
       unwatch: (uid) => hear(`pleg.unwatch: ${uid}`),
     },
@@ -94,30 +102,33 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
       for (const { metadata, status } of set) hear(`server.set: ${metadata.uid} ${status?.phase ?? ""}`);
       for (const uid of removed) hear(`server.removed: ${uid}`);
     },
-    subscribers: {
-      cgroups: Object.fromEntries(
-        (["admitted", "resized", "terminated", "removed"] as const).map((kind) => [
-          kind,
-          () => hear("cgroups.podsChanged"),
-        ]),
-      ),
-      timelines: {
-        accepted: ({ pod, known }) => hear(`watch.accepted: ${pod.metadata.uid} ${known ? "known" : "new"}`),
-        synced: ({ pod }) => hear(`watch.seen: ${pod.metadata.uid}`),
-        statusChanged: ({ pod, status }) => hear(`watch.status: ${pod.metadata.uid} ${status.phase}`),
-        started: ({ pod }) => hear(`watch.running: ${pod.metadata.uid}`),
-        orphanFound: () => hear("watch.orphan"),
-        restarted: ({ pod }) => hear(`watch.again: ${pod.metadata.uid}`),
-        removed: ({ uid }) => hear(`watch.gone: ${uid}`),
-      },
-    },
+    resourceHealth: undefined,
     stamp: () => undefined,
     setOp: () => undefined,
     syncFrequencyMs: 60_000,
     resize: { counters: noResizeCounters, rules: defaultResizeRules },
   });
-  await sync.load();
-  sync.subscribe("eviction", evictionOf(hear));
+  state.events.subscribe(
+    "cgroups",
+    Object.fromEntries(
+      (["admitted", "resized", "terminated", "removed"] as const).map((kind) => [
+        kind,
+        () => hear("cgroups.podsChanged"),
+      ]),
+    ),
+  );
+  state.events.subscribe("timelines", {
+    accepted: ({ pod, known }) => hear(`watch.accepted: ${pod.metadata.uid} ${known ? "known" : "new"}`),
+    synced: ({ pod }) => hear(`watch.seen: ${pod.metadata.uid}`),
+    statusChanged: ({ pod, status }) => hear(`watch.status: ${pod.metadata.uid} ${status.phase}`),
+    started: ({ pod }) => hear(`watch.running: ${pod.metadata.uid}`),
+    orphanFound: () => hear("watch.orphan"),
+    restarted: ({ pod }) => hear(`watch.again: ${pod.metadata.uid}`),
+    removed: ({ uid }) => hear(`watch.gone: ${uid}`),
+  });
+  await state.load();
+  sync.start();
+  state.subscribe("eviction", evictionOf(hear));
   if (options.cluster === true) sync.join(clusterOf(hear));
   inspector.onRelisted();
   sync.loop.onPlegRecord({ kind: "runtime", state: RUNTIME });
@@ -129,7 +140,7 @@ export async function syncNode(t: TestContext, options: SyncNodeOptions = {}): P
       .filter((line) => listeners.some((listener) => line.startsWith(`${listener}.`)))
       .filter((line, index, lines) => line !== lines[index - 1]);
   return {
-    ...{ sync, world, received, receivedBy },
+    ...{ state, sync, world, received, receivedBy },
     change: (kind, pod) => sync.loop.onPodChange({ kind, pod }),
     until: (what, condition) => untilWithin(what, condition, PATIENCE_MS),
     phase: (uid) => sync.statuses.get(uid)?.status?.phase,

@@ -1,10 +1,10 @@
-// The parts of the kubelet that each transition of a pod notifies, in order, through the public interface of NodeSync.
+// The parts of the kubelet that each transition of a pod notifies, in order, through the public interface of PodSync.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../src/shared/api/pod.js";
 import { container, pod } from "../../support/pods.js";
 import { BUSYBOX } from "../runtime/runtime-kit.js";
-import { NO_HELD_PODS, syncNode } from "./node-sync-kit.js";
+import { NO_HELD_PODS, syncNode } from "./pod-sync-kit.js";
 import type { AdmissionVerdict } from "../../../src/main/admission/verdict.js";
 
 const web = (restartPolicy: "Always" | "Never" = "Always", metadata: Partial<Pod["metadata"]> = {}): Pod => {
@@ -69,8 +69,8 @@ test("a pod that no source wants any more: terminated first, then removed, every
     "follower.over: uid-web",
     "cluster.gone: uid-web",
   ]);
-  assert.equal(node.sync.records.get("uid-web"), undefined);
-  assert.deepEqual([...node.sync.workers.all()], []);
+  assert.equal(node.state.records.get("uid-web"), undefined);
+  assert.deepEqual([...node.state.pods.all()], []);
   assert.equal(node.world.cgroups.size, 0);
 });
 
@@ -80,7 +80,7 @@ test("a pod that completed: eviction forgets it, the API server keeps it until i
   await node.until("the pod to run", () => node.phase("uid-web") === "Running");
   const [id = ""] = node.world.fake.state.containers.keys();
   node.world.fake.exit(id, 0);
-  node.sync.cache.bump("uid-web", [{ kind: "recheck", id: "" }]);
+  node.state.cache.bump("uid-web", [{ kind: "recheck", id: "" }]);
   await node.until("its clean-up", () => node.received.includes("follower.over: uid-web"));
   assert.equal(node.phase("uid-web"), "Succeeded");
   assert.deepEqual(node.receivedBy("follower"), ["follower.runs: uid-web", "follower.over: uid-web"]);
@@ -133,7 +133,7 @@ test("a listener that joins late hears of the pods that run already", async (t) 
 
 test("an error of one listener keeps no other from hearing, and the pod starts", async (t) => {
   const node = await syncNode(t);
-  node.sync.subscribe("cluster", {
+  node.state.subscribe("cluster", {
     accepted: () => assert.fail("this listener is broken"),
   });
   node.change("add", web());

@@ -1,0 +1,36 @@
+// Main's connection to the container runtime.
+import type { CriClientOptions } from "../../shared/cri/caller.js";
+import { createCriClient, type CriClient } from "../../shared/cri/client.js";
+import { runtimeOperationsMetrics } from "../../shared/metrics/runtime-operations.js";
+import { podUidsIn } from "../volumes/paths.js";
+import type { AgentContext } from "./context.js";
+
+export function connectRuntime({ settings, registry, clock }: AgentContext): CriClient {
+  const { runtime, rootDir, cpuCount } = settings;
+  const operations = runtimeOperationsMetrics(registry);
+  return createCriClient({
+    endpoint: runtime.containerRuntimeEndpoint,
+    runtimeRequestTimeoutMs: runtime.runtimeRequestTimeoutMs,
+    clock,
+    onCall: ({ operation, durationMs, error }) =>
+      operations.recordCall({ operation, durationMs, error: error !== undefined }),
+    concurrency: criConcurrency(cpuCount),
+    listStreaming: runtime.criListStreaming,
+    podUids: () => podUidsIn(rootDir),
+  });
+}
+
+/**
+ * Limits of concurrent calls per verb: a burst must not overload the runtime. The processors do most of the work of a PodSandbox:
+ * with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
+ */
+function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
+  const from = Math.min(16, Math.max(4, 2 * cpuCount));
+  return {
+    RunPodSandbox: { from, to: 16 },
+    StopPodSandbox: { from, to: 64 },
+    CreateContainer: 16,
+    StartContainer: 16,
+    StopContainer: 64,
+  };
+}
