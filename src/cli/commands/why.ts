@@ -4,21 +4,10 @@ import { EXIT, type ExitCode } from "../errors.js";
 import { moment, since, until } from "../output/amounts.js";
 import { print } from "../output/print.js";
 import { wrap } from "../output/table.js";
-import { clean } from "../output/colour.js";
-import { type Explanation, explain } from "../why/explain.js";
-import type { Finding, WhyInput } from "../why/input.js";
+import { type Explanation } from "../why/explain.js";
+import type { Finding } from "../why/input.js";
 import { explainNamed } from "../why/explain-named.js";
 import { oneLine } from "../../shared/text/printable.js";
-import { manifestsOf } from "../manifests/find.js";
-import { apiServerFails } from "../problems.js";
-import { podsOf } from "../pods/find.js";
-import { podPath } from "../pods/pod-paths.js";
-import { ofMain } from "../pods/of-main.js";
-import { withCni } from "../runtime/cni-places.js";
-import { explainManifests } from "../why/explain-manifest.js";
-import { withOutput } from "../why/last-output.js";
-import { withPortHolder } from "../why/port-holder.js";
-import { subjectOf } from "../why/subject.js";
 
 /** Older decisions are shown with -o wide, json and yaml. */
 const SHOWN_DECISIONS = 15;

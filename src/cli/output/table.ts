@@ -1,5 +1,4 @@
 // Tables and colours for a terminal. Pure. A table that is wider than the terminal has its widest columns wrapped.
-import { clean } from "./colour.js";
 import { columnWidths, foldedCell, longestPart } from "./fold.js";
 import { oneLine } from "../../shared/text/printable.js";
 

@@ -26,7 +26,7 @@ export function warn(line: string): void {
 
 /** One line about a choice of the command's own. */
 export function remark(line: string): void {
-  process.stderr.write(`${clean(line)}\n`);
+  process.stderr.write(`${oneLine(line)}\n`);
 }
 
 /** For commander, whose messages repeat the user's own words. */

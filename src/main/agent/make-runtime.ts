@@ -1,10 +1,10 @@
 // Makes the runtime verbs' collaborators: cgroups, images, volumes, and the facts of this node.
+import type { ResourceManagers } from "../resources/assignment/resource-manager.js";
 import type { CriClient } from "../../shared/cri/client.js";
 import { moduleLogger } from "../../shared/log/logger.js";
 import { makeNodeDns } from "../network/node-dns.js";
 import type { CgroupManager } from "../resources/cgroups/cgroup-manager.js";
 import { makeCgroups } from "../resources/cgroups/make-cgroups.js";
-import type { ResourceManagers } from "../resources/managers/port.js";
 import { nodeAllocatable } from "../runtime/container-env.js";
 import type { DoerSettings, ImageProvider, NodeFacts, NodeRuntime } from "../runtime/node-runtime.js";
 import { readNodeFacts } from "../runtime/read-node-facts.js";

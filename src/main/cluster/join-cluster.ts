@@ -41,7 +41,9 @@ import { startCredentials, type NodeCertificates } from "./credentials.js";
 import type { JoinedCluster, Membership } from "./membership.js";
 import type { Follow } from "./watching.js";
 import { startDra, type RunningDra } from "./dra/start-dra.js";
+import { UnfinishedPods } from "./unfinished-pods.js";
 import { startPodSync, type ApiPods } from "./start-pod-sync.js";
+import { UnfinishedPods } from "./unfinished-pods.js";
 
 /** To make a key: of 4096 bits it takes seconds on a slow machine. */
 const POD_KEY_MS = 120_000;
@@ -213,6 +215,7 @@ class Joining implements JoinedCluster {
       eventsClient,
       presence,
       reflect: (feed) => reflectPods(feed, { client, presence, nodeName, clock, log }),
+      readUnfinished: (feed) => new UnfinishedPods({ client, nodeName, feed, clock }),
       node: () => nodeStatus.node(),
       ready,
       state,

@@ -1,4 +1,5 @@
 // Prepares images under a lease. Image GC then removes none between the check of the image and the creation of its container.
+import { quote } from "../command/rules/check.js";
 import type { Container, Pod } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
@@ -7,7 +8,6 @@ import type { ImageProvider } from "../runtime/node-runtime.js";
 import { StartContainerError } from "../model/step-errors.js";
 import { isImageBeingRemoved, type ImageLeases } from "./image-leases.js";
 import type { ImageUsers } from "./image-users.js";
-import { quote } from "../../shared/log/quote.js";
 
 /** A removal in the middle is rare; twice in a row it is no longer chance. */
 const MAX_TRIES = 3;

@@ -1,7 +1,7 @@
 // Does the node's resolver file fit into what pods can have of it? Pure.
 
+import { quote } from "../command/rules/check.js";
 import type { ResolvConf } from "./resolv-conf.js";
-import { quote } from "../../shared/log/quote.js";
 
 /** glibc's. */
 export const MAX_SEARCHES = 32;

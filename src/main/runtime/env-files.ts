@@ -1,11 +1,11 @@
 // The files with environment variables (fileKeyRef) of one container. A container may have thousands of variables from one file.
 // Invariant: a file is read and parsed once for successive variables, and the memory for files has a limit.
+import { quote } from "../command/rules/check.js";
 import { openPlace, readWhole } from "../../shared/fs/untrusted-file.js";
 import { openSubPath } from "../../shared/volume-calls/sub-path.js";
 import { CreateContainerConfigError } from "../model/container-config-error.js";
 import { isDevicePlace, isImagePlace, type VolumePlace } from "../volumes/place.js";
 import { readEnvFile, valueOf, type EnvFile } from "./config/env-file.js";
-import { quote } from "../../shared/log/quote.js";
 
 /** A pod writes the file itself: its size, its kind and where its links lead are the pod's choice. */
 export const LONGEST_FILE = 4 * 1024 * 1024;

@@ -1,11 +1,11 @@
 // The runtime's handlers (CRI Status) and their features. The kubelet asks only for pods with a runtime class, a user namespace or a
 // recursive read-only mount.
+import { quote } from "../command/rules/check.js";
 import { isStaticPod, type Pod } from "../../shared/api/pod.js";
 import type { StatusResponse } from "../../shared/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../model/cluster-access.js";
 import { joined } from "../model/joined-cluster.js";
 import type { NodeRuntime } from "./node-runtime.js";
-import { quote } from "../../shared/log/quote.js";
 
 /** The runtime lacks a feature that the pod requires. */
 class RuntimeHandlerError extends Error {

@@ -1,4 +1,5 @@
 // Acts on the pods of this node: workers, loop, statuses, admission in turns. It is made last, of all that it uses.
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import type { Pod } from "../../shared/api/pod.js";
 import type { PodStatus, ResourceStatus } from "../../shared/api/pod-status.js";
 import type { Clock } from "../../shared/clock/clock.js";
@@ -18,7 +19,6 @@ import type { PodDelta } from "../model/pod-delta.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
 import { isEnding } from "../model/synced-pod.js";
-import type { BackoffOptions } from "../planner/crash-backoff.js";
 import { PlanEvents } from "../planner/plan-events.js";
 import type { ProbeManager } from "../probes/probe-manager.js";
 import { OrphanCgroups } from "../resources/cgroups/orphan-cgroups.js";

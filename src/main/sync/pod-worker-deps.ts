@@ -1,4 +1,5 @@
 // Makes the collaborators of each pod worker.
+import type { BackoffOptions } from "../model/crash-backoff.js";
 import { Limiter } from "../../shared/cri/limiter.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import { moduleLogger, type Logger } from "../../shared/log/logger.js";
@@ -7,7 +8,6 @@ import type { AdmissionQueue } from "../admission/admission-queue.js";
 import type { Resizes } from "../admission/resizes.js";
 import type { ProbeResults } from "../model/probe-results.js";
 import type { RestartGates } from "../model/restart.js";
-import type { BackoffOptions } from "../planner/crash-backoff.js";
 import { Doer } from "../runtime/doer.js";
 import { DoerOnDemand } from "../runtime/doer-on-demand.js";
 import type { NodeRuntime } from "../runtime/node-runtime.js";

@@ -1,5 +1,5 @@
 // The runtime endpoint of flag and config field: "unix:///run/containerd/containerd.sock".
-import { quote } from "../log/quote.js";
+import { quote } from "../text/quote.js";
 
 /** Longest path that fits sockaddr_un with its closing NUL (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;

@@ -2,6 +2,7 @@
 // its own (worker.ts). Tests and simulations run it in main's.
 // Invariant: hello is the first message; the board is stamped from the first moment to the last; an error that ends the worker reaches
 // main as a fatal message before the exit.
+import type { ThreadFault } from "../faults/thread-fault.js";
 import { expose } from "comlink";
 import type { Clock } from "../clock/clock.js";
 import type { FatalCause, SupervisorMessage, ThreadInit, WorkerMessage } from "../contracts/thread.js";
@@ -12,7 +13,6 @@ import type { RingBuffers } from "../queue/ring.js";
 import type { RunningTracing } from "../tracing/start-tracing.js";
 import { portEndpoint } from "./endpoint.js";
 import { serializeError } from "./errors.js";
-import type { ThreadFault } from "./faults.js";
 import { RemoteCalls, type Remote } from "./remote-calls.js";
 import { keepStamping } from "./stamper.js";
 

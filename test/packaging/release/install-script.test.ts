@@ -113,18 +113,22 @@ test("a signature of another key installs nothing", { skip }, async (t) => {
   assert.match(await refusal(), /the signature of SHA256SUMS is wrong/);
 });
 
-test("another user than root, another processor and a machine without curl or gpgv get one line", { skip }, async (t) => {
-  const { bin, refusal, put } = await served(t);
-  await rm(join(bin, "curl"));
-  assert.match(await refusal(), /curl is needed: install the package curl/);
-  await rm(join(bin, "gpgv"));
-  assert.match(await refusal(), /gpgv or sqv is needed/);
-  await rm(join(bin, "uname"));
-  await put("uname", "echo mips");
-  assert.match(await refusal(), /there is no package for mips/);
-  await put("id", "echo 1000");
-  assert.match(await refusal(), /not root/);
-});
+test(
+  "another user than root, another processor and a machine without curl or gpgv get one line",
+  { skip },
+  async (t) => {
+    const { bin, refusal, put } = await served(t);
+    await rm(join(bin, "curl"));
+    assert.match(await refusal(), /curl is needed: install the package curl/);
+    await rm(join(bin, "gpgv"));
+    assert.match(await refusal(), /gpgv or sqv is needed/);
+    await rm(join(bin, "uname"));
+    await put("uname", "echo mips");
+    assert.match(await refusal(), /there is no package for mips/);
+    await put("id", "echo 1000");
+    assert.match(await refusal(), /not root/);
+  },
+);
 
 test("an address that a shell would read as more than an address is refused", { skip }, async (t) => {
   const { packages, key } = await served(t);

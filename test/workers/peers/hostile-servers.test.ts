@@ -95,10 +95,7 @@ describe("HTTP/2 floods of a server by TLS", () => {
         output: messageOf(error),
       }));
       assert.ok(outcome === "failure" || outcome === "error", outcome);
-      assert.match(
-        output,
-        /HTTP\/2 frames|stream error|GOAWAY|unexpected EOF|headers exceeded|Protocol error/,
-      );
+      assert.match(output, /HTTP\/2 frames|stream error|GOAWAY|unexpected EOF|headers exceeded|Protocol error/);
       const reply = await actions.hook(hook(port), new AbortController().signal);
       // The head of a response is enough for a hook, and it may arrive before the flood.
       if (name !== "empty DATA") assert.equal(reply.ok, false);

@@ -1,5 +1,6 @@
 // ClusterTrustBundles, where the API server has them (gate ClusterTrustBundleProjection): certificates by the bundle's
 // name, or of all bundles of a signer.
+import { quote } from "../../command/rules/check.js";
 import { isNotFound } from "../../../shared/api/client/errors.js";
 import { CLUSTER_TRUST_BUNDLES } from "../../../shared/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
@@ -9,7 +10,6 @@ import type { ClusterTrustBundle } from "../../../shared/api/objects.js";
 import type { TrustAnchors } from "../../model/cluster-access.js";
 import { Collection, type CollectionOptions } from "./collection.js";
 import { distinctCertificates } from "./certificates.js";
-import { quote } from "../../../shared/log/quote.js";
 
 class TrustBundleError extends Error {
   override readonly name = "TrustBundleError";

@@ -2,6 +2,7 @@
 // requests for all of them. Loaded with the first pod that has such a source.
 // Invariant: keys are in memory and in the pod's volume only; no state of a removed pod is kept; no request is watched
 // without such a pod.
+import { quote } from "../../command/rules/check.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Node } from "../../../shared/api/node.js";
 import type { PodCertificateRequest } from "../../../shared/api/objects.js";
@@ -18,7 +19,6 @@ import type { Follow } from "../watching.js";
 import { PodCertificateError } from "./errors.js";
 import { RequestKinds } from "./request-kinds.js";
 import { SourceCredential } from "./source-credential.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface PodCertificatesDeps {
   client: Pick<ApiClient, "get" | "create">;

@@ -1,5 +1,6 @@
 // All credential providers of the node, called in the order of the configuration. If one fails, the pull continues without its credentials.
 // Other providers may have some, and the registry may need none.
+import { quote } from "../../command/rules/check.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { verbose, type Logger } from "../../../shared/log/logger.js";
@@ -14,7 +15,6 @@ import { introduce, isPodIdentityError } from "./pod-identity.js";
 import { CredentialProvider } from "./provider.js";
 import { execPlugin, type PluginQuestion } from "./exec-plugin.js";
 import { isPluginError, type PluginResponse } from "./response.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface ProvidersDeps {
   clock: Clock;

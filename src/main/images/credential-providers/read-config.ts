@@ -1,5 +1,6 @@
 // Reads one file of CredentialProviderConfig strictly. An unknown field, wrong type or missing value is a problem with its place. All
 // problems come back together.
+import { quote } from "../../command/rules/check.js";
 import { readKubernetesYaml } from "../../../shared/yaml/kubernetes-yaml.js";
 import { offsetAt } from "../../../shared/yaml/tree.js";
 import { YamlError } from "../../../shared/yaml/yaml-error.js";
@@ -7,7 +8,6 @@ import { parsePattern } from "../keyring/image-match.js";
 import { CONFIG_VERSIONS, PLUGIN_VERSIONS, type CredentialProviderSettings } from "./config.js";
 import { FieldReader, type Path } from "./field-reader.js";
 import { readTokenAttributes } from "./token-attributes.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface ReadProviders {
   providers: CredentialProviderSettings[];

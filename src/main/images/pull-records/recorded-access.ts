@@ -2,6 +2,7 @@
 // Invariant: an intent is on disk before the kubelet calls PullImage. It is deleted when the record of its image is on disk, or when its
 // only pull failed. An image with an intent, or with an unreadable or unwritten record, counts as pulled by the kubelet. Pods must prove
 // their access to it.
+import { quote } from "../../command/rules/check.js";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
@@ -28,7 +29,6 @@ import { RecordFiles } from "./record-files.js";
 import { RecentRecords } from "./recent-records.js";
 import type { NeedsProof } from "./verification-policy.js";
 import { apiTime } from "../../../shared/api/time.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** Images come and go: their records are looked through when so many were written, and when the kubelet starts. */
 const PRUNE_EVERY = 50;

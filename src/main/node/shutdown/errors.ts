@@ -1,6 +1,6 @@
 // Errors of graceful node shutdown, one class per cause. Messages name the remedy.
+import { quote } from "../../command/rules/check.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** DBUS_SYSTEM_BUS_ADDRESS names no socket that can be connected to. */
 export class BusAddressError extends Error {

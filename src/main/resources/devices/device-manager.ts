@@ -2,6 +2,7 @@
 // Invariant: no device is allocated to two pods, even if a damaged checkpoint lacks the devices of running pods. A container has its
 // devices before it is created. It keeps them over restarts of container, plugin and kubelet until its pod is released. An allocation is on
 // disk before the pod is admitted.
+import { quote } from "../../command/rules/check.js";
 import { type Container, type Pod } from "../../../shared/api/pod.js";
 import { containersOf } from "../../../shared/api/pod-containers.js";
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
@@ -26,7 +27,6 @@ import { containerRequests, podDeviceRequests } from "./device-requests.js";
 import { Endpoints } from "./endpoints.js";
 import { GrantedDevices } from "./granted-devices.js";
 import { callText, DevicePluginError, type Devices, type DialDevicePlugin } from "./plugin-port.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface DeviceManagerOptions {
   /** <root-dir>/device-plugins */

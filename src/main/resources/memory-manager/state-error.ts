@@ -1,6 +1,6 @@
 // A state of the memory manager that this kubelet must not ignore: memory that pods hold would count as free.
+import { quote } from "../../command/rules/check.js";
 import type { MemoryState } from "./checkpoint.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** The kubelet does not start; the file stays. */
 export class MemoryStateError extends Error {

@@ -1,4 +1,5 @@
 // The mounts of a container: its volumes, /etc/hosts and the termination log. Pure: host paths come in resolved.
+import { quote } from "../../command/rules/check.js";
 import { posix } from "node:path";
 import type { Container, Pod, VolumeMount } from "../../../shared/api/pod.js";
 import { type Device, type Mount, MountPropagation } from "../../../shared/cri/gen/runtime.v1.js";
@@ -6,7 +7,6 @@ import { isDevicePlace, isImagePlace, type VolumePlace } from "../../volumes/pla
 import { CreateContainerConfigError } from "../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../model/labels.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface MountsInput {
   pod: Pod;

@@ -1,4 +1,5 @@
 // Errors of persistent volumes; each becomes an event of the pod.
+import { quote } from "../../command/rules/check.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import type { Volume } from "../../../shared/api/volume.js";
 import { isAttachLimit } from "../csi/errors.js";
@@ -8,7 +9,6 @@ import type { SetUpRequest } from "../plugin.js";
 import { notReady } from "../world/wait-for-volumes.js";
 import { isClaimError } from "./claim.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** Runs `work` and turns its failures into volume errors with upstream's event text: the failed step and the volume name. */
 export async function asVolumeErrors<T>(

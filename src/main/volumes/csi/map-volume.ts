@@ -1,6 +1,7 @@
 // CSI volumes as block devices of pods: staged once per node, published once per pod. The pod's directory has a link to the device.
 // Invariant: the mount records and the pod's link exist before the first call to the driver. The link is removed after the driver has
 // undone everything. So a process that finds the link can undo the rest.
+import { quote } from "../../command/rules/check.js";
 import * as paths from "./paths.js";
 import { lstat, mkdir, rm } from "node:fs/promises";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -22,7 +23,6 @@ import { withDevice, type DeviceInHand } from "./with-device.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { holdDevice, releaseLoops } from "../held-device.js";
 import { link, linkTo } from "../device-links.js";
-import { quote } from "../../../shared/log/quote.js";
 const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
 const MAP = "MapVolume.MapPodDevice";
 

@@ -1,4 +1,5 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
+import { quote } from "../../command/rules/check.js";
 import type { Pod } from "../../../shared/api/pod.js";
 import { measured } from "../measured.js";
 import { askForAttachment, waitForAttachment } from "./attach.js";
@@ -10,7 +11,6 @@ import { inStep } from "./step-error.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
 import type { Device } from "./users.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export interface DeviceInHand {
   spec: DriverSpec | undefined;

@@ -1,6 +1,7 @@
 // The flexVolume drivers of this node: programs below volumePluginDir, found when a volume needs one.
 // Invariant: a driver is used only as long as its program is the file that succeeded with "init". A replaced program
 // gets "init" again.
+import { quote } from "../../command/rules/check.js";
 import { stat } from "node:fs/promises";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
@@ -8,7 +9,6 @@ import type { Logger } from "../../../shared/log/logger.js";
 import { FlexDriver } from "./driver.js";
 import { DriverWatch } from "./driver-watch.js";
 import { checkedDriver, executableOf } from "./names.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** The node has no such driver, yet. */
 export class FlexDriverMissingError extends Error {

@@ -1,6 +1,7 @@
 // Devices of flexVolume drivers that attach: attached and mounted once per node, at plugins/kubernetes.io/flexvolume/<driver>/mounts/<volume>.
 // Invariant: that directory exists from before the driver's first call until the driver has undone everything. So a
 // later kubelet knows the volume. Callers hold the volume's lock.
+import { quote } from "../../command/rules/check.js";
 import { rmdir, stat } from "node:fs/promises";
 import type { Logger } from "../../../shared/log/logger.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
@@ -15,7 +16,6 @@ import { mountByProgram } from "../file-system/program-mount.js";
 import type { FlexDriver } from "./driver.js";
 import { attachedName, deviceMounts, FLEX_PLUGIN, flexPlugin } from "./names.js";
 import { optionsFor, type FlexRequest } from "./options.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** Longest wait for a device to appear; upstream's value. */
 const WAIT_FOR_ATTACH_MS = 600_000;

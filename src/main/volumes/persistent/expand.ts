@@ -1,6 +1,7 @@
 // Expands a claim's volume. The CSI driver or the kubelet grows the file system, then the kubelet updates the claim's status. Invariant:
 // the claim shows the new size only after the volume has it. A size that a CSI driver refused is not requested again until the claim
 // requests another size.
+import { quote } from "../../command/rules/check.js";
 import { isConflict } from "../../../shared/api/client/errors.js";
 import { PERSISTENT_VOLUME_CLAIMS } from "../../../shared/api/client/kinds.js";
 import type { ObjectReference } from "../../../shared/api/event.js";
@@ -22,7 +23,6 @@ import type { BoundClaim } from "../claims/claim.js";
 import { expanderOf, type ExpanderDeps } from "./expanders.js";
 import { failed, grown, growthOf, inProgress, type ClaimStatus } from "./expansion-rules.js";
 import { apiTime } from "../../../shared/api/time.js";
-import { quote } from "../../../shared/log/quote.js";
 
 const STEP = "MountVolume.NodeExpandVolume";
 const ONLINE_STEP = "NodeExpandVolume.NodeExpandVolume";

@@ -1,5 +1,6 @@
 // local: a directory of this node, mounted for the pod; or a device of this node, used as a block device or as the file system on it.
 // Invariant: one operation at a time per volume. So no device is unmounted while another pod begins to use it.
+import { quote } from "../../command/rules/check.js";
 import { constants } from "node:fs";
 import { mkdir, readlink, rm, symlink } from "node:fs/promises";
 import type { PersistentVolume } from "../../../shared/api/objects.js";
@@ -17,7 +18,6 @@ import { LocalDevices } from "./local-devices.js";
 import { MountedVolumes } from "../file-system/mounted-volume.js";
 import { errorCode } from "../../../shared/errors/error-code.js";
 import { devicesDirectory, pluginDirectoryName } from "../../../shared/api/pod-paths.js";
-import { quote } from "../../../shared/log/quote.js";
 
 export const LOCAL_PLUGIN = "kubernetes.io/local-volume";
 

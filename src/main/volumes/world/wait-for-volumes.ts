@@ -1,5 +1,6 @@
 // Waits until all volumes of a pod are set up, and repeats failed operations. Invariant: every failure is an event of the pod. After two
 // minutes the wait ends with an error that names the missing volumes. An operation that hangs continues by itself.
+import { quote } from "../../command/rules/check.js";
 import { setMaxListeners } from "node:events";
 import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import type { Pod } from "../../../shared/api/pod.js";
@@ -13,7 +14,6 @@ import { volumeKey } from "./actual-state.js";
 import type { WantedPod, WantedVolume } from "./desired-state.js";
 import type { VolumeOperations } from "./operations.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
-import { quote } from "../../../shared/log/quote.js";
 
 /** Time for which one sync of a pod waits for its volumes; upstream's value. */
 const WAIT_MS = 123_000;

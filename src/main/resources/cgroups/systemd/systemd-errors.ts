@@ -1,6 +1,6 @@
 // Errors of calls to systemd, one class per cause. A message names the call and the unit.
+import { quote } from "../../../command/rules/check.js";
 import { messageOf } from "../../../../shared/errors/thrown.js";
-import { quote } from "../../../../shared/log/quote.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 

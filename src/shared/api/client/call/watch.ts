@@ -1,4 +1,5 @@
 // A watch: one JSON object per line, as long as the server keeps it open.
+import { quote } from "../../../text/quote.js";
 import type { Readable } from "node:stream";
 import { faultPoint } from "../../../faults/fault-points.js";
 import { type OnOversized } from "../decode/oversized.js";
@@ -6,7 +7,6 @@ import type { Turn } from "../decode/turn.js";
 import type { ApiObject, WatchEvent, WatchOptions } from "../port.js";
 import { BodyError, isStatus, jsonOf, statusError } from "./body.js";
 import { LineCutter } from "./line-cutter.js";
-import { quote } from "../../../log/quote.js";
 
 type IsKnown = NonNullable<WatchOptions["isKnown"]>;
 
