@@ -1,7 +1,7 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4
 // Entry point: reads the command line, then runs that command. Everything heavy is loaded only when it is needed.
-import { isSettingsError } from "./command/errors.js";
 import { loadSettings } from "./command/settings.js";
+import { OperatorError } from "../shared/errors/operator-error.js";
 import { commandIo } from "./startup/process/command-io.js";
 import { escapedLines } from "../shared/text/printable.js";
 
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
 
 // Not at the top level: the bundle's modules are functions. Any other error is a defect: Node prints it and exits.
 void main().catch((error: unknown) => {
-  if (!isSettingsError(error) && !(error instanceof Error && error.name === "DynamicConfigDirError")) throw error;
+  if (!(error instanceof OperatorError)) throw error;
   process.stderr.write(`${escapedLines(error.message)}\n`);
   process.exitCode = 1;
 });

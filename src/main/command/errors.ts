@@ -1,6 +1,7 @@
 // The error for the command line and the config file: all problems in one report.
 
-export class SettingsError extends Error {
+import { OperatorError } from "../../shared/errors/operator-error.js";
+export class SettingsError extends OperatorError {
   override readonly name = "SettingsError";
   readonly code = "SETTINGS";
 
@@ -8,8 +9,4 @@ export class SettingsError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));
   }
-}
-
-export function isSettingsError(error: unknown): error is SettingsError {
-  return error instanceof SettingsError;
 }

@@ -2,20 +2,9 @@
 // kubelet refuses to start with swap, as upstream does.
 
 import { readFile } from "fs/promises";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
-/** Swap is on and failSwapOn is true. */
-class SwapOnError extends Error {
-  override readonly name = "SwapOnError";
-  readonly code = "SWAP_ON";
-  constructor(readonly devices: readonly string[]) {
-    super(
-      `swap is on (${devices.join(", ")}): turn it off (swapoff -a, and out of /etc/fstab), or let the kubelet run with ` +
-        `it: failSwapOn: false in the config file, or --fail-swap-on=false`,
-    );
-  }
-}
-
-export const isSwapOnError = (error: unknown): error is SwapOnError => error instanceof SwapOnError;
+export const isSwapOnError = (error: unknown): error is OperatorError => error instanceof OperatorError;
 
 /** Names of the swap areas in use, from the text of /proc/swaps (proc_swaps(5)). */
 export function swapDevices(text: string): string[] {
@@ -26,7 +15,7 @@ export function swapDevices(text: string): string[] {
     .filter((name) => name !== "");
 }
 
-/** @throws SwapOnError. A kernel without swap has no such file. */
+/** @throws OperatorError. A kernel without swap has no such file. */
 export async function checkSwap(failSwapOn: boolean, path = "/proc/swaps"): Promise<void> {
   if (!failSwapOn) return;
   const text = await readFile(path, "utf8").catch((error: unknown) => {
@@ -34,5 +23,9 @@ export async function checkSwap(failSwapOn: boolean, path = "/proc/swaps"): Prom
     throw error;
   });
   const devices = swapDevices(text);
-  if (devices.length > 0) throw new SwapOnError(devices);
+  if (devices.length > 0)
+    throw new OperatorError(
+      `swap is on (${devices.join(", ")}): turn it off (swapoff -a, and out of /etc/fstab), or let the kubelet run with ` +
+        `it: failSwapOn: false in the config file, or --fail-swap-on=false`,
+    );
 }

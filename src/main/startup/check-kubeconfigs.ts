@@ -2,7 +2,7 @@
 // status. The first request to the API server shows whether it accepts them.
 import { access, constants } from "node:fs/promises";
 import type { ClientConfig, Source } from "../../shared/api/client/config.js";
-import { isKubeconfigError, KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
+import { KubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../shared/api/client/kubeconfig/load.js";
 import { renewedCertificate } from "../node/certificates/certificate-files.js";
 import type { NodeObjectSettings } from "../command/views/node.js";
@@ -30,7 +30,7 @@ export async function checkKubeconfigs(files: KubeconfigFiles): Promise<void> {
       await check(kubeconfig, renewedCertificate(files));
       return;
     } catch (error) {
-      if (bootstrapKubeconfig === "" || !isKubeconfigError(error)) throw error;
+      if (bootstrapKubeconfig === "" || !(error instanceof KubeconfigError)) throw error;
       await checkInPlaceOf(error, bootstrapKubeconfig);
       return;
     }
@@ -43,7 +43,7 @@ async function checkInPlaceOf(broken: KubeconfigError, bootstrapKubeconfig: stri
   try {
     await check(bootstrapKubeconfig, "");
   } catch (error) {
-    if (!isKubeconfigError(error)) throw error;
+    if (!(error instanceof KubeconfigError)) throw error;
     throw new KubeconfigError(
       error.file,
       error.field,

@@ -4,22 +4,16 @@
 import { stat } from "node:fs/promises";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ClusterFiles } from "./check-kubeconfigs.js";
-
-/** The command line names a cluster that the kubelet cannot join. */
-export class ClusterError extends Error {
-  override readonly name = "ClusterError";
-  readonly code = "CLUSTER";
-}
-export const isClusterError = (error: unknown): error is ClusterError => error instanceof ClusterError;
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 const STAND_ALONE = "leave out --kubeconfig and --bootstrap-kubeconfig to run stand-alone on static pods";
 
-/** Whether the node joins a cluster or runs stand-alone. @throws ClusterError, KubeconfigError */
+/** Whether the node joins a cluster or runs stand-alone. @throws OperatorError, KubeconfigError */
 export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info">): Promise<boolean> {
   const { kubeconfig, bootstrapKubeconfig } = files;
   if (kubeconfig === "") {
     if (bootstrapKubeconfig !== "") {
-      throw new ClusterError(
+      throw new OperatorError(
         `--bootstrap-kubeconfig is given without --kubeconfig, the file that the credentials go to: give both, or ${STAND_ALONE}`,
       );
     }
@@ -29,13 +23,13 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
   const joined = await isFile(kubeconfig);
   if (!joined) {
     if (bootstrapKubeconfig === "") {
-      throw new ClusterError(
+      throw new OperatorError(
         `--kubeconfig ${kubeconfig} does not exist, and there is no --bootstrap-kubeconfig to request a client certificate with: ` +
           `join the node to its cluster (kubeadm join), or ${STAND_ALONE}`,
       );
     }
     if (!(await isFile(bootstrapKubeconfig))) {
-      throw new ClusterError(
+      throw new OperatorError(
         `neither --kubeconfig ${kubeconfig} nor --bootstrap-kubeconfig ${bootstrapKubeconfig} exists: ` +
           `initialise or join the cluster first (kubeadm init, kubeadm join), or ${STAND_ALONE}`,
       );

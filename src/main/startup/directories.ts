@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../../shared/errors/thrown.js";
 import { errorCode } from "../../shared/errors/error-code.js";
 import { podsDirectory } from "../../shared/api/pod-paths.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export interface Directories {
   root: string;
@@ -34,32 +35,26 @@ export function directoriesOf(rootDir: string, podLogsDir: string, containerLogs
 }
 
 /** A directory the kubelet cannot work without could not be made. */
-export class DirectoryError extends Error {
-  override readonly name = "DirectoryError";
-  readonly code = "DIRECTORY";
-  constructor(
-    readonly path: string,
-    cause: unknown,
-  ) {
-    const why = messageOf(cause);
-    super(`cannot make directory ${path}: ${why}. Run as root, or choose others with --root-dir and podLogsDir`, {
+export function directoryError(path: string, cause: unknown): OperatorError {
+  const why = messageOf(cause);
+  return new OperatorError(
+    `cannot make directory ${path}: ${why}. Run as root, or choose others with --root-dir and podLogsDir`,
+    {
       cause,
-    });
-  }
+    },
+  );
 }
-
-export const isDirectoryError = (error: unknown): error is DirectoryError => error instanceof DirectoryError;
 
 /**
  * It holds keys with their own modes. The root directory comes first: as a mere parent it would be open to all. Throws
- * DirectoryError.
+ * OperatorError.
  */
 export async function makeCertDir(certDir: string, rootDir: string): Promise<void> {
   await make(rootDir, 0o750);
   await make(certDir, 0o755);
 }
 
-/** Creates missing directories with upstream's modes; existing ones stay as they are. Throws DirectoryError. */
+/** Creates missing directories with upstream's modes; existing ones stay as they are. Throws OperatorError. */
 export async function makeDirectories(directories: Directories): Promise<void> {
   await make(directories.root, 0o750);
   await Promise.all([
@@ -77,7 +72,7 @@ async function make(path: string, mode: number): Promise<void> {
   try {
     await makeWithParents(path, mode);
   } catch (error) {
-    throw new DirectoryError(path, error);
+    throw directoryError(path, error);
   }
 }
 

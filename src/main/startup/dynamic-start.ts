@@ -21,7 +21,7 @@ export interface DynamicStart {
 /** Flags that print a result without a run. */
 const QUESTIONS = ["check-config", "print-config"];
 
-/** undefined when the command line does not enable it, or starts no kubelet. @throws DynamicConfigDirError */
+/** undefined when the command line does not enable it, or starts no kubelet. @throws OperatorError */
 export async function startDynamic(argv: readonly string[]): Promise<DynamicStart | undefined> {
   const { given, help, version } = readCommandLine(argv);
   const text = (flag: string): string => {

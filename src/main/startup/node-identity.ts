@@ -1,27 +1,22 @@
 // The name of this node, by upstream's rule. Its addresses: shared/net/host-addresses.ts.
 
+import { OperatorError } from "../../shared/errors/operator-error.js";
 const MAX_NAME = 253;
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The host name, or --hostname-override, is no DNS subdomain. */
-export class NodeNameError extends Error {
-  override readonly name = "NodeNameError";
-  readonly code = "NODE_NAME";
-  constructor(nodeName: string, fromFlag: boolean) {
-    const where = fromFlag ? "--hostname-override" : "the host name";
-    super(
-      `${where} ${JSON.stringify(nodeName)} cannot be a node name: use at most ${MAX_NAME} of a-z, 0-9, "-" and ".", ` +
-        `beginning and ending with a letter or digit; set another with --hostname-override`,
-    );
-  }
+export function nodeNameError(nodeName: string, fromFlag: boolean): OperatorError {
+  const where = fromFlag ? "--hostname-override" : "the host name";
+  return new OperatorError(
+    `${where} ${JSON.stringify(nodeName)} cannot be a node name: use at most ${MAX_NAME} of a-z, 0-9, "-" and ".", ` +
+      `beginning and ending with a letter or digit; set another with --hostname-override`,
+  );
 }
-
-export const isNodeNameError = (error: unknown): error is NodeNameError => error instanceof NodeNameError;
 
 /** The host name in lower case without surrounding space; of an override only the space is removed. */
 export function nodeName(hostnameOverride: string, hostname: string): string {
   const override = hostnameOverride.trim();
   const name = override === "" ? hostname.trim().toLowerCase() : override;
-  if (name.length > MAX_NAME || !NAME.test(name)) throw new NodeNameError(name, override !== "");
+  if (name.length > MAX_NAME || !NAME.test(name)) throw nodeNameError(name, override !== "");
   return name;
 }

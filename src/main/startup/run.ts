@@ -1,27 +1,19 @@
 // Runs a node with its settings: the log starts before everything, then the node; its end decides about a restart.
 import { systemClock } from "../../shared/clock/clock.js";
 import { type Logger, verbose } from "../../shared/log/logger.js";
-import { isKubeconfigError } from "../../shared/api/client/kubeconfig/errors.js";
 import { replaceProcess } from "../../shared/os/execve.js";
 import type { Settings } from "../command/settings.js";
-import { isCredentialProviderConfigError } from "../images/credential-providers/config.js";
 import { nameProcess } from "./process/process-name.js";
 import { setV8Flags } from "../../shared/code/v8-flags.js";
-import { isClusterError } from "./cluster.js";
-import { isServerAuthError } from "./server-auth.js";
-import { isDirectoryError } from "./directories.js";
 import type { DynamicConfig } from "./dynamic-config/dynamic-config.js";
-import { isLockFileError } from "./process/lock-file.js";
 import { startLogging, type Logging } from "./process/logging.js";
 import { logStart } from "./process/start-lines.js";
-import { isNodeNameError } from "./node-identity.js";
 import { live, type Outcome } from "./node-life.js";
 import { listenForStop } from "./process/signals.js";
-import { isSwapOnError } from "../node/swap.js";
-import { isWatchdogSetting } from "./systemd/watchdog.js";
 import { messageOf } from "../../shared/errors/thrown.js";
 import type { LoggingConfig } from "../../shared/log/logging-config.js";
 import type { LoggingSettings } from "../command/views/logging.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 /** What is secret has a mode of its own. */
 const UMASK = 0o022;
 /** Time limit for writing the last lines before the process exits. */
@@ -66,7 +58,7 @@ export async function run(settings: Settings, dynamic?: DynamicConfig): Promise<
 
 async function startFailed(error: unknown, log: Logger, dynamic: DynamicConfig | undefined): Promise<Outcome> {
   const message = messageOf(error);
-  log.error(isSelfExplanatory(error) ? {} : { err: error }, `the kubelet can't start: ${message}`);
+  log.error(error instanceof OperatorError ? {} : { err: error }, `the kubelet can't start: ${message}`);
   await dynamic?.startFailed(message);
   return { exitCode: 1 };
 }
@@ -83,22 +75,6 @@ async function restart(reason: string, logging: Logging): Promise<Outcome> {
     log.error({ err: error }, "the kubelet cannot restart in place; it exits so that its supervisor starts it again");
   }
   return { exitCode: 1 };
-}
-
-/** Errors whose message is complete for an operator: no stack is logged. */
-function isSelfExplanatory(error: unknown): boolean {
-  const known = [
-    isCredentialProviderConfigError,
-    isClusterError,
-    isDirectoryError,
-    isKubeconfigError,
-    isLockFileError,
-    isNodeNameError,
-    isServerAuthError,
-    isSwapOnError,
-    isWatchdogSetting,
-  ];
-  return known.some((is) => is(error)) || (error instanceof Error && /^(Cgroup|Systemd)/.test(error.name));
 }
 
 // The settings of logging as src/shared/log takes them.

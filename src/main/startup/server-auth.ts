@@ -1,6 +1,7 @@
 // Checks that the configured authentication and authorization are possible: webhook reviews need an API server.
 
 import type { AuthenticationInit, AuthorizationInit } from "../../shared/contracts/server.js";
+import { OperatorError } from "../../shared/errors/operator-error.js";
 
 export interface ServerAuthSettings {
   enableServer: boolean;
@@ -9,26 +10,18 @@ export interface ServerAuthSettings {
   authorization: Pick<AuthorizationInit, "mode">;
 }
 
-/** The configuration needs an API server for authentication or authorization, and the kubelet has none. */
-class ServerAuthError extends Error {
-  override readonly name = "ServerAuthError";
-  readonly code = "SERVER_AUTH";
-}
-
-export const isServerAuthError = (error: unknown): error is ServerAuthError => error instanceof ServerAuthError;
-
-/** @throws ServerAuthError */
+/** @throws OperatorError */
 export function checkServerAuth(settings: ServerAuthSettings): void {
   const { enableServer, kubeconfig, authentication, authorization } = settings;
   if (!enableServer || kubeconfig !== "") return;
   if (authentication.webhook) {
-    throw new ServerAuthError(
+    throw new OperatorError(
       "no client provided, cannot use webhook authentication: a stand-alone node has no API server to review tokens; " +
         "set authentication.webhook.enabled: false, or enableServer: false",
     );
   }
   if (authorization.mode === "Webhook") {
-    throw new ServerAuthError(
+    throw new OperatorError(
       "no client provided, cannot use webhook authorization: a stand-alone node has no API server to review access; " +
         "set authorization.mode: AlwaysAllow, or enableServer: false",
     );

@@ -3,7 +3,7 @@
 // @with test/main/command/readers.test.ts
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isSettingsError } from "../../../src/main/command/errors.js";
+import { SettingsError } from "../../../src/main/command/errors.js";
 import type { HostFacts } from "../../../src/main/command/rules/rule.js";
 import { loadSettings, type CommandRequest, type Settings } from "../../../src/main/command/settings.js";
 import { CONFIG_DIR, CONFIG_FILE, filesOf, HOST, ioOf } from "../../support/config-kit.js";
@@ -33,7 +33,7 @@ async function problemsOf(argv: string[], bodies?: Bodies): Promise<readonly str
   try {
     await load(argv, bodies);
   } catch (error) {
-    if (isSettingsError(error)) return error.problems;
+    if (error instanceof SettingsError) return error.problems;
     throw error;
   }
   return [];
@@ -250,7 +250,8 @@ describe("problems", () => {
     const missing = loadSettings(["--config=/none"], ioOf({}, host));
     await rejects(
       missing,
-      (error) => isSettingsError(error) && /^--config: "\/none" cannot be read: ENOENT[^\n]*$/.test(error.message),
+      (error) =>
+        error instanceof SettingsError && /^--config: "\/none" cannot be read: ENOENT[^\n]*$/.test(error.message),
     );
   });
   test("a default that this machine can't have is reported as a default", async () => {

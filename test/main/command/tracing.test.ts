@@ -1,7 +1,7 @@
 // From KubeletConfiguration.tracing to what the threads trace with.
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isSettingsError } from "../../../src/main/command/errors.js";
+import { SettingsError } from "../../../src/main/command/errors.js";
 import { loadSettings, type Settings } from "../../../src/main/command/settings.js";
 import { tracesIn } from "../../../src/main/threads/traced-threads.js";
 import { CONFIG_FILE, filesOf, ioOf } from "../../support/config-kit.js";
@@ -50,7 +50,7 @@ describe("tracing", () => {
   for (const rate of [-1, 1_000_001]) {
     test(`samplingRatePerMillion ${rate} is refused`, async () => {
       const problem = await tracingOf(`samplingRatePerMillion: ${rate}`).catch((error: unknown) => error);
-      match(isSettingsError(problem) ? problem.problems.join() : "", /tracing\.samplingRatePerMillion/);
+      match(problem instanceof SettingsError ? problem.problems.join() : "", /tracing\.samplingRatePerMillion/);
     });
   }
 });

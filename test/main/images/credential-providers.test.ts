@@ -135,7 +135,7 @@ test("a file, or a folder of files in the order of their names; every plugin mus
   );
   assert.match(loaded.hash, /^sha256:[0-9a-f]{64}$/);
   const refused = (which: string, folder: string, why: RegExp) =>
-    assert.rejects(loadProviders(flags(which, folder)), { name: "CredentialProviderConfigError", message: why });
+    assert.rejects(loadProviders(flags(which, folder)), { name: "OperatorError", message: why });
   await writeFile(join(config, "c.yml"), GOOD);
   await refused(config, binDir, /the provider "first" is configured twice; the provider "second" is configured twice$/);
   await chmod(join(binDir, "second"), 0o644);

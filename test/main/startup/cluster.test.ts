@@ -17,11 +17,11 @@ test("a stand-alone node has no API server for reviews", () => {
   });
   throws(
     () => checkServerAuth(settings(true, "AlwaysAllow")),
-    /^ServerAuthError: no client provided, cannot use webhook authentication/,
+    /^OperatorError: no client provided, cannot use webhook authentication/,
   );
   throws(
     () => checkServerAuth(settings(false, "Webhook")),
-    /^ServerAuthError: no client provided, cannot use webhook authorization/,
+    /^OperatorError: no client provided, cannot use webhook authorization/,
   );
   doesNotThrow(() => checkServerAuth(settings(false, "AlwaysAllow")));
   doesNotThrow(() => checkServerAuth(settings(true, "Webhook", { enableServer: false })));

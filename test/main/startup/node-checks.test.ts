@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { checkCluster, isClusterError } from "../../../src/main/startup/cluster.js";
-import { isKubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
+import { checkCluster } from "../../../src/main/startup/cluster.js";
+import { KubeconfigError } from "../../../src/shared/api/client/kubeconfig/errors.js";
 import { checkPermissions } from "../../../src/main/startup/process/permissions.js";
 import { checkSwap, isSwapOnError, swapDevices } from "../../../src/main/node/swap.js";
 import { keptLog, temporaryFolder } from "../../support/sources-kit.js";
+import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
 const NO_CERTIFICATES = { certDir: "/nonexistent", node: { rotateCertificates: false } };
 const PAIR = "client-certificate: c.pem, client-key: k.pem";
@@ -103,7 +104,10 @@ describe("a cluster", () => {
       const file = join(await temporaryFolder(t), "kubelet.conf");
       await writeFile(file, text);
       for (const [one, other] of [[file], [missing, file], [file, file]] as const) {
-        await assert.rejects(asked(one, other), (error) => isKubeconfigError(error) && message.test(error.message));
+        await assert.rejects(
+          asked(one, other),
+          (error) => error instanceof KubeconfigError && message.test(error.message),
+        );
       }
     });
   }
@@ -114,12 +118,12 @@ describe("a cluster", () => {
     await writeFile(file, kubeconfig(PAIR));
     await writeFile(join(certDir, "kubelet-client-current.pem"), "");
     assert.ok(await asked(file, "", { certDir, node: { rotateCertificates: true } }));
-    await assert.rejects(asked(file, "", { certDir, node: { rotateCertificates: false } }), isKubeconfigError);
+    await assert.rejects(asked(file, "", { certDir, node: { rotateCertificates: false } }), KubeconfigError);
   });
   for (const [name, kubeconfig, bootstrapKubeconfig, message] of table) {
     test(name, async () => {
       await assert.rejects(asked(kubeconfig, bootstrapKubeconfig), (error) => {
-        assert.ok(isClusterError(error));
+        assert.ok(error instanceof OperatorError);
         assert.match(error.message, message);
         assert.match(error.message, /run stand-alone/);
         return true;

@@ -5,17 +5,13 @@ import type { NetworkInterfaceInfo } from "node:os";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import {
-  directoriesOf,
-  isDirectoryError,
-  makeCertDir,
-  makeDirectories,
-} from "../../../src/main/startup/directories.js";
+import { directoriesOf, makeCertDir, makeDirectories } from "../../../src/main/startup/directories.js";
 import { readMachine } from "../../../src/main/node/machine.js";
-import { isNodeNameError, nodeName } from "../../../src/main/startup/node-identity.js";
+import { nodeName } from "../../../src/main/startup/node-identity.js";
 import { defaultRouteInterface, nodeIPs } from "../../../src/shared/net/host-addresses.js";
 import { setOomScoreAdj } from "../../../src/main/startup/process/process-limits.js";
 import { listenForStop, type SignalSource } from "../../../src/main/startup/process/signals.js";
+import { OperatorError } from "../../../src/shared/errors/operator-error.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-startup-"));
 after(() => rm(scratch, { recursive: true }));
@@ -31,7 +27,7 @@ describe("node name", () => {
     test(`${override}|${host}`, () => equal(nodeName(override, host), expected));
   }
   for (const bad of ["Upper", "a_b", "-a", "a..b", "x".repeat(254)]) {
-    test(`refused: ${bad.slice(0, 20)}`, () => throws(() => nodeName(bad, "node"), isNodeNameError));
+    test(`refused: ${bad.slice(0, 20)}`, () => throws(() => nodeName(bad, "node"), OperatorError));
   }
 });
 
@@ -106,12 +102,12 @@ describe("directories", () => {
     const file = join(scratch, "file");
     await writeFile(file, "");
     await rejects(makeDirectories(directoriesOf(join(file, "x"), join(scratch, "p"))), (error) => {
-      return isDirectoryError(error) && error.message.includes(file);
+      return error instanceof OperatorError && error.message.includes(file);
     });
   });
   test("a place where no file can be created is reported, not retried for ever", { timeout: 120_000 }, async () => {
     const directories = directoriesOf("/proc/none/root", join(scratch, "p"), join(scratch, "c"));
-    await rejects(makeDirectories(directories), isDirectoryError);
+    await rejects(makeDirectories(directories), OperatorError);
   });
 });
 

@@ -1,6 +1,7 @@
 // The content of --image-credential-provider-config. Field names are CredentialProviderConfig's
 // (https://kubernetes.io/docs/reference/config-api/kubelet-config.v1/).
 
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 /** API versions with service account tokens: of the configuration file, and of the request to a plugin. */
 export const TOKEN_CONFIG_VERSION = "kubelet.config.k8s.io/v1";
 export const TOKEN_PLUGIN_VERSION = "credentialprovider.kubelet.k8s.io/v1";
@@ -47,17 +48,6 @@ export interface CredentialProviderSettings {
 }
 
 /** The configuration can't be used: the start ends here, as pods would fail later and elsewhere. */
-export class CredentialProviderConfigError extends Error {
-  override readonly name = "CredentialProviderConfigError";
-  readonly code = "CREDENTIAL_PROVIDER_CONFIG";
-  constructor(
-    readonly problems: readonly string[],
-    options?: ErrorOptions,
-  ) {
-    super(`image credential providers: ${problems.join("; ")}`, options);
-  }
-}
-
-export function isCredentialProviderConfigError(error: unknown): error is CredentialProviderConfigError {
-  return error instanceof CredentialProviderConfigError;
+export function credentialProviderConfigError(problems: readonly string[], options?: ErrorOptions): OperatorError {
+  return new OperatorError(`image credential providers: ${problems.join("; ")}`, options);
 }

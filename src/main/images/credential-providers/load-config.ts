@@ -4,9 +4,10 @@ import { quote } from "../../command/rules/check.js";
 import { createHash } from "node:crypto";
 import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { CredentialProviderConfigError, type CredentialProviderSettings } from "./config.js";
+import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
+import type { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface ProviderFlags {
   imageCredentialProviderConfig: string;
@@ -25,13 +26,13 @@ export interface LoadedProviders {
 const CONFIG_ENDINGS: ReadonlySet<string> = new Set([".json", ".yaml", ".yml"]);
 export const SIZE_LIMIT = 10 * 1024 * 1024;
 
-/** Throws CredentialProviderConfigError with everything that is wrong. */
+/** Throws OperatorError with everything that is wrong. */
 export async function loadProviders(flags: ProviderFlags): Promise<LoadedProviders> {
   const { imageCredentialProviderConfig: config, imageCredentialProviderBinDir: binDir } = flags;
   if (config === "" || binDir === "") {
     const [given, missing] = config === "" ? ["bin-dir", "config"] : ["config", "bin-dir"];
     const why = `--image-credential-provider-${given} is given without --image-credential-provider-${missing}`;
-    throw new CredentialProviderConfigError([`${why}: give both or none`]);
+    throw credentialProviderConfigError([`${why}: give both or none`]);
   }
   const hash = createHash("sha256");
   const read: ReadProviders[] = [];
@@ -48,7 +49,7 @@ export async function loadProviders(flags: ProviderFlags): Promise<LoadedProvide
     ...repeated(providers),
     ...(await missingPlugins(providers, binDir)),
   ];
-  if (problems.length > 0) throw new CredentialProviderConfigError(problems);
+  if (problems.length > 0) throw credentialProviderConfigError(problems);
   return { binDir, providers, hash: `sha256:${hash.digest("hex")}` };
 }
 
@@ -64,7 +65,7 @@ async function configFiles(path: string): Promise<string[]> {
   } catch (error) {
     throw unreadable(path, error);
   }
-  throw new CredentialProviderConfigError([`${path} has no file that ends in .json, .yaml or .yml`]);
+  throw credentialProviderConfigError([`${path} has no file that ends in .json, .yaml or .yml`]);
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
@@ -73,12 +74,12 @@ async function readBytes(file: string): Promise<Uint8Array> {
   } catch (error) {
     throw unreadable(file, error);
   }
-  throw new CredentialProviderConfigError([`${file} is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`]);
+  throw credentialProviderConfigError([`${file} is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`]);
 }
 
-function unreadable(path: string, error: unknown): CredentialProviderConfigError {
+function unreadable(path: string, error: unknown): OperatorError {
   const why = messageOf(error);
-  return new CredentialProviderConfigError([`${path} can't be read: ${why}`], { cause: error });
+  return credentialProviderConfigError([`${path} can't be read: ${why}`], { cause: error });
 }
 
 function repeated(providers: readonly CredentialProviderSettings[]): string[] {

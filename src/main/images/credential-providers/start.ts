@@ -3,7 +3,7 @@ import type { ProviderCredentials } from "../keyring/keyring-credentials.js";
 import type { ProviderFlags } from "./load-config.js";
 import type { ProvidersDeps } from "./providers.js";
 
-/** undefined: none are configured. Rejects with CredentialProviderConfigError. */
+/** undefined: none are configured. Rejects with OperatorError. */
 export async function startCredentialProviders(
   flags: ProviderFlags,
   deps: ProvidersDeps,

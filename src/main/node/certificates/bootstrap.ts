@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { ClientConfig, Source } from "../../../shared/api/client/config.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { errorText } from "../../../shared/log/error-text.js";
-import { isKubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
+import { KubeconfigError } from "../../../shared/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/api/client/port.js";
 import type { Clock } from "../../../shared/clock/clock.js";
 import { atomicWrite } from "../../../shared/fs/atomic-write.js";
@@ -78,7 +78,7 @@ async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefin
   try {
     config = await load(kubeconfig);
   } catch (error) {
-    if (!canAsk || !isKubeconfigError(error)) throw error;
+    if (!canAsk || !(error instanceof KubeconfigError)) throw error;
     log.warn(`${error.message}: creating it again with ${bootstrapKubeconfig}`);
     return undefined;
   }

@@ -1,5 +1,6 @@
 // Errors of cgroups, one class per cause.
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** The kubelet may not make cgroups here. */
 export class CgroupsNotWritableError extends Error {
@@ -12,7 +13,7 @@ export class CgroupsNotWritableError extends Error {
 }
 
 /** The kernel refused a value. */
-export class CgroupWriteError extends Error {
+export class CgroupWriteError extends OperatorError {
   override readonly name = "CgroupWriteError";
   constructor(path: string, value: string, cause: unknown) {
     super(`writing ${JSON.stringify(value)} to ${path}: ${messageOf(cause)}`, { cause });

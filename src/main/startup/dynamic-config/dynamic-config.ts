@@ -9,7 +9,7 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import { Checkpoints } from "./checkpoints.js";
 import { shortDigest, type ConfigFiles, type Validation } from "./config-files.js";
-import { DynamicConfigDirError } from "./errors.js";
+import { dynamicConfigDirError } from "./errors.js";
 import type { ConfigurationFacts } from "../../../shared/contracts/nodelet.js";
 import type { NodeConfiguration } from "../../model/node-configuration.js";
 import type { ConfigSource } from "../../../shared/contracts/node-status.js";
@@ -84,13 +84,13 @@ export class DynamicConfig implements StoredConfigurations, NodeConfiguration {
     return this.running?.files;
   }
 
-  /** Rejects with DynamicConfigDirError. */
+  /** Rejects with OperatorError. */
   async open(): Promise<void> {
     try {
       await this.meta.load();
       await this.checkpoints.open();
     } catch (error) {
-      throw new DynamicConfigDirError(this.options.directory, error);
+      throw dynamicConfigDirError(this.options.directory, error);
     }
   }
 

@@ -1,19 +1,13 @@
 // Errors of dynamic configuration, one class per cause.
 import { messageOf } from "../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** The folder of --dynamic-config-dir cannot be used. */
-export class DynamicConfigDirError extends Error {
-  override readonly name = "DynamicConfigDirError";
-  readonly code = "DYNAMIC_CONFIG_DIR";
-  constructor(
-    readonly path: string,
-    cause: unknown,
-  ) {
-    super(
-      `--dynamic-config-dir: ${path} cannot be made or used: ${messageOf(cause)}; choose a folder the kubelet may write to`,
-      { cause },
-    );
-  }
+export function dynamicConfigDirError(path: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    `--dynamic-config-dir: ${path} cannot be made or used: ${messageOf(cause)}; choose a folder the kubelet may write to`,
+    { cause },
+  );
 }
 
 /** The source could not deliver the assigned configuration. It may in a moment: editors replace files in steps. */
@@ -27,9 +21,6 @@ export class SourceReadError extends Error {
   ) {
     super(`the configuration at ${path} cannot be read: ${why}`, { cause });
   }
-}
-export function isSourceReadError(error: unknown): error is SourceReadError {
-  return error instanceof SourceReadError;
 }
 
 /** The content of a checkpoint differs from its hash. */

@@ -1,7 +1,7 @@
 // Loads a configuration with this command line, without applying it: the result is the settings' problems, or every value.
 import { configzBodies } from "../../command/config/configz.js";
 import { plain } from "../../command/config/tree.js";
-import { isSettingsError } from "../../command/errors.js";
+import { SettingsError } from "../../command/errors.js";
 import { loadSettings, type CommandIo, type Strictness } from "../../command/settings.js";
 import { type ConfigFiles } from "./config-files.js";
 import { ioOf } from "./config-io.js";
@@ -29,7 +29,7 @@ export async function examine(
     const values = [...config.leaves()].map(({ path, node }) => [path, JSON.stringify(plain(node))] as const);
     return { ok: true, values: Object.fromEntries(values), configz: configzBodies(config) };
   } catch (error) {
-    if (!isSettingsError(error)) throw error;
+    if (!(error instanceof SettingsError)) throw error;
     return { ok: false, problems: error.problems };
   }
 }

@@ -12,7 +12,7 @@ import { unlessAborted } from "../../../shared/abort/unless-aborted.js";
 import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { knownBad } from "./decide.js";
 import { CHANGED_REASON, type DynamicConfig } from "./dynamic-config.js";
-import { isSourceReadError } from "./errors.js";
+import { SourceReadError } from "./errors.js";
 import { recentRestarts, restartWait } from "./restart-budget.js";
 import { restartMessage } from "./restart-message.js";
 import { Settle } from "./settle.js";
@@ -176,7 +176,7 @@ class Follower implements FollowedConfig {
       this.dynamic.reportSource();
       return files;
     } catch (error) {
-      if (!isSourceReadError(error)) throw error;
+      if (!(error instanceof SourceReadError)) throw error;
       if (++this.unreadable > 1) this.dynamic.report(error.message);
       else this.settle.changed();
       return undefined;

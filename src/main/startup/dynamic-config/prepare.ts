@@ -4,11 +4,11 @@ import { digestOf, shortDigest, type ConfigFiles } from "./config-files.js";
 import { chooseConfiguration, type Choice, type ChoiceInput } from "./decide.js";
 import { DynamicConfig, type DynamicConfigOptions } from "./dynamic-config.js";
 import { restartMessage } from "./restart-message.js";
-import { isSourceReadError } from "./errors.js";
+import { SourceReadError } from "./errors.js";
 
 /**
  * Chooses the configuration of this start; the settings are read from `files` of the result. `validate` is called
- * last for exactly those files, where there are any. Rejects with DynamicConfigDirError.
+ * last for exactly those files, where there are any. Rejects with OperatorError.
  */
 export async function prepareConfiguration(options: DynamicConfigOptions): Promise<DynamicConfig> {
   const dynamic = new DynamicConfig(options);
@@ -36,7 +36,7 @@ async function readSource(dynamic: DynamicConfig, found: Map<string, ConfigFiles
     found.set(digest, files);
     return { digest };
   } catch (error) {
-    if (!isSourceReadError(error)) throw error;
+    if (!(error instanceof SourceReadError)) throw error;
     return { error: error.message };
   }
 }
@@ -50,7 +50,7 @@ async function readLocal({ options }: DynamicConfig, found: Map<string, ConfigFi
     if (!found.has(digest)) found.set(digest, files);
     return digest;
   } catch (error) {
-    if (!isSourceReadError(error)) throw error;
+    if (!(error instanceof SourceReadError)) throw error;
     return undefined;
   }
 }

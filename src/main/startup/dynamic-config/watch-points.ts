@@ -2,7 +2,7 @@
 // changes by swapping one link; an editor renames a new file over the old one; both change one of these names.
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { isSourceReadError } from "./errors.js";
+import { SourceReadError } from "./errors.js";
 import { listDropIns, type LocalPaths } from "./read-local.js";
 
 /** Folder → names in it that matter; "all" where any does. Folders are free of links. */
@@ -17,7 +17,7 @@ export async function watchPointsOf(paths: LocalPaths): Promise<WatchPoints> {
   if (paths.dropIns === undefined) return points;
   await addWay(points, paths.dropIns);
   const { files, folders } = await listDropIns(paths.dropIns).catch((error: unknown) => {
-    if (isSourceReadError(error)) return { files: [], folders: [] };
+    if (error instanceof SourceReadError) return { files: [], folders: [] };
     throw error;
   });
   for (const folder of folders) points.set((await addWay(points, folder)) ?? folder, "all");

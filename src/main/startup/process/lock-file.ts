@@ -8,13 +8,7 @@ import { tryFlock, waitForFlock } from "../../../shared/os/flock.js";
 import { describeFlockHolder } from "../../../shared/os/flock-holder.js";
 import { messageOf } from "../../../shared/errors/thrown.js";
 import { type ContentionWatch, watchContention, isAt } from "./lock-contention.js";
-
-/** The lock file cannot be locked, and waiting would not help. */
-export class LockFileError extends Error {
-  override readonly name = "LockFileError";
-  readonly code = "LOCK_FILE";
-}
-export const isLockFileError = (error: unknown): error is LockFileError => error instanceof LockFileError;
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 export interface LockFileOptions {
   /** --lock-file; "" is none. Made when missing, mode 0600; its directory must exist. */
@@ -38,14 +32,14 @@ const NO_LOCK: HeldLock = { contended: new Promise(() => undefined), release: ()
 
 /**
  * Resolves with the lock. Without a path there is nothing to hold.
- * @throws LockFileError: no path but exitOnContention, or the file cannot be opened, locked or watched; the signal's
+ * @throws OperatorError: no path but exitOnContention, or the file cannot be opened, locked or watched; the signal's
  * reason when it aborts.
  */
 export async function acquireLockFile(options: LockFileOptions): Promise<HeldLock> {
   const { path, exitOnContention, log } = options;
   if (path === "") {
     if (!exitOnContention) return NO_LOCK;
-    throw new LockFileError("--exit-on-lock-contention needs a lock file: give --lock-file too, or leave both out");
+    throw new OperatorError("--exit-on-lock-contention needs a lock file: give --lock-file too, or leave both out");
   }
   for (;;) {
     const file = await openLockFile(path);
@@ -98,9 +92,9 @@ async function lock(file: FileHandle, options: LockFileOptions): Promise<void> {
   await waitForFlock(file.fd, about, { clock, signal });
 }
 
-function lockFileError(path: string, doing: string, cause: unknown): LockFileError {
+function lockFileError(path: string, doing: string, cause: unknown): OperatorError {
   const reason = messageOf(cause);
-  return new LockFileError(
+  return new OperatorError(
     `cannot ${doing} lock file ${path}: ${reason}; --lock-file must name a file in an existing directory that the kubelet may write`,
     { cause },
   );

@@ -4,23 +4,16 @@ import type { Clock } from "../../../shared/clock/clock.js";
 import type { Logger } from "../../../shared/log/logger.js";
 import type { BoardReader } from "../../../shared/queue/board.js";
 import { describeLate, lateThreads, type OpName, type StampLimits } from "../../threads/late-threads.js";
+import { OperatorError } from "../../../shared/errors/operator-error.js";
 
 /** Up to this WATCHDOG_USEC the start is refused, as upstream does. */
 const SHORTEST_TIMEOUT_MS = 1_000;
-
-/** The unit's WatchdogSec= cannot be kept. */
-export class WatchdogSettingError extends Error {
-  override readonly name = "WatchdogSettingError";
-  readonly code = "WATCHDOG_SETTING";
-}
-export const isWatchdogSetting = (error: unknown): error is WatchdogSettingError =>
-  error instanceof WatchdogSettingError;
 
 /**
  * Interval between watchdog notifications, ms: half of WATCHDOG_USEC. undefined when there is no watchdog, or it is
  * meant for another
  * process (WATCHDOG_PID).
- * @throws WatchdogSettingError: not numbers, or a timeout of 1 s or less.
+ * @throws OperatorError: not numbers, or a timeout of 1 s or less.
  */
 export function watchdogInterval(
   env: Readonly<Record<string, string | undefined>>,
@@ -31,7 +24,7 @@ export function watchdogInterval(
   const meant = positive("WATCHDOG_PID", env["WATCHDOG_PID"]);
   if (meant !== undefined && meant !== pid) return undefined;
   if (micros <= SHORTEST_TIMEOUT_MS * 1000) {
-    throw new WatchdogSettingError(
+    throw new OperatorError(
       `the watchdog's timeout is too short: WATCHDOG_USEC=${micros}; set WatchdogSec= of the unit to more than 1 s`,
     );
   }
@@ -42,7 +35,7 @@ function positive(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value;
-  throw new WatchdogSettingError(
+  throw new OperatorError(
     `${name}=${text} is not a whole number above 0: systemd sets it from WatchdogSec= of the unit; unset it elsewhere`,
   );
 }

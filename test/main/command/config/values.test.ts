@@ -5,7 +5,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isSettingsError } from "../../../../src/main/command/errors.js";
+import { SettingsError } from "../../../../src/main/command/errors.js";
 import { loadSettings } from "../../../../src/main/command/settings.js";
 import { CONFIG_FILE, filesOf, ioOf, resolveSources } from "../../../support/config-kit.js";
 
@@ -47,7 +47,7 @@ async function starts(row: Row): Promise<boolean> {
     const request = await loadSettings([`--config=${CONFIG_FILE}`], ioOf(filesOf({ file: bodyOf(row) }), {}));
     return request.action === "run";
   } catch (error) {
-    if (isSettingsError(error)) return false;
+    if (error instanceof SettingsError) return false;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isSourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
+import { SourceReadError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { LocalSource } from "../../../../src/main/startup/dynamic-config/local-source.js";
 import { readLocal } from "../../../../src/main/startup/dynamic-config/read-local.js";
 import { watchPointsOf } from "../../../../src/main/startup/dynamic-config/watch-points.js";
@@ -52,12 +52,12 @@ test("an unreadable file is refused with path and reason", async (t) => {
   for (const [name, why] of cases) {
     await assert.rejects(
       readLocal({ config: path(name) }),
-      (error: unknown) => isSourceReadError(error) && error.path === path(name) && why.test(error.message),
+      (error: unknown) => error instanceof SourceReadError && error.path === path(name) && why.test(error.message),
       name,
     );
   }
   for (const dropIns of ["missing", "latin1"]) {
-    await assert.rejects(readLocal({ dropIns: path(dropIns) }), isSourceReadError);
+    await assert.rejects(readLocal({ dropIns: path(dropIns) }), SourceReadError);
   }
 });
 

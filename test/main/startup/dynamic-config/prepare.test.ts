@@ -2,8 +2,8 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { DynamicConfigDirError } from "../../../../src/main/startup/dynamic-config/errors.js";
 import { configOf, digest, Node, textOfActive } from "./kit.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 test("first start: the files are assigned, checkpointed and on trial", async (t) => {
   const node = await Node.make(t, "one");
@@ -151,6 +151,6 @@ test("a folder that cannot be used is refused by name", async (t) => {
   await writeFile(node.path(), "a file");
   await assert.rejects(
     node.start(),
-    (error: unknown) => error instanceof DynamicConfigDirError && error.message.includes(node.directory),
+    (error: unknown) => error instanceof OperatorError && error.message.includes(node.directory),
   );
 });

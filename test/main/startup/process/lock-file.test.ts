@@ -7,12 +7,9 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import {
-  acquireLockFile,
-  isLockFileError,
-  type LockFileOptions,
-} from "../../../../src/main/startup/process/lock-file.js";
+import { acquireLockFile, type LockFileOptions } from "../../../../src/main/startup/process/lock-file.js";
 import type { LockAgentMessage } from "../fixtures/lock-agent.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const scratch = await mkdtemp(join(tmpdir(), "nodelet-lock-"));
 const children: ChildProcess[] = [];
@@ -148,14 +145,17 @@ describe("lock file", { timeout: 300_000 }, () => {
 
   test("exit-on-lock-contention without a lock file is an error, no lock file alone is not", async () => {
     await rejects(acquireLockFile(options("", { exitOnContention: true })), (error) => {
-      return isLockFileError(error) && error.message.includes("--lock-file");
+      return error instanceof OperatorError && error.message.includes("--lock-file");
     });
     await (await acquireLockFile(options(""))).release();
   });
 
   test("a path that cannot be opened is named", async () => {
     const path = join(scratch, "no-such-directory", "lock");
-    await rejects(acquireLockFile(options(path)), (error) => isLockFileError(error) && error.message.includes(path));
+    await rejects(
+      acquireLockFile(options(path)),
+      (error) => error instanceof OperatorError && error.message.includes(path),
+    );
   });
 
   test("released it is free at once, twice is once; a mode change is no contention, an open is", async () => {

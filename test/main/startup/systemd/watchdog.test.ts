@@ -3,16 +3,12 @@ import { once } from "node:events";
 import { describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { describeLate, lateThreads, type StampLimits } from "../../../../src/main/threads/late-threads.js";
-import {
-  feedWatchdog,
-  isWatchdogSetting,
-  watchdogInterval,
-  type WatchdogOptions,
-} from "../../../../src/main/startup/systemd/watchdog.js";
+import { feedWatchdog, watchdogInterval, type WatchdogOptions } from "../../../../src/main/startup/systemd/watchdog.js";
 import { systemClock } from "../../../../src/shared/clock/clock.js";
 import { BoardReader, BoardWriter, createBoard, type ThreadSnapshot } from "../../../../src/shared/queue/board.js";
 import { keepStamping } from "../../../../src/shared/thread/stamper.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
+import { OperatorError } from "../../../../src/shared/errors/operator-error.js";
 
 const STAMP_PERIOD_MS = 500;
 
@@ -39,7 +35,7 @@ describe("interval of the watchdog", () => {
     test(`refused: ${JSON.stringify(env)}`, () => {
       throws(
         () => watchdogInterval(env, 42),
-        (error) => isWatchdogSetting(error) && message.test(error.message),
+        (error) => error instanceof OperatorError && message.test(error.message),
       );
     });
   }

@@ -1,6 +1,7 @@
 // Errors of calls to systemd, one class per cause. A message names the call and the unit.
 import { quote } from "../../../command/rules/check.js";
 import { messageOf } from "../../../../shared/errors/thrown.js";
+import { OperatorError } from "../../../../shared/errors/operator-error.js";
 
 const INSTEAD = "set cgroupDriver: cgroupfs here and in the runtime's configuration";
 
@@ -23,7 +24,7 @@ export class SystemdUnreachableError extends Error {
 }
 
 /** The connection ended before the reply came: whether the call took effect is unknown. */
-export class SystemdConnectionLostError extends Error {
+export class SystemdConnectionLostError extends OperatorError {
   override readonly name = "SystemdConnectionLostError";
   constructor({ method, unit }: SystemdSubject, cause?: unknown) {
     const why = cause === undefined ? "" : `: ${messageOf(cause)}`;
@@ -46,7 +47,7 @@ export class SystemdDeadlineError extends Error {
 }
 
 /** systemd refused the call. */
-export class SystemdCallError extends Error {
+export class SystemdCallError extends OperatorError {
   override readonly name = "SystemdCallError";
   /** D-Bus error name, e.g. "org.freedesktop.systemd1.UnitExists". */
   readonly dbusName: string;

@@ -1,7 +1,8 @@
 // Errors of a kubeconfig.
 
+import { OperatorError } from "../../../errors/operator-error.js";
 /** The file can't be used; the message names file, line and field, never a value that may be secret. */
-export class KubeconfigError extends Error {
+export class KubeconfigError extends OperatorError {
   override readonly name = "KubeconfigError";
   readonly code = "KUBECONFIG";
   constructor(
@@ -19,4 +20,3 @@ export class KubeconfigError extends Error {
     );
   }
 }
-export const isKubeconfigError = (error: unknown): error is KubeconfigError => error instanceof KubeconfigError;

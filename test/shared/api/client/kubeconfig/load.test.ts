@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
 import type { ClientConfig } from "../../../../../src/shared/api/client/config.js";
-import { isKubeconfigError } from "../../../../../src/shared/api/client/kubeconfig/errors.js";
+import { KubeconfigError } from "../../../../../src/shared/api/client/kubeconfig/errors.js";
 import { loadClientConfig } from "../../../../../src/shared/api/client/kubeconfig/load.js";
 
 let dir: string;
@@ -49,7 +49,7 @@ async function load(content: string): Promise<ClientConfig> {
 }
 async function problem(content: string): Promise<string> {
   const error: unknown = await load(content).catch((failed: unknown) => failed);
-  ok(isKubeconfigError(error), String(error));
+  ok(error instanceof KubeconfigError, String(error));
   return error.message.replace(`kubeconfig ${dir}/`, "");
 }
 
@@ -221,6 +221,6 @@ it("reads JSON, too", async () => {
 
 it("says when there is no file", async () => {
   const error: unknown = await loadClientConfig(join(dir, "none")).catch((failed: unknown) => failed);
-  ok(isKubeconfigError(error));
+  ok(error instanceof KubeconfigError);
   ok(error.message.startsWith(`kubeconfig ${dir}/none: can't be read: ENOENT`), error.message);
 });
