@@ -1,7 +1,7 @@
 // The fake is trusted by many tests: its state must be as honest as a runtime's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNotFound, isUnavailable } from "../../src/shared/cri/errors.js";
+import { CriNotFoundError, CriUnavailableError } from "../../src/shared/cri/errors.js";
 import { ContainerEventType, ContainerState, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
 import { IMAGE, pair, podConfig, runPod, until, type Pair } from "../shared/cri/support.js";
 import { parseFailpoint } from "./failpoints.js";
@@ -26,7 +26,7 @@ test("a container's life: created, running, exited with code and times in order,
   assert.equal((await client.containerStatus({ containerId })).status?.exitCode, 3, "stopping twice changes nothing");
   await client.removeContainer({ containerId });
   await client.removeContainer({ containerId });
-  await assert.rejects(client.containerStatus({ containerId }), isNotFound);
+  await assert.rejects(client.containerStatus({ containerId }), CriNotFoundError);
   assert.equal((await client.listContainers({})).containers.length, 0);
 });
 
@@ -90,11 +90,11 @@ test("sandboxes: own addresses, names reserved per attempt, stopping and removin
   const { status } = await client.podSandboxStatus({ podSandboxId: first.sandboxId });
   assert.equal(status?.state, PodSandboxState.SANDBOX_NOTREADY);
   const create = { podSandboxId: first.sandboxId, config: { metadata: { name: "x" }, image: { image: IMAGE } } };
-  await assert.rejects(client.createContainer(create), isNotFound);
+  await assert.rejects(client.createContainer(create), CriNotFoundError);
   await client.stopPodSandbox({ podSandboxId: first.sandboxId });
   await client.removePodSandbox({ podSandboxId: first.sandboxId });
   await client.removePodSandbox({ podSandboxId: first.sandboxId });
-  await assert.rejects(client.containerStatus({ containerId: first.containerId }), isNotFound);
+  await assert.rejects(client.containerStatus({ containerId: first.containerId }), CriNotFoundError);
   await client.runPodSandbox({ config: podConfig("one") });
 });
 
@@ -125,7 +125,7 @@ test("images: present, pulled, removed, unknown", async (context) => {
   await client.removeImage(image);
   await client.removeImage(image);
   assert.equal((await client.imageStatus(image)).image, undefined);
-  await assert.rejects(client.pullImage({ image: { image: "registry.test/none:1" } }), isNotFound);
+  await assert.rejects(client.pullImage({ image: { image: "registry.test/none:1" } }), CriNotFoundError);
 });
 
 test("events report a pod's life in order", async (context) => {
@@ -177,10 +177,10 @@ test("failpoints: used up from left to right, matched by pod and container, befo
   assert.ok(slowest >= 49);
 
   fake.failpoint("RunPodSandbox", "error(UNAVAILABLE: boom)", { pod: "bad" });
-  await assert.rejects(client.runPodSandbox({ config: podConfig("bad") }), isUnavailable);
+  await assert.rejects(client.runPodSandbox({ config: podConfig("bad") }), CriUnavailableError);
   await client.runPodSandbox({ config: podConfig("good") });
   fake.failpoint("RunPodSandbox", "error(UNAVAILABLE: lost)", { pod: "half", when: "after" });
-  await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), isUnavailable);
+  await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), CriUnavailableError);
   fake.failpoint("RunPodSandbox", "off");
   await assert.rejects(client.runPodSandbox({ config: podConfig("half") }), { code: "ALREADY_EXISTS" });
   await client.runPodSandbox({ config: podConfig("bad") });

@@ -14,11 +14,11 @@ import { systemClock } from "../../src/shared/clock/clock.js";
 import { chooseCgroupDriver } from "../../src/shared/cri/cgroup-driver.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
 import {
-  isCriError,
-  isCancelled,
-  isDeadlineExceeded,
-  isNotFound,
-  isUnimplemented,
+  CriError,
+  CriCancelledError,
+  CriDeadlineExceededError,
+  CriNotFoundError,
+  CriUnimplementedError,
 } from "../../src/shared/cri/errors.js";
 import { ContainerState, NamespaceMode, PodSandboxState } from "../../src/shared/cri/gen/runtime.v1.js";
 import { readRuntimeStatus } from "../../src/workers/pleg/runtime-status.js";
@@ -58,7 +58,7 @@ async function runSandbox(context: TestContext, { client, logDirectory }: World)
   context.after(async () => {
     const cleaner = createCriClient({ endpoint: ENDPOINT, runtimeRequestTimeoutMs: 30_000, clock: systemClock });
     await cleaner.stopPodSandbox({ podSandboxId }).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error; // containerd 1.6 says NotFound for a sandbox that is gone
+      if (!(error instanceof CriNotFoundError)) throw error; // containerd 1.6 says NotFound for a sandbox that is gone
     });
     await cleaner.removePodSandbox({ podSandboxId });
     cleaner.close();
@@ -121,7 +121,7 @@ test("a pod's life", { skip, timeout: 300_000 }, async (context) => {
   const { client, logDirectory } = here;
   const sandbox = await runSandbox(context, here);
   await assert.rejects(client.runPodSandbox({ config: sandbox.config }), (error) => {
-    assert.ok(isCriError(error) && error.code === "ALREADY_EXISTS", String(error));
+    assert.ok(error instanceof CriError && error.code === "ALREADY_EXISTS", String(error));
     assert.ok(error.details.includes(sandbox.podSandboxId), error.details);
     return true;
   });
@@ -152,7 +152,7 @@ test("a pod's life", { skip, timeout: 300_000 }, async (context) => {
   });
   assert.deepEqual([run.exitCode, String(run.stdout), String(run.stderr)].map(String), ["4", "out\n", "err\n"]);
   const late = client.execSync({ containerId, cmd: ["/bin/sleep", "30"], timeout: 1n });
-  await assert.rejects(late, isDeadlineExceeded);
+  await assert.rejects(late, CriDeadlineExceededError);
   const stats = (await client.containerStats({ containerId })).stats;
   assert.ok((stats?.memory?.workingSetBytes?.value ?? 0n) > 0n);
   await client.updateContainerResources({ containerId, linux: { cpuShares: 512n } });
@@ -167,7 +167,7 @@ test("a pod's life", { skip, timeout: 300_000 }, async (context) => {
   await client.stopContainer({ containerId, timeout: 10n });
   await client.removeContainer({ containerId });
   await client.removeContainer({ containerId });
-  await assert.rejects(client.containerStatus({ containerId }), isNotFound);
+  await assert.rejects(client.containerStatus({ containerId }), CriNotFoundError);
 
   await client.stopPodSandbox({ podSandboxId: sandbox.podSandboxId });
   await client.stopPodSandbox({ podSandboxId: sandbox.podSandboxId });
@@ -175,7 +175,7 @@ test("a pod's life", { skip, timeout: 300_000 }, async (context) => {
   assert.equal(stopped?.state, PodSandboxState.SANDBOX_NOTREADY);
   await client.removePodSandbox({ podSandboxId: sandbox.podSandboxId });
   await client.removePodSandbox({ podSandboxId: sandbox.podSandboxId });
-  await assert.rejects(client.podSandboxStatus({ podSandboxId: sandbox.podSandboxId }), isNotFound);
+  await assert.rejects(client.podSandboxStatus({ podSandboxId: sandbox.podSandboxId }), CriNotFoundError);
 });
 
 test(
@@ -195,16 +195,16 @@ test(
 test("unknown objects are NotFound; an aborted call ends at once", { skip }, async (context) => {
   const { client } = await world(context);
   const unknown = "0".repeat(64);
-  await assert.rejects(client.containerStatus({ containerId: unknown }), isNotFound);
-  await assert.rejects(client.podSandboxStatus({ podSandboxId: unknown }), isNotFound);
-  await assert.rejects(client.startContainer({ containerId: unknown }), isNotFound);
-  await assert.rejects(client.execSync({ containerId: unknown, cmd: ["true"], timeout: 1n }), isNotFound);
+  await assert.rejects(client.containerStatus({ containerId: unknown }), CriNotFoundError);
+  await assert.rejects(client.podSandboxStatus({ podSandboxId: unknown }), CriNotFoundError);
+  await assert.rejects(client.startContainer({ containerId: unknown }), CriNotFoundError);
+  await assert.rejects(client.execSync({ containerId: unknown, cmd: ["true"], timeout: 1n }), CriNotFoundError);
   await client.removeContainer({ containerId: unknown });
   await client.removePodSandbox({ podSandboxId: unknown });
   const controller = new AbortController();
   const call = client.listContainers({}, { signal: controller.signal });
   controller.abort();
-  await assert.rejects(call, isCancelled);
+  await assert.rejects(call, CriCancelledError);
 });
 
 test("the event stream is open and silent, or Unimplemented", { skip }, async (context) => {
@@ -218,8 +218,8 @@ test("the event stream is open and silent, or Unimplemented", { skip }, async (c
   const outcome = await read.then(
     () => "an event",
     (error: unknown) => {
-      if (isUnimplemented(error)) return "unimplemented";
-      if (isCancelled(error)) return "open";
+      if (error instanceof CriUnimplementedError) return "unimplemented";
+      if (error instanceof CriCancelledError) return "open";
       throw error;
     },
   );
@@ -249,7 +249,7 @@ test("a start that is aborted at any moment leaves a container that can be remov
     const containerId = await createContainer(here, sandbox, "sleep 1000", round + 1);
     const controller = new AbortController();
     const started = client.startContainer({ containerId }, { signal: controller.signal }).catch((error: unknown) => {
-      if (!isCancelled(error)) throw error;
+      if (!(error instanceof CriCancelledError)) throw error;
     });
     await systemClock.sleep((startMs * round) / rounds);
     controller.abort(new Error("the pod is being terminated"));

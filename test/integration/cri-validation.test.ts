@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { after, before, test as anyTest, type TestFn, type TestOptions } from "node:test";
 import { systemClock } from "../../src/shared/clock/clock.js";
 import { createCriClient, type CriClient } from "../../src/shared/cri/client.js";
-import { isDeadlineExceeded, isUnimplemented } from "../../src/shared/cri/errors.js";
+import { CriDeadlineExceededError, CriUnimplementedError } from "../../src/shared/cri/errors.js";
 import {
   ContainerEventType,
   ContainerState,
@@ -170,7 +170,7 @@ test("execSync: output and exit code; its timeout ends the command", async () =>
   assert.deepEqual([run.exitCode, String(run.stdout), String(run.stderr)], [4, "out\n", "err\n"]);
   await assert.rejects(
     cri.execSync({ containerId, cmd: ["sh", "-c", "echo $$ > /tmp/pid; exec sleep 1000"], timeout: 1n }),
-    isDeadlineExceeded,
+    CriDeadlineExceededError,
   );
   await waitFor(
     async () => (await exec(containerId, "kill -0 $(cat /tmp/pid) 2>/dev/null || echo ended")) === "ended",
@@ -240,7 +240,7 @@ test(
 test("metric descriptors and metrics of sandboxes are returned, or unimplemented", async () => {
   for (const ask of [cri.listMetricDescriptors({}), cri.listPodSandboxMetrics({})]) {
     await ask.catch((error: unknown) => {
-      if (isDocker || !isUnimplemented(error)) throw error;
+      if (isDocker || !(error instanceof CriUnimplementedError)) throw error;
     });
   }
 });

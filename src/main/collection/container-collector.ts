@@ -5,7 +5,7 @@
 import type { Clock } from "../../shared/clock/clock.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isNotFound, isUnavailable } from "../../shared/cri/errors.js";
+import { CriNotFoundError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
@@ -92,7 +92,7 @@ export class ContainerCollector {
     } catch (error) {
       const message = messageOf(error);
       // The runtime's absence is reported once for the node.
-      if (isUnavailable(error) || this.end.signal.aborted) return PERIOD_MS;
+      if (error instanceof CriUnavailableError || this.end.signal.aborted) return PERIOD_MS;
       log.error({ err: error }, `container garbage collection failed: ${message}`);
       events.node({ type: "Warning", reason: "ContainerGCFailed", message });
     }
@@ -148,7 +148,7 @@ export class ContainerCollector {
     try {
       await run();
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!(error instanceof CriNotFoundError)) throw error;
     } finally {
       // Also after a failure: the call may have taken effect.
       this.deps.changed(uid, hints);

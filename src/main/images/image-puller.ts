@@ -6,7 +6,7 @@ import type { Container, Pod, PullPolicy } from "../../shared/api/pod.js";
 import type { Volume } from "../../shared/api/volume.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import { CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { Image, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { ImageMetrics } from "./metrics.js";
 import type { EventInput, EventRecorder } from "../model/event-recorder.js";
@@ -148,7 +148,7 @@ export class ImagePuller {
       const spec = { image, annotations: pod.metadata.annotations ?? {}, runtimeHandler };
       return (await this.deps.cri.imageStatus({ image: spec }, { signal })).image;
     } catch (error) {
-      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+      if (error instanceof CriUnavailableError || !(error instanceof CriError) || signal.aborted) throw error;
       // The empty reference is upstream's: nothing was resolved.
       const message = `Failed to inspect image "": ${error.message}`;
       this.emit(need, "Warning", "InspectFailed", message);

@@ -1,7 +1,7 @@
 // Builds the reason and message of a failed pull for the pod status. The message names every attempt; an unavailable
 // registry and an invalid signature keep reasons of their own.
 
-import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import { CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 
 type PullFailureReason = "ErrImagePull" | "RegistryUnavailable" | "SignatureValidationFailed";
 
@@ -30,7 +30,7 @@ const EXPLAINED = {
 
 /** The image's or the registry's fault; not the runtime's absence, and not the pod's own end. */
 export function countsAsPullFailure(error: unknown, signal: AbortSignal): error is Error {
-  return isCriError(error) && !isUnavailable(error) && !signal.aborted;
+  return error instanceof CriError && !(error instanceof CriUnavailableError) && !signal.aborted;
 }
 
 /** The message of the container's waiting state. */
@@ -41,5 +41,5 @@ export function pullFailureMessage(image: string, failure: PullFailure): string 
 }
 
 function textOf(error: Error): string {
-  return isCriError(error) ? error.details : error.message;
+  return error instanceof CriError ? error.details : error.message;
 }

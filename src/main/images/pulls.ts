@@ -3,7 +3,7 @@
 import { podDescription, type Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isCriError } from "../../shared/cri/errors.js";
+import { CriError } from "../../shared/cri/errors.js";
 import type { AuthConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageCredentials, PullCredentials } from "./credentials.js";
@@ -112,7 +112,7 @@ export class Pulls {
     try {
       await this.deps.access.pulling(image);
     } catch (error) {
-      if (isCriError(error) || signal.aborted || !(error instanceof Error)) throw error;
+      if (error instanceof CriError || signal.aborted || !(error instanceof Error)) throw error;
       throw new PullFailure([error]);
     }
   }

@@ -1,7 +1,7 @@
 // RunPodSandbox: the pod's namespaces, network and pause process, and the PodSandboxConfig that describes them.
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isCriError } from "../../shared/cri/errors.js";
+import { CriError } from "../../shared/cri/errors.js";
 import { podDns } from "../network/pod-dns.js";
 import type { CreateSandboxStep } from "../model/step.js";
 import type { NodeRuntime } from "./node-runtime.js";
@@ -32,7 +32,7 @@ export async function createSandbox(
 
 /** A runtime's error as every kubelet's events show it, so that those who search for the text find it. */
 function grpcText(error: unknown): string {
-  if (!isCriError(error)) return messageOf(error);
+  if (!(error instanceof CriError)) return messageOf(error);
   const code = error.code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
   return `rpc error: code = ${code} desc = ${error.details}`;
 }

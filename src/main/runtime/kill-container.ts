@@ -15,7 +15,7 @@ import {
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";
 import type { NodeRuntime } from "./node-runtime.js";
 import { MIN_STOP_SECONDS } from "../model/container-stop.js";
-import { isNotFound } from "../../shared/cri/errors.js";
+import { CriNotFoundError } from "../../shared/cri/errors.js";
 
 /** Progress of stopping the containers of one pod. */
 export class Stopping {
@@ -171,6 +171,6 @@ export async function unlessGone(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (!(error instanceof CriNotFoundError)) throw error;
   }
 }

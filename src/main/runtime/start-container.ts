@@ -4,7 +4,7 @@ import { mkdir, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import { CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { ContainerConfig, PodSandboxConfig } from "../../shared/cri/gen/runtime.v1.js";
 import { inUntrustedFolder, namesOf } from "../../shared/fs/untrusted-folder.js";
 import { errorText } from "../../shared/log/error-text.js";
@@ -164,7 +164,7 @@ function startError(
   signal: AbortSignal,
   explain = (details: string): string => details,
 ): unknown {
-  if (isUnavailable(error) || !isCriError(error) || signal.aborted) return error;
+  if (error instanceof CriUnavailableError || !(error instanceof CriError) || signal.aborted) return error;
   return new StartContainerError(reason, explain(error.details), undefined, { cause: error });
 }
 

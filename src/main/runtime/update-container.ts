@@ -5,7 +5,7 @@
 import { containerNamed } from "../../shared/api/per-spec.js";
 import { podDescription, type Container, type Pod } from "../../shared/api/pod.js";
 import type { InspectHint } from "../../shared/contracts/pleg.js";
-import { isCriError, isNotFound, isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
+import { CriError, CriNotFoundError, CriUnavailableError, CriUnimplementedError } from "../../shared/cri/errors.js";
 import { LinuxContainerResources } from "../../shared/cri/gen/runtime.v1.js";
 import { errorText } from "../../shared/log/error-text.js";
 import {
@@ -82,8 +82,8 @@ export async function resizeContainers(
       await runtime.cri.updateContainerResources({ containerId, linux, annotations: {} }, { signal });
     } catch (error) {
       // Ended meanwhile: it gets its values at the next start.
-      if (isNotFound(error)) return;
-      if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+      if (error instanceof CriNotFoundError) return;
+      if (error instanceof CriUnavailableError || !(error instanceof CriError) || signal.aborted) throw error;
       throw new ResizeError(`updating the resources of container ${name}: ${error.details}`, { cause: error });
     }
   }
@@ -110,8 +110,8 @@ async function updateSandbox(
       { signal },
     );
   } catch (error) {
-    if (isNotFound(error) || isNotImplemented(error)) return;
-    if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+    if (error instanceof CriNotFoundError || isNotImplemented(error)) return;
+    if (error instanceof CriUnavailableError || !(error instanceof CriError) || signal.aborted) throw error;
     throw new ResizeError(`failed to notify runtime for UpdatePodSandboxResources; resize rejected: ${error.details}`, {
       cause: error,
     });
@@ -120,8 +120,8 @@ async function updateSandbox(
 
 /** containerd 2.2 returns Unknown with this text: https://github.com/containerd/containerd/pull/13023 */
 function isNotImplemented(error: unknown): boolean {
-  if (isUnimplemented(error)) return true;
-  return isCriError(error) && error.code === "UNKNOWN" && error.details.includes("not implemented");
+  if (error instanceof CriUnimplementedError) return true;
+  return error instanceof CriError && error.code === "UNKNOWN" && error.details.includes("not implemented");
 }
 
 /**
@@ -169,7 +169,7 @@ async function memoryInUse(runtime: NodeRuntime, containerId: string, signal: Ab
     const memory = stats?.memory;
     return memory?.workingSetBytes?.value ?? memory?.usageBytes?.value ?? 0n;
   } catch (error) {
-    if (isUnavailable(error) || !isCriError(error) || signal.aborted) throw error;
+    if (error instanceof CriUnavailableError || !(error instanceof CriError) || signal.aborted) throw error;
     // The kernel refuses what can't be.
     runtime.log.debug({ err: error, containerId }, "the memory usage of a container is not known");
     return 0n;

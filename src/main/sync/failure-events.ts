@@ -1,7 +1,7 @@
 // Events of failed steps and passes of a pod worker: one reason per cause, as upstream.
 import type { EventReason } from "../../shared/api/event-reasons.js";
 import type { Pod } from "../../shared/api/pod.js";
-import { isUnavailable } from "../../shared/cri/errors.js";
+import { CriUnavailableError } from "../../shared/cri/errors.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { DynamicResourcesError } from "../model/pod-claims.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../model/environment-errors.js";
@@ -12,7 +12,7 @@ import { isNetworkNotReadyError } from "./require-network.js";
 
 /** Records what belongs to the failed step. An unavailable runtime is no event of the pod. */
 export function recordStepFailure(recorder: EventRecorder, pod: Pod | undefined, step: Step, error: unknown): void {
-  if (pod === undefined || isUnavailable(error)) return;
+  if (pod === undefined || error instanceof CriUnavailableError) return;
   const warn = (reason: EventReason, message: string): void => recorder.pod(pod, { type: "Warning", reason, message });
   const text = messageOf(error);
   if (isPodCgroupError(error)) warn("FailedCreatePodContainer", `unable to ensure pod container exists: ${text}`);

@@ -3,7 +3,7 @@
 // Invariant: an absent runtime counts as no failure of the pod; its return, or a new definition, ends the wait.
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { CriUnavailableError, isUnavailable } from "../../shared/cri/errors.js";
+import { CriUnavailableError } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { EventRecorder } from "../model/event-recorder.js";
 import { recordPassFailure } from "./failure-events.js";
@@ -73,7 +73,8 @@ export class PassRetry {
     this.lastMessage = message;
     // The runtime's absence is reported once for the node, and its return wakes every worker.
     const isRuntimeDown =
-      isUnavailable(error) || (error instanceof InspectionError && error.code === CriUnavailableError.name);
+      error instanceof CriUnavailableError ||
+      (error instanceof InspectionError && error.code === CriUnavailableError.name);
     if (!isRuntimeDown) recordPassFailure(recorder, pod, error, sandboxUnseen);
     if (isRuntimeDown && this.backoff.failures > 1) return;
     log[isRuntimeDown ? "debug" : "error"](

@@ -1,7 +1,7 @@
 // Removals that the runtime refuses again and again while a pod terminates. containerd can keep a container that no call removes
 // (https://github.com/containerd/containerd/issues/11037). It must not block the release of volumes and cgroup, or the removal of the API
 // object.
-import { isCancelled, isCriError, isUnavailable } from "../../shared/cri/errors.js";
+import { CriCancelledError, CriError, CriUnavailableError } from "../../shared/cri/errors.js";
 import type { Step } from "../model/step.js";
 
 /** Passes with a refusal after which the pod is cleaned up without the removal. */
@@ -23,7 +23,12 @@ export class RefusedRemovals {
     try {
       await run();
     } catch (error) {
-      if (steps.every(isRemoval) && !isUnavailable(error) && !isCancelled(error) && isCriError(error)) {
+      if (
+        steps.every(isRemoval) &&
+        !(error instanceof CriUnavailableError) &&
+        !(error instanceof CriCancelledError) &&
+        error instanceof CriError
+      ) {
         this.refusals++;
         if (this.refusals === MOST_REFUSALS) this.onGivenUp(error.message);
       }

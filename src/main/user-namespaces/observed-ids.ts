@@ -1,7 +1,7 @@
 // The ids of a pod's sandboxes in the container runtime: the second source if the pod's own file is damaged.
 
 import type { CriClient } from "../../shared/cri/client.js";
-import { isNotFound } from "../../shared/cri/errors.js";
+import { CriNotFoundError } from "../../shared/cri/errors.js";
 import { labelKeys } from "../model/labels.js";
 import type { IdRange } from "./id-range.js";
 
@@ -16,7 +16,7 @@ export function observedIds(cri: Pick<CriClient, "listPodSandbox" | "podSandboxS
     const found: IdRange[] = [];
     for (const { id } of items) {
       const answer = await cri.podSandboxStatus({ podSandboxId: id }).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
+        if (!(error instanceof CriNotFoundError)) throw error;
       });
       const own = answer?.status?.linux?.namespaces?.options?.usernsOptions;
       for (const { hostId, length } of [...(own?.uids ?? []), ...(own?.gids ?? [])]) {

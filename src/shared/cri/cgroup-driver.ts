@@ -1,6 +1,6 @@
 // Which cgroup driver to use: the runtime's word where it offers RuntimeConfig, else the configuration's.
 import type { Clock } from "../clock/clock.js";
-import { isCancelled, isUnimplemented } from "./errors.js";
+import { CriCancelledError, CriUnimplementedError } from "./errors.js";
 import { CgroupDriver } from "./gen/runtime.v1.js";
 import type { CallOptions, CriCalls } from "./verbs.js";
 
@@ -47,11 +47,11 @@ export async function chooseCgroupDriver(
       if (driver !== undefined) return { driver, source: "runtime" };
       return { driver: configured, source: "configuration", reason: "the runtime names no known cgroup driver" };
     } catch (error) {
-      if (isUnimplemented(error)) {
+      if (error instanceof CriUnimplementedError) {
         const reason = "the runtime has no RuntimeConfig call";
         return { driver: configured, source: "configuration", reason, callMissing: true };
       }
-      if (isCancelled(error) || attempt === tries) throw error;
+      if (error instanceof CriCancelledError || attempt === tries) throw error;
       await clock.sleep(pauseMs, options.signal);
     }
   }

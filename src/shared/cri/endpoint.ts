@@ -12,8 +12,6 @@ export class InvalidEndpointError extends Error {
     );
   }
 }
-export const isInvalidEndpoint = (error: unknown): error is InvalidEndpointError =>
-  error instanceof InvalidEndpointError;
 
 export interface Endpoint {
   /** Absolute path of the socket. */

@@ -139,14 +139,3 @@ export function criError(init: CriErrorInit): CriError {
       return new CriError(init);
   }
 }
-
-export const isCriError = (error: unknown): error is CriError => error instanceof CriError;
-export const isNotFound = (error: unknown): error is CriNotFoundError => error instanceof CriNotFoundError;
-export const isResourceExhausted = (error: unknown): error is CriResourceExhaustedError =>
-  error instanceof CriResourceExhaustedError;
-export const isCancelled = (error: unknown): error is CriCancelledError => error instanceof CriCancelledError;
-export const isUnavailable = (error: unknown): error is CriUnavailableError => error instanceof CriUnavailableError;
-export const isDeadlineExceeded = (error: unknown): error is CriDeadlineExceededError =>
-  error instanceof CriDeadlineExceededError;
-export const isUnimplemented = (error: unknown): error is CriUnimplementedError =>
-  error instanceof CriUnimplementedError;

@@ -1,7 +1,7 @@
 // Lists of sandboxes and containers that do not fit into one message: a tenant chooses the size of a pod's labels and annotations. Such a
 // list is had pod by pod.
 // Invariant: a pod whose own part is too large is left out and reported; it hides no other pod.
-import { isResourceExhausted } from "./errors.js";
+import { CriResourceExhaustedError } from "./errors.js";
 import type { Container, ContainerFilter, PodSandbox, PodSandboxFilter } from "./gen/runtime.v1.js";
 import type { CallOptions, CriCalls } from "./verbs.js";
 
@@ -93,7 +93,7 @@ class Fallback {
         this.left = undefined;
         return reply;
       } catch (error) {
-        if (!isResourceExhausted(error)) throw error;
+        if (!(error instanceof CriResourceExhaustedError)) throw error;
         this.left = TRY_WHOLE;
       }
     }
@@ -117,7 +117,7 @@ async function inParts<Item>(keys: readonly string[], list: (key: string) => Pro
     try {
       parts.items.push(...(await list(key)));
     } catch (error) {
-      if (!isResourceExhausted(error)) throw error;
+      if (!(error instanceof CriResourceExhaustedError)) throw error;
       parts.leftOut.push(key);
     }
   };
@@ -131,7 +131,7 @@ async function sandboxesOfContainers(calls: Lists, options?: CallOptions): Promi
     const { containers } = await calls.listContainers({}, options);
     return [...new Set(containers.map(({ podSandboxId }) => podSandboxId))];
   } catch (error) {
-    if (!isResourceExhausted(error)) throw error;
+    if (!(error instanceof CriResourceExhaustedError)) throw error;
     return [];
   }
 }

@@ -1,7 +1,7 @@
 // The image of the pods' sandboxes, as the runtime names it in its verbose status. Newer runtimes pin it; containerd
 // before 1.7 does not, and without it no pod starts.
 import type { CriClient } from "./client.js";
-import { isCriError } from "./errors.js";
+import { CriError } from "./errors.js";
 import type { Logger } from "../log/logger.js";
 import { parseJson } from "../text/parse-json.js";
 
@@ -11,7 +11,7 @@ export async function sandboxImage(cri: Pick<CriClient, "status">, log: Logger):
     const { info } = await cri.status({ verbose: true });
     return parseSandboxImage(info["config"] ?? "");
   } catch (error) {
-    if (!isCriError(error)) throw error;
+    if (!(error instanceof CriError)) throw error;
     log.debug({ err: error }, "the runtime's configuration could not be read: its pinned images alone are protected");
     return undefined;
   }

@@ -11,7 +11,7 @@ import type {
   UnusedImage,
 } from "../../shared/contracts/image-gc.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isNotFound } from "../../shared/cri/errors.js";
+import { CriNotFoundError } from "../../shared/cri/errors.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { ImageGcMetrics, RemovalReason } from "./metrics.js";
 import { readImageFs, type StatFs } from "./image-fs.js";
@@ -232,7 +232,7 @@ export class ImageGc {
       const spec = { image: image.id, runtimeHandler: image.runtimeHandler };
       await cri.removeImage({ image: spec }, { signal: this.end.signal });
     } catch (error) {
-      if (!isNotFound(error)) {
+      if (!(error instanceof CriNotFoundError)) {
         log.error({ err: error, image: image.id }, `cannot remove image ${name}; trying again later`);
         return false;
       }

@@ -1,7 +1,7 @@
 // Follows the CRI event stream if the runtime has one (containerd from 1.7, CRI-O); others return Unimplemented.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isUnavailable, isUnimplemented } from "../../shared/cri/errors.js";
+import { CriUnavailableError, CriUnimplementedError } from "../../shared/cri/errors.js";
 import { ContainerEventType } from "../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../shared/log/logger.js";
 import type { PlegMetrics } from "./metrics.js";
@@ -62,14 +62,14 @@ export class EventStream {
       } catch (error) {
         if (this.isStopped()) return;
         // The runtime may return with a newer version: Unimplemented is final only until then, so it is called again.
-        this.setState(isUnimplemented(error) ? "absent" : "down");
-        if (!isUnimplemented(error) && !isUnavailable(error)) {
+        this.setState(error instanceof CriUnimplementedError ? "absent" : "down");
+        if (!(error instanceof CriUnimplementedError) && !(error instanceof CriUnavailableError)) {
           this.options.log.warn(
             { err: error },
             "container event stream failed; relisting continues, reconnecting the stream",
           );
         }
-        if (isUnimplemented(error)) retryMs = RETRY_MAX_MS;
+        if (error instanceof CriUnimplementedError) retryMs = RETRY_MAX_MS;
       } finally {
         settled.cancel();
       }

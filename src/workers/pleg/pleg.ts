@@ -4,7 +4,7 @@
 // least its generation, or by inspect-failed; equal state is published once.
 import type { Clock, Timer } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isUnavailable } from "../../shared/cri/errors.js";
+import { CriUnavailableError } from "../../shared/cri/errors.js";
 import type { ObservedPod } from "../../shared/cri/observed-pod.js";
 import type {
   InspectRequest,
@@ -174,7 +174,7 @@ export class Pleg {
     const message = messageOf(error);
     const code = error instanceof Error ? error.name : "Error";
     // The runtime record reports an absent runtime once, instead of once per pod.
-    if (isUnavailable(error)) this.askRuntime();
+    if (error instanceof CriUnavailableError) this.askRuntime();
     else this.deps.log.warn({ uid, err: error }, `inspection of pod ${uid} failed: ${message}`);
     this.publish({ kind: "inspect-failed", uid, generation, code, message });
   }
@@ -226,7 +226,7 @@ export class Pleg {
       this.lastRelistAt = startedAt;
       this.publish({ kind: "relisted", uids: [...result.pods.keys()], durationMs: result.durationMs });
     } catch (error) {
-      if (isUnavailable(error)) this.askRuntime();
+      if (error instanceof CriUnavailableError) this.askRuntime();
       else if (!this.relistFailing) {
         const message = messageOf(error);
         this.deps.log.error(

@@ -2,7 +2,7 @@
 // under way; a request that comes meanwhile runs another afterwards; a pod that hangs holds a lane for slow pods only.
 import type { Clock } from "../../shared/clock/clock.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isNotFound } from "../../shared/cri/errors.js";
+import { CriNotFoundError } from "../../shared/cri/errors.js";
 import type { ContainerStatus, PodSandboxStatus } from "../../shared/cri/gen/runtime.v1.js";
 import { ContainerState } from "../../shared/cri/gen/runtime.v1.js";
 import { newestFirst, type ObservedPod } from "../../shared/cri/observed-pod.js";
@@ -237,7 +237,7 @@ export class PodInspector {
       entry.sandboxes.set(podSandboxId, status);
       return status;
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!(error instanceof CriNotFoundError)) throw error;
       entry.sandboxIds.delete(podSandboxId);
       return undefined;
     }
@@ -254,7 +254,7 @@ export class PodInspector {
       if (status.state === ContainerState.CONTAINER_EXITED) entry.exited.set(containerId, status);
       return status;
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!(error instanceof CriNotFoundError)) throw error;
       entry.containerIds.delete(containerId);
       return undefined;
     }

@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock/clock.js";
 import { goDuration } from "../../shared/clock/go-duration.js";
 import type { ProbeAction } from "../../shared/contracts/prober.js";
 import type { CriClient } from "../../shared/cri/client.js";
-import { isCancelled, isDeadlineExceeded } from "../../shared/cri/errors.js";
+import { CriCancelledError, CriDeadlineExceededError } from "../../shared/cri/errors.js";
 import { runtimeOperationsMetrics, type RuntimeCall } from "../../shared/metrics/runtime-operations.js";
 import type { ThreadRegistry } from "../../shared/metrics/thread-registry.js";
 import type { ProbeDeadline } from "../../shared/probes/probe-deadline.js";
@@ -46,10 +46,10 @@ export class ExecProbes {
       const output = boundedText(stdout, stderr);
       return exitCode === 0 ? success(output) : failure(output);
     } catch (error) {
-      if (isDeadlineExceeded(error)) {
+      if (error instanceof CriDeadlineExceededError) {
         return failure(`command timed out: ${quote(command.join(" "))} timed out after ${goDuration(timeoutMs)}`);
       }
-      if (isCancelled(error) && deadline.expired) {
+      if (error instanceof CriCancelledError && deadline.expired) {
         throw new RuntimeSilentError(
           `the runtime has not responded to ExecSync of ${quote(command.join(" "))} ${goDuration(RUNTIME_PATIENCE_MS)} after its time-out`,
         );

@@ -3,7 +3,7 @@ import type { RoutePath, TreeName } from "./paths.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pod } from "../../shared/api/pod.js";
 import type { Clock } from "../../shared/clock/clock.js";
-import { isNotFound, isResourceExhausted } from "../../shared/cri/errors.js";
+import { CriNotFoundError, CriResourceExhaustedError } from "../../shared/cri/errors.js";
 import { queryOf } from "../../shared/http/target.js";
 import type { StreamMetrics } from "./streams/metrics.js";
 import type { Answer, Route, Upgrade } from "./answer.js";
@@ -136,6 +136,6 @@ async function open(
 
 function statusOf(error: Error): number {
   if (error instanceof StreamOptionsError || error instanceof HandshakeError) return 400;
-  if (isUnknownPod(error) || isNotFound(error)) return 404;
-  return isResourceExhausted(error) ? 429 : 500;
+  if (isUnknownPod(error) || error instanceof CriNotFoundError) return 404;
+  return error instanceof CriResourceExhaustedError ? 429 : 500;
 }

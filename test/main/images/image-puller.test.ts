@@ -6,7 +6,7 @@ import { defaultPullPolicy } from "../../../src/shared/api/image-name.js";
 import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import type { PullPolicy } from "../../../src/shared/api/pod.js";
 import type { ImageSpec } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { isUnavailable, CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import { quote } from "../../../src/shared/text/quote.js";
 import { pod as makePod } from "../../support/pods.js";
 import { until } from "../../support/sources-kit.js";
@@ -195,10 +195,10 @@ test("an image that cannot be inspected is ImageInspectError; an unavailable run
     reason("ImageInspectError", /^Failed to inspect image "": .*busybox:1.*database is closed/),
   );
   fake.failpoint("ImageStatus", "error(UNAVAILABLE: restarting)");
-  await assert.rejects(ensure(BUSYBOX, "IfNotPresent"), isUnavailable);
+  await assert.rejects(ensure(BUSYBOX, "IfNotPresent"), CriUnavailableError);
   fake.failpoint("ImageStatus", "off");
   fake.failpoint("PullImage", "1*error(UNAVAILABLE: restarting)");
-  await assert.rejects(ensure(REMOTE), isUnavailable);
+  await assert.rejects(ensure(REMOTE), CriUnavailableError);
   await ensure(REMOTE);
   assert.equal(pulls(), 2, "the runtime's absence starts no back-off");
 });

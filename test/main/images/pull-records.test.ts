@@ -22,7 +22,7 @@ import {
 import { RecordedAccess } from "../../../src/main/images/pull-records/recorded-access.js";
 import { verificationPolicy, type NeedsProof } from "../../../src/main/images/pull-records/verification-policy.js";
 import { AuthConfig } from "../../../src/shared/cri/gen/runtime.v1.js";
-import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import { pullRecordMetrics } from "../../../src/main/images/pull-records/metrics.js";
 import { ThreadRegistry } from "../../../src/shared/metrics/thread-registry.js";
 import type { FakeCri } from "../../fake-cri/fake-cri.js";
@@ -301,7 +301,7 @@ test("a runtime that is unreachable when the kubelet starts is called again", as
   await access.pulling("a:1");
   const next = again();
   fake.failpoint("ImageStatus", "1*error(UNAVAILABLE: restarting)");
-  await assert.rejects(next.mustProve("a:1", REF, none), isUnavailable);
+  await assert.rejects(next.mustProve("a:1", REF, none), CriUnavailableError);
   assert.equal(await next.mustProve("a:1", REF, none), true);
 });
 

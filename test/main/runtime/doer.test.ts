@@ -9,7 +9,7 @@ import { StartContainerError } from "../../../src/main/model/step-errors.js";
 import { isPodCgroupError, isPodDirectoriesError } from "../../../src/main/model/environment-errors.js";
 import type { Step } from "../../../src/main/model/step.js";
 import type { Container, Pod } from "../../../src/shared/api/pod.js";
-import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import {
   Mount,
   type CreateContainerRequest,
@@ -428,7 +428,7 @@ test("an unavailable runtime and an abort are not the container's own failure", 
   for (const verb of ["ImageStatus", "CreateContainer", "StartContainer"] as const) {
     const world = await build(t);
     world.fake.failpoint(verb, "error(UNAVAILABLE: restarting)");
-    await assert.rejects(world.start(podOf(app()), app()), isUnavailable);
+    await assert.rejects(world.start(podOf(app()), app()), CriUnavailableError);
     world.fake.failpoint(verb, "hang");
     const controller = new AbortController();
     const pod = podOf(app());

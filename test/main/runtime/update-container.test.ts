@@ -9,7 +9,7 @@ import { resizeContainers } from "../../../src/main/runtime/update-container.js"
 import { podCgroupLimits } from "../../../src/main/resources/cgroups/cgroup-limits.js";
 import type { PodResources } from "../../../src/main/model/pod-resources.js";
 import type { Container, Pod, ResourceRequirements } from "../../../src/shared/api/pod.js";
-import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import type {
   UpdateContainerResourcesRequest,
   UpdatePodSandboxResourcesRequest,
@@ -150,7 +150,7 @@ test("a runtime's error is the resize's failure; an unavailable runtime is not",
   world.fake.failpoint("UpdateContainerResources", "1*error(INTERNAL: no such thing)");
   await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isResizeError);
   await world.fake.stop();
-  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), isUnavailable);
+  await assert.rejects(world.resize(to, { containers: { app: SMALL } }), CriUnavailableError);
 });
 
 test("the runtime hears of the pod's size before its cgroup changes: before growing, after shrinking", async (t) => {

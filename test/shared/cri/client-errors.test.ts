@@ -11,22 +11,22 @@ async function failure(promise: Promise<unknown>): Promise<CriError> {
   try {
     await promise;
   } catch (error) {
-    assert.ok(errors.isCriError(error), `not a CriError: ${String(error)}`);
+    assert.ok(error instanceof errors.CriError, `not a CriError: ${String(error)}`);
     return error;
   }
   throw new assert.AssertionError({ message: "the call succeeded" });
 }
 
-const GUARDS: [CriCode, (error: unknown) => boolean][] = [
-  ["NOT_FOUND", errors.isNotFound],
-  ["RESOURCE_EXHAUSTED", errors.isResourceExhausted],
-  ["CANCELLED", errors.isCancelled],
-  ["UNAVAILABLE", errors.isUnavailable],
-  ["DEADLINE_EXCEEDED", errors.isDeadlineExceeded],
-  ["UNIMPLEMENTED", errors.isUnimplemented],
+const CLASSES: [CriCode, new (...args: never[]) => CriError][] = [
+  ["NOT_FOUND", errors.CriNotFoundError],
+  ["RESOURCE_EXHAUSTED", errors.CriResourceExhaustedError],
+  ["CANCELLED", errors.CriCancelledError],
+  ["UNAVAILABLE", errors.CriUnavailableError],
+  ["DEADLINE_EXCEEDED", errors.CriDeadlineExceededError],
+  ["UNIMPLEMENTED", errors.CriUnimplementedError],
 ];
 
-test("every status code becomes a CriError with that code, and exactly its guard returns true", async (context) => {
+test("every status code becomes a CriError with that code, and is an instance of exactly its class", async (context) => {
   const { fake, client, records } = await pair(context);
   for (const code of CRI_CODES.filter((name) => name !== "OK")) {
     fake.failpoint("ListImages", `1*error(${code}: because ${code})`);
@@ -34,7 +34,7 @@ test("every status code becomes a CriError with that code, and exactly its guard
     assert.equal(error.code, code);
     assert.equal(error.verb, "ListImages");
     assert.equal(error.details, `because ${code}`);
-    for (const [guarded, guard] of GUARDS) assert.equal(guard(error), guarded === code, `${guarded} on ${code}`);
+    for (const [own, type] of CLASSES) assert.equal(error instanceof type, own === code, `${own} on ${code}`);
     assert.equal(records.at(-1)?.error, error, "the record carries the error");
   }
 });
@@ -56,7 +56,7 @@ test("the message names verb, object, endpoint and reason", async (context) => {
   ];
   for (const [call, text] of cases) {
     const error = await failure(call);
-    assert.ok(errors.isNotFound(error));
+    assert.ok(error instanceof errors.CriNotFoundError);
     assert.ok(error.message.includes(text), error.message);
     assert.ok(error.message.includes(fake.endpoint), error.message);
     assert.ok(error.message.includes("not found"), error.message);
@@ -90,7 +90,7 @@ test("the default deadline ends a hung call and cancels it at the runtime", asyn
   fake.failpoint("ContainerStatus", "hang");
   const begin = performance.now();
   const error = await failure(client.containerStatus({ containerId: "c" }));
-  assert.ok(errors.isDeadlineExceeded(error));
+  assert.ok(error instanceof errors.CriDeadlineExceededError);
   assert.ok(performance.now() - begin >= 95);
   assert.match(error.message, /runtimeRequestTimeout/);
   await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
@@ -115,7 +115,7 @@ test("deadlineMs replaces the verb's deadline", async (context) => {
   const { client, fake } = await pair(context);
   fake.failpoint("PullImage", "hang");
   const error = await failure(client.pullImage({ image: { image: IMAGE } }, { deadlineMs: 50 }));
-  assert.ok(errors.isDeadlineExceeded(error));
+  assert.ok(error instanceof errors.CriDeadlineExceededError);
 });
 
 test("a timeout of 12,000 years is sent as 100 years, and no deadline is too far for gRPC", async (context) => {
@@ -141,14 +141,14 @@ test("a deadline that is no duration fails the call as INVALID_ARGUMENT", async 
 test("an abort before the call and in flight; the runtime sees the cancellation", async (context) => {
   const { client, fake } = await pair(context);
   const early = await failure(client.version({}, { signal: AbortSignal.abort(new Error("pod deleted")) }));
-  assert.ok(errors.isCancelled(early));
+  assert.ok(early instanceof errors.CriCancelledError);
   assert.match(early.message, /pod deleted/);
   assert.equal(fake.calls.length, 0, "an aborted call is never sent");
 
   const atOnce = new AbortController();
   const called = failure(client.version({}, { signal: atOnce.signal }));
   atOnce.abort();
-  assert.ok(errors.isCancelled(await called), "an abort in the tick of the call counts");
+  assert.ok((await called) instanceof errors.CriCancelledError, "an abort in the tick of the call counts");
 
   fake.failpoint("PullImage", "hang");
   const controller = new AbortController();
@@ -156,7 +156,7 @@ test("an abort before the call and in flight; the runtime sees the cancellation"
   await until("the pull arrives", () => fake.calls.length === 1);
   controller.abort(new Error("pod deleted"));
   const error = await pull;
-  assert.ok(errors.isCancelled(error));
+  assert.ok(error instanceof errors.CriCancelledError);
   assert.match(error.message, /PullImage of image .*pod deleted/);
   await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
 });
@@ -177,7 +177,7 @@ test("a start that was sent before the abort finishes: the runtime sees no cance
     assert.notEqual(podSandboxId, "");
     assert.equal(fake.calls[sent]?.code, "OK");
     const late = await failure(client.startContainer({ containerId }, { signal: controller.signal }));
-    assert.ok(errors.isCancelled(late), "a call after the abort is not sent");
+    assert.ok(late instanceof errors.CriCancelledError, "a call after the abort is not sent");
     assert.equal(fake.calls.length, sent + 1);
   }
 });
@@ -192,14 +192,14 @@ test("a start that hangs is cancelled some time after the abort", async (context
   await until("the call arrives", () => fake.calls.length === 1);
   controller.abort(new Error("pod deleted"));
   const error = await made;
-  assert.ok(errors.isCancelled(error));
+  assert.ok(error instanceof errors.CriCancelledError);
   assert.match(error.message, /RunPodSandbox of pod web_default.*pod deleted/);
   await until("the fake sees the cancellation", () => fake.calls[0]?.code === "CANCELLED");
 });
 
 test("a stream: Unimplemented where the runtime has none, cancelled on abort and when reading stops", async (context) => {
   const without = await pair(context);
-  assert.ok(errors.isUnimplemented(await failure(collect(without.client.getContainerEvents({})))));
+  assert.ok((await failure(collect(without.client.getContainerEvents({})))) instanceof errors.CriUnimplementedError);
   assert.equal(without.records.length, 1);
 
   const { client, fake, records } = await pair(context, { events: true });
@@ -207,7 +207,7 @@ test("a stream: Unimplemented where the runtime has none, cancelled on abort and
   const aborted = failure(collect(client.getContainerEvents({}, { signal: controller.signal })));
   await until("the stream is open", () => fake.state.eventListeners.size === 1);
   controller.abort();
-  assert.ok(errors.isCancelled(await aborted));
+  assert.ok((await aborted) instanceof errors.CriCancelledError);
   await until("the runtime dropped the stream", () => fake.state.eventListeners.size === 0);
 
   const read = (async () => {
@@ -248,7 +248,7 @@ test("replies over 4 MiB arrive, over 16 MiB they are ResourceExhausted", async 
     [5 * 1024 * 1024, 10 * 1024 * 1024].sort(),
   );
   await big("two", 2 * 1024 * 1024);
-  assert.ok(errors.isResourceExhausted(await failure(client.listPodSandbox({}))));
+  assert.ok((await failure(client.listPodSandbox({}))) instanceof errors.CriResourceExhaustedError);
   await client.version({});
 });
 
@@ -256,5 +256,5 @@ test("after close() calls fail with CriCancelledError", async (context) => {
   const { client } = await pair(context);
   await client.version({});
   client.close();
-  assert.ok(errors.isCancelled(await failure(client.version({}))));
+  assert.ok((await failure(client.version({}))) instanceof errors.CriCancelledError);
 });

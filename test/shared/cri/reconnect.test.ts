@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { isUnavailable } from "../../../src/shared/cri/errors.js";
+import { CriUnavailableError } from "../../../src/shared/cri/errors.js";
 import { startFakeCri } from "../../fake-cri/fake-cri.js";
 import { clientOf, fastTimers, pair, podConfig, runPod, socketPath, until } from "./support.js";
 
@@ -17,7 +17,7 @@ test(
     const { client } = clientOf(context, `unix://${path}`);
     for (let attempt = 0; attempt < 20; attempt++) {
       await assert.rejects(client.version({}), (error) => {
-        assert.ok(isUnavailable(error));
+        assert.ok(error instanceof CriUnavailableError);
         assert.match(error.message, /ENOENT.*check that the container runtime is running/);
         return true;
       });
@@ -35,7 +35,7 @@ test("a long outage with calls all along: the first call after it succeeds", asy
   // Long enough for a channel of its own to be deep in its back-off (100 ms, growing 1.6 times each).
   const end = performance.now() + 1500;
   while (performance.now() < end) {
-    await assert.rejects(client.version({}), isUnavailable);
+    await assert.rejects(client.version({}), CriUnavailableError);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   await fake.start();
@@ -47,8 +47,8 @@ test("a long outage with calls all along: the first call after it succeeds", asy
 test("calls in flight fail as Unavailable when the runtime dies, unary and stream", async (context) => {
   const { client, fake } = await pair(context, { events: true });
   fake.failpoint("ListImages", "hang");
-  const unary = assert.rejects(client.listImages({}), isUnavailable);
-  const stream = assert.rejects(client.getContainerEvents({})[Symbol.asyncIterator]().next(), isUnavailable);
+  const unary = assert.rejects(client.listImages({}), CriUnavailableError);
+  const stream = assert.rejects(client.getContainerEvents({})[Symbol.asyncIterator]().next(), CriUnavailableError);
   await until("both arrive", () => fake.calls.length === 2);
   await fake.stop();
   await unary;
@@ -58,7 +58,7 @@ test("calls in flight fail as Unavailable when the runtime dies, unary and strea
 test("a panic of the runtime drops the call; the next one works", async (context) => {
   const { client, fake } = await pair(context);
   fake.failpoint("ListContainers", "1*panic");
-  await assert.rejects(client.listContainers({}), isUnavailable);
+  await assert.rejects(client.listContainers({}), CriUnavailableError);
   let works = false;
   for (const end = performance.now() + 60_000; !works && performance.now() < end;) {
     works = await client.listContainers({}).then(
@@ -81,7 +81,7 @@ test("a socket that accepts connections but never responds: Unavailable after th
   const { client } = clientOf(context, `unix://${path}`, { clock: fastTimers(50) });
   for (let attempt = 0; attempt < 3; attempt++) {
     await assert.rejects(client.pullImage({ image: { image: "a:1" } }), (error) => {
-      assert.ok(isUnavailable(error));
+      assert.ok(error instanceof CriUnavailableError);
       assert.match(error.message, /no response came within 5000 ms/);
       return true;
     });

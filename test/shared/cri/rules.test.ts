@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { systemClock, type Clock } from "../../../src/shared/clock/clock.js";
 import { chooseCgroupDriver } from "../../../src/shared/cri/cgroup-driver.js";
 import { deadlineFor, timeoutSecondsOf } from "../../../src/shared/cri/deadlines.js";
-import { isInvalidEndpoint, parseEndpoint } from "../../../src/shared/cri/endpoint.js";
-import { criError, isUnavailable, type CriCode } from "../../../src/shared/cri/errors.js";
+import { InvalidEndpointError, parseEndpoint } from "../../../src/shared/cri/endpoint.js";
+import { criError, CriUnavailableError, type CriCode } from "../../../src/shared/cri/errors.js";
 import * as gen from "../../../src/shared/cri/gen/runtime.v1.js";
 import * as checks from "../../../src/shared/cri/reply-checks.js";
 import { readRuntimeStatus } from "../../../src/workers/pleg/runtime-status.js";
@@ -49,7 +49,7 @@ test("endpoints", () => {
   ]) {
     assert.throws(
       () => parseEndpoint(bad),
-      (error) => isInvalidEndpoint(error) && error.message.includes("unix:///run"),
+      (error) => error instanceof InvalidEndpointError && error.message.includes("unix:///run"),
       bad,
     );
   }
@@ -159,6 +159,6 @@ test("cgroup driver: the runtime's word, else the configuration's; 3 tries, 2 s 
   assert.deepEqual(slept, [2000, 2000]);
   await assert.rejects(
     choose("UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE", replying(gen.CgroupDriver.SYSTEMD)),
-    isUnavailable,
+    CriUnavailableError,
   );
 });

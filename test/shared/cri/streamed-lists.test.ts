@@ -1,7 +1,7 @@
 // Lists through streams: in parts, in order, and by the unary call where the runtime has no streams.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isCriError } from "../../../src/shared/cri/errors.js";
+import { CriError } from "../../../src/shared/cri/errors.js";
 import { IMAGE, pair, podConfig } from "./support.js";
 
 /** More than one part of the fake runtime. */
@@ -41,7 +41,7 @@ test("each list keeps the shape of its unary reply", async (t) => {
 test("an error of the stream is an error of the list", async (t) => {
   const { fake, client } = await pair(t, { listStreams: true }, { listStreaming: true });
   fake.failpoint("StreamImages", "error(UNAVAILABLE: boom)");
-  await assert.rejects(client.listImages({}), (error) => isCriError(error) && error.code === "UNAVAILABLE");
+  await assert.rejects(client.listImages({}), (error) => error instanceof CriError && error.code === "UNAVAILABLE");
   await assert.rejects(client.listImages({}), /^CriUnavailableError: CRI StreamImages recv failed at unix:/);
   fake.failpoint("StreamImages", "off");
   assert.ok((await client.listImages({})).images.length > 0, "the stream is requested again");

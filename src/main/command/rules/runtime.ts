@@ -1,7 +1,7 @@
 // The container runtime and the user ids of pods.
 
 import type { Violation } from "../violation.js";
-import { parseEndpoint, isInvalidEndpoint } from "../../../shared/cri/endpoint.js";
+import { parseEndpoint, isInvalidEndpoint, InvalidEndpointError } from "../../../shared/cri/endpoint.js";
 import type { ConfigView } from "./rule.js";
 
 const IDS = 65536;
@@ -21,7 +21,7 @@ function* endpoint(path: string, text: string): Iterable<Violation> {
   try {
     parseEndpoint(text);
   } catch (error) {
-    if (!isInvalidEndpoint(error)) throw error;
+    if (!(error instanceof InvalidEndpointError)) throw error;
     yield { path, message: error.message };
   }
 }

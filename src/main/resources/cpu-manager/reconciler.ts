@@ -4,7 +4,7 @@
 // every container is updated once, because its last update is not known.
 import type { Clock, Timer } from "../../../shared/clock/clock.js";
 import type { CriClient } from "../../../shared/cri/client.js";
-import { isNotFound, isUnavailable } from "../../../shared/cri/errors.js";
+import { CriNotFoundError, CriUnavailableError } from "../../../shared/cri/errors.js";
 import { ContainerState } from "../../../shared/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/cri/observed-pod.js";
 import { errorText } from "../../../shared/log/error-text.js";
@@ -121,9 +121,9 @@ export class CpuReconciler {
       this.applied.set(id, cpus);
       this.failing.delete(id);
     } catch (error) {
-      if (this.stopping.signal.aborted || isUnavailable(error)) return false;
+      if (this.stopping.signal.aborted || error instanceof CriUnavailableError) return false;
       // Ended meanwhile.
-      if (isNotFound(error)) this.applied.set(id, cpus);
+      if (error instanceof CriNotFoundError) this.applied.set(id, cpus);
       else this.warn(id, podUid, name, cpus, error);
     }
     return true;

@@ -1,7 +1,7 @@
 // The container of a lifecycle hook. If the pod spec no longer defines the container, its labels and annotations describe it.
 import { containerNamed } from "../../../shared/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../shared/api/pod.js";
-import { isNotFound } from "../../../shared/cri/errors.js";
+import { CriNotFoundError } from "../../../shared/cri/errors.js";
 import { ContainerState, PodSandboxState, type ContainerStatus } from "../../../shared/cri/gen/runtime.v1.js";
 import { annotationKeys, labelKeys } from "../../model/labels.js";
 import type { NodeRuntime } from "../node-runtime.js";
@@ -34,7 +34,7 @@ export async function containerStatus(
     const { status } = await runtime.cri.containerStatus({ containerId, verbose: false }, { signal });
     return status;
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (error instanceof CriNotFoundError) return undefined;
     throw error;
   }
 }

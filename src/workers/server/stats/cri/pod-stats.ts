@@ -3,7 +3,7 @@
 // time.
 import type { Clock } from "../../../../shared/clock/clock.js";
 import type { CriClient } from "../../../../shared/cri/client.js";
-import { isUnimplemented } from "../../../../shared/cri/errors.js";
+import { CriUnimplementedError } from "../../../../shared/cri/errors.js";
 import type { ContainerStats, PodSandboxStats } from "../../../../shared/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/log/logger.js";
 import { Shared } from "../shared-answer.js";
@@ -36,7 +36,7 @@ export class CriPodStats {
     try {
       return await this.answers.get();
     } catch (error) {
-      const unknown = isUnimplemented(error);
+      const unknown = error instanceof CriUnimplementedError;
       this.notBefore = clock.monotonic() + (unknown ? UNKNOWN_MS : SILENT_MS);
       if (unknown && !this.logged) {
         this.logged = true;

@@ -1,6 +1,6 @@
 // The runtime's process, found by its socket and cached while it runs.
 import type { Clock } from "../../../../shared/clock/clock.js";
-import { isInvalidEndpoint, parseEndpoint } from "../../../../shared/cri/endpoint.js";
+import { InvalidEndpointError, parseEndpoint } from "../../../../shared/cri/endpoint.js";
 import { type ReadText } from "../../../../shared/stats/kernel-file.js";
 import { socketOwner } from "./socket-owner.js";
 
@@ -37,7 +37,7 @@ export class RuntimeProcess {
     try {
       return this.owner(parseEndpoint(this.endpoint).path, this.read);
     } catch (error) {
-      if (isInvalidEndpoint(error)) return undefined;
+      if (error instanceof InvalidEndpointError) return undefined;
       throw error;
     }
   }
